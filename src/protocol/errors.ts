@@ -1,0 +1,83 @@
+// Every error of the protocol, one factory each: code, HTTP status and words are decided here and nowhere else.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
+
+import type { ClientCapabilities } from './capabilities.ts'
+import { SUPPORTED_REVISIONS } from './revisions.ts'
+
+export interface ProtocolErrorDetails {
+  /** What the client may know beyond the message; goes on the wire. */
+  data?: unknown
+  /** Why it happened; goes to the log only. */
+  cause?: unknown
+  /** The HTTP status that the specification ties to this failure; 200 where it names none. */
+  httpStatus?: number
+}
+
+/** A failure that is answered with a JSON-RPC error. */
+export class ProtocolError extends Error {
+  readonly code: number
+  readonly data: unknown
+  readonly httpStatus: number
+
+  constructor (code: number, message: string, details: ProtocolErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : {})
+    this.name = 'ProtocolError'
+    this.code = code
+    this.data = details.data
+    this.httpStatus = details.httpStatus ?? 200
+  }
+}
+
+export const parseError = (cause: unknown) =>
+  new ProtocolError(-32700, 'Parse error: the body is not valid JSON in UTF-8', { cause, httpStatus: 400 })
+
+export const invalidRequest = (complaint: string, httpStatus = 400) =>
+  new ProtocolError(-32600, `Invalid request: ${complaint}`, { httpStatus })
+
+/** 404 with a JSON-RPC body: the body is what tells it from an endpoint that does not exist. */
+export const methodNotFound = (method: string) =>
+  new ProtocolError(-32601, `Method not found: ${method}`, { httpStatus: 404 })
+
+export const invalidParams = (complaint: string, data?: unknown) =>
+  new ProtocolError(-32602, `Invalid params: ${complaint}`, { data })
+
+/** A request without the required `_meta` fields is malformed, not merely wrong: the specification gives it a 400. */
+export const invalidEnvelope = (complaint: string) =>
+  new ProtocolError(-32602, `Invalid params: ${complaint}`, { httpStatus: 400 })
+
+export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.stringify(name)}`)
+
+export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(name)}`)
+
+export const resourceNotFound = (uri: string) =>
+  new ProtocolError(-32602, 'Resource not found', { data: { uri } })
+
+/** Deliberately says nothing about the cause: the log has it, the client must not. */
+export const internalError = (cause: unknown) => new ProtocolError(-32603, 'Internal error', { cause })
+
+export const requestTimedOut = (timeoutMs: number) =>
+  new ProtocolError(-32603, `The request was stopped after ${timeoutMs} ms`)
+
+export const requestCancelled = () => new ProtocolError(-32603, 'The request was cancelled')
+
+export const headerMismatch = (complaint: string) =>
+  new ProtocolError(-32020, `Header mismatch: ${complaint}`, { httpStatus: 400 })
+
+export const missingClientCapability = (requiredCapabilities: ClientCapabilities) =>
+  new ProtocolError(-32021, `The client lacks a capability that this request needs: ${Object.keys(requiredCapabilities).join(', ')}`, {
+    data: { requiredCapabilities },
+    httpStatus: 400
+  })
+
+export const unsupportedRevision = (requested: string) =>
+  new ProtocolError(-32022, `Unsupported protocol version ${JSON.stringify(requested)}. Supported: ${SUPPORTED_REVISIONS.join(', ')}`, {
+    data: { supported: SUPPORTED_REVISIONS, requested },
+    httpStatus: 400
+  })
+
+/** An application code, outside the range that JSON-RPC and MCP reserve. */
+export const overloaded = (complaint: string) => new ProtocolError(503, complaint, { httpStatus: 503 })
+
+/** The resource is there, but no request may have it whole. */
+export const resourceTooLarge = (uri: string, size: number, limit: number) =>
+  new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, { data: { uri, size, limit } })

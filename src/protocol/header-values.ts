@@ -1,0 +1,68 @@
+// Body fields that a client mirrors into HTTP headers: how a value is written there and when it equals the body's.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding
+
+import { isUtf8 } from 'node:buffer'
+import { headerMismatch } from './errors.ts'
+
+const SENTINEL = /^=\?base64\?(.*)\?=$/s
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+// Visible ASCII, space and tab: what RFC 9110 lets a field value hold.
+const INVALID_CHARACTER = /[^\t\x20-\x7e]/
+const DECIMAL = /^-?\d+(?:\.\d+)?$/
+
+/**
+ * The text that a header value stands for: the base64 sentinel is decoded, all else is literal.
+ * Throws a header mismatch for a character that no header may hold and for base64 that is not strictly well-formed,
+ * which Node's own decoder would let pass.
+ */
+export function decodeHeaderValue (name: string, value: string): string {
+  if (INVALID_CHARACTER.test(value)) throw headerMismatch(`${name} holds a character that a header value may not; use the base64 form`)
+  const trimmed = value.trim()
+  const encoded = SENTINEL.exec(trimmed)?.[1]
+  if (encoded === undefined) return trimmed
+  if (!BASE64.test(encoded)) throw headerMismatch(`${name} holds malformed base64`)
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) throw headerMismatch(`${name} holds base64 that is not the canonical form of UTF-8 text`)
+  return bytes.toString('utf8')
+}
+
+/** The methods whose params are named in the `Mcp-Name` header, and the param that it mirrors. */
+const namedBy = new Map([['tools/call', 'name'], ['prompts/get', 'name'], ['resources/read', 'uri']])
+
+/** `undefined` where the method has no such header, or the body no such string: then the params are wrong, not the header. */
+export function mirroredName (method: string, params: { readonly [key: string]: unknown } | undefined): MirroredField | undefined {
+  const param = namedBy.get(method)
+  const value = param === undefined ? undefined : params?.[param]
+  return typeof value === 'string' ? { header: 'Mcp-Name', value } : undefined
+}
+
+export type MirroredValue = string | number | boolean
+
+/** One body value and the header that must mirror it. `undefined` (null or absent in the body) means: no such header. */
+export interface MirroredField {
+  readonly header: string
+  readonly value: MirroredValue | undefined
+}
+
+/** For the headers that know no encoding: throws a header mismatch unless the header is what the body says. */
+export function checkLiteralHeader (header: string, value: string, received: string | undefined): void {
+  if (received === undefined) throw headerMismatch(`${header} is missing; it must mirror the body`)
+  if (received.trim() !== value) throw headerMismatch(`${header} does not match the body`)
+}
+
+/** Throws a header mismatch unless the header says what the body says. */
+export function checkMirroredField ({ header, value }: MirroredField, received: string | undefined): void {
+  if (value === undefined) {
+    if (received !== undefined) throw headerMismatch(`${header} is sent, but the body has no such value`)
+    return
+  }
+  if (received === undefined) throw headerMismatch(`${header} is missing; it must mirror the body`)
+  const text = decodeHeaderValue(header, received)
+  if (!sameValue(text, value)) throw headerMismatch(`${header} does not match the body`)
+}
+
+function sameValue (text: string, value: MirroredValue): boolean {
+  // 42.0 equals 42: integers compare as numbers.
+  if (typeof value === 'number') return DECIMAL.test(text) && Number(text) === value
+  return text === String(value)
+}

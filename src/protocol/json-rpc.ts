@@ -1,0 +1,67 @@
+// JSON-RPC 2.0 as MCP narrows it: one request or one notification a message, ids that are never null.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages
+
+import { ProtocolError, invalidRequest } from './errors.ts'
+
+export type RequestId = string | number
+
+export type Params = { readonly [key: string]: unknown }
+
+export interface Request { readonly id: RequestId, readonly method: string, readonly params: Params | undefined }
+
+export interface Notification { readonly method: string, readonly params: Params | undefined }
+
+export type Message = Request | Notification
+
+export function isRequest (message: Message): message is Request {
+  return 'id' in message
+}
+
+export function isObject (value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isRequestId (value: unknown): value is RequestId {
+  return typeof value === 'string' || Number.isSafeInteger(value)
+}
+
+/** The id of whatever arrived, so that even a refused message is answered under it; `undefined` where it has none. */
+export function readRequestId (body: unknown): RequestId | undefined {
+  return isObject(body) && isRequestId(body.id) ? body.id : undefined
+}
+
+/** Parses one message or throws an invalid request. */
+export function readMessage (body: unknown): Message {
+  if (Array.isArray(body)) throw invalidRequest('batches are not part of this protocol version; send one message per POST')
+  if (!isObject(body)) throw invalidRequest('the body must be a JSON object')
+  if (body.jsonrpc !== '2.0') throw invalidRequest('"jsonrpc" must be "2.0"')
+  const { method, params } = body
+  if (typeof method !== 'string') {
+    throw invalidRequest('result' in body || 'error' in body ? 'a server does not accept responses' : '"method" must be a string')
+  }
+  if (params !== undefined && !isObject(params)) throw invalidRequest('"params" must be an object')
+  if (!('id' in body)) return { method, params }
+  if (!isRequestId(body.id)) throw invalidRequest('"id" must be a string or an integer')
+  return { id: body.id, method, params }
+}
+
+/** `result` is already JSON: answers are put together from parts that were serialised once. */
+export function toResultResponse (id: RequestId, result: string): string
+export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer
+export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  if (typeof result === 'string') return head + result + '}'
+  return Buffer.concat([Buffer.from(head), result, closingBrace])
+}
+
+const closingBrace = Buffer.from('}')
+
+/** The id is left out where it could not be read: the modern wire has no null id. */
+export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
+  const { code, message, data } = error
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+}
+
+export function toNotification (method: string, params?: Params): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params })
+}

@@ -1,0 +1,44 @@
+// The notifications that this service sends, as JSON.
+// https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification
+
+import type { ProgressToken } from './envelope.ts'
+import { toNotification, type RequestId } from './json-rpc.ts'
+import type { LogLevel } from './log-levels.ts'
+import { META_SUBSCRIPTION_ID } from './meta-keys.ts'
+
+export interface Progress { progress: number, total?: number, message?: string }
+
+/** What a `subscriptions/listen` stream was asked, or agreed, to carry. */
+export interface SubscriptionFilter {
+  toolsListChanged?: boolean
+  promptsListChanged?: boolean
+  resourcesListChanged?: boolean
+  resourceSubscriptions?: string[]
+}
+
+export type ListName = 'tools' | 'prompts' | 'resources'
+
+export function progressNotification (progressToken: ProgressToken, progress: Progress): string {
+  return toNotification('notifications/progress', { progressToken, ...progress })
+}
+
+export function logNotification (level: LogLevel, data: unknown, logger?: string): string {
+  return toNotification('notifications/message', { level, data, logger })
+}
+
+export function acknowledgedNotification (id: RequestId, notifications: SubscriptionFilter): string {
+  return toNotification('notifications/subscriptions/acknowledged', { _meta: subscriptionMeta(id), notifications })
+}
+
+export function listChangedNotification (id: RequestId, list: ListName): string {
+  return toNotification(`notifications/${list}/list_changed`, { _meta: subscriptionMeta(id) })
+}
+
+export function resourceUpdatedNotification (id: RequestId, uri: string): string {
+  return toNotification('notifications/resources/updated', { _meta: subscriptionMeta(id), uri })
+}
+
+/** Names the `subscriptions/listen` request that a message belongs to: its id, in its own JSON type. */
+export function subscriptionMeta (id: RequestId): { [META_SUBSCRIPTION_ID]: RequestId } {
+  return { [META_SUBSCRIPTION_ID]: id }
+}
