@@ -1,0 +1,54 @@
+// What a schema may not do: be too large to compile safely, reach over the network, or validate asynchronously.
+
+import { isObject } from '../protocol/json-rpc.ts'
+import type { JsonSchema } from '../protocol/primitives.ts'
+
+export const MAX_SCHEMA_BYTES = 65_536
+export const MAX_SCHEMA_DEPTH = 64
+/** The most keys of one object in a schema: past about 1,500 the compiled validator overflows the stack. */
+export const MAX_SCHEMA_KEYS = 500
+
+/** Every complaint about the schema's shape, each with its place as a JSON pointer; empty where it may be compiled. */
+export function findSchemaFaults (schema: JsonSchema, json: string): string[] {
+  const bytes = Buffer.byteLength(json)
+  if (bytes > MAX_SCHEMA_BYTES) return [`is ${bytes} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`]
+  const faults: string[] = []
+  const ids = new Set<string>()
+  const references: Array<{ place: string, target: string }> = []
+  walk(schema, '', 1)
+  for (const { place, target } of references) {
+    if (!target.startsWith('#') && !ids.has(withoutFragment(target))) {
+      faults.push(`${place} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`)
+    }
+  }
+  return faults
+
+  function walk (node: unknown, place: string, depth: number): void {
+    if (typeof node !== 'object' || node === null) return
+    if (depth > MAX_SCHEMA_DEPTH) {
+      faults.push(`${place} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
+      return
+    }
+    const entries = Object.entries(node)
+    if (!Array.isArray(node) && entries.length > MAX_SCHEMA_KEYS) {
+      faults.push(`${place || '/'} has ${entries.length} keys; the limit is ${MAX_SCHEMA_KEYS}`)
+      return
+    }
+    if (isObject(node)) note(node, place)
+    for (const [key, child] of entries) walk(child, `${place}/${key}`, depth + 1)
+  }
+
+  function note (node: { readonly [key: string]: unknown }, place: string): void {
+    if (node.$async === true) faults.push(`${place}/$async is not allowed: it would turn a refusal into a promise`)
+    if (typeof node.$id === 'string') ids.add(withoutFragment(node.$id))
+    for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
+      const target = node[keyword]
+      if (typeof target === 'string') references.push({ place: `${place}/${keyword}`, target })
+    }
+  }
+}
+
+function withoutFragment (uri: string): string {
+  const hash = uri.indexOf('#')
+  return hash === -1 ? uri : uri.slice(0, hash)
+}
