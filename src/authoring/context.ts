@@ -1,0 +1,47 @@
+// What a handler may know of the request that it serves, and do on its behalf.
+
+import type { Principal } from '../access/principal.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { Implementation } from '../protocol/primitives.ts'
+import type { LogLevel } from '../protocol/log-levels.ts'
+
+/**
+ * Writes to the service's log under this request's id, and to the client where the client has asked for messages of
+ * this level with the request.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
+ *
+ * @example ctx.log.warning('rate service is slow', { ms: 1200 })
+ */
+export type Log = { readonly [L in LogLevel]: (message: string, data?: { readonly [key: string]: unknown }) => void }
+
+/** One request, as a handler sees it. */
+export interface Context {
+  /** Aborts when the client is gone, the timeout has passed or the service is going down. Pass it on to whatever waits. */
+  readonly signal: AbortSignal
+  /** Who the request acts for. */
+  readonly principal: Principal
+  /** What the client said of itself in this request. Its `info` is a claim: decide nothing by it. */
+  readonly client: { readonly info: Implementation | undefined, readonly capabilities: ClientCapabilities }
+  /** The protocol version of this request, such as `2026-07-28`. */
+  readonly revision: string
+  /** The id under which the service's log has this request. */
+  readonly requestId: string
+  readonly log: Log
+  /** Tells clients that something changed. */
+  readonly notify: {
+    /** Everyone who subscribed to this URI, or to a directory above it, is told, on every replica. */
+    resourceUpdated (uri: string): void
+  }
+  /**
+   * Tells the client how far the work is, if it asked to know; otherwise does nothing.
+   * `done` must grow from call to call; a value that does not is left out. `total` in the same unit, where it is known.
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
+   */
+  progress (done: number, total?: number, message?: string): void
+}
+
+/** A request for one resource. */
+export interface ReadContext extends Context {
+  /** The URI that was asked for, as it was written. */
+  readonly uri: string
+}
