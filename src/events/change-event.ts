@@ -1,0 +1,7 @@
+// A fact inside the service. It becomes a notification only at the edge.
+
+export type ChangeEvent =
+  | { readonly type: 'tools-changed' }
+  | { readonly type: 'prompts-changed' }
+  | { readonly type: 'resources-changed' }
+  | { readonly type: 'resource-updated', readonly uri: string }

@@ -1,0 +1,100 @@
+// All open `subscriptions/listen` streams of this process: one listener on the bus, one timer for all of them.
+
+import { toResultResponse, type RequestId } from '../protocol/json-rpc.ts'
+import { acknowledgedNotification, type SubscriptionFilter } from '../protocol/notifications.ts'
+import type { ChangeEvent } from './change-event.ts'
+import type { EventBus } from './event-bus.ts'
+import type { MessageSink } from './message-sink.ts'
+import { Subscription } from './subscription.ts'
+
+export interface SubscriptionsOptions {
+  readonly maxStreams: number
+  readonly keepAliveMs: number
+  /** The result that a stream is ended with, as JSON. */
+  toResult (id: RequestId): string
+  /** Told of each stream that was closed because its reader was too slow. */
+  onSlowReader (id: RequestId): void
+}
+
+export interface Subscriptions {
+  readonly size: number
+  readonly isFull: boolean
+  /** Acknowledges the filter, then carries what it asks for until either side ends it. */
+  open (id: RequestId, filter: SubscriptionFilter, sink: MessageSink): void
+  /** Ends every stream with its result. Idempotent. */
+  close (): void
+}
+
+/** A flush of more streams than this is spread over several turns of the event loop, so that requests are served between. */
+const FLUSH_BATCH = 500
+/** A client that has not read for this many keep-alive rounds is cut off. */
+const MAX_BLOCKED_ROUNDS = 2
+
+export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, toResult, onSlowReader }: SubscriptionsOptions): Subscriptions {
+  const open = new Set<Subscription>()
+  const pending = new Set<Subscription>()
+  let flushing = false
+  let closed = false
+  const unsubscribe = bus.subscribe(hear)
+  const timer = setInterval(keepAlive, keepAliveMs).unref()
+
+  function hear (event: ChangeEvent): void {
+    for (const subscription of open) if (subscription.note(event)) pending.add(subscription)
+    scheduleFlush()
+  }
+
+  // Not at once: what happens within one turn of the event loop is told once.
+  function scheduleFlush (): void {
+    if (flushing || pending.size === 0) return
+    flushing = true
+    setImmediate(() => {
+      flushing = false
+      let left = FLUSH_BATCH
+      for (const subscription of pending) {
+        if (left-- === 0) break
+        pending.delete(subscription)
+        subscription.flush()
+      }
+      scheduleFlush()
+    })
+  }
+
+  function keepAlive (): void {
+    for (const subscription of open) {
+      if (!subscription.sink.isBlocked) {
+        subscription.blockedRounds = 0
+        subscription.sink.keepAlive()
+      } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
+        onSlowReader(subscription.id)
+        subscription.sink.cut()
+      }
+    }
+  }
+
+  return {
+    get size () { return open.size },
+    get isFull () { return open.size >= maxStreams },
+    open (id, filter, sink) {
+      const subscription = new Subscription(id, filter, sink)
+      sink.onClose = () => {
+        open.delete(subscription)
+        pending.delete(subscription)
+      }
+      sink.onDrain = () => subscription.flush()
+      // Before it can hear anything: nothing may precede the acknowledgement.
+      sink.send(acknowledgedNotification(id, filter))
+      if (closed) sink.end(toResultResponse(id, toResult(id)))
+      else open.add(subscription)
+    },
+    close () {
+      if (closed) return
+      closed = true
+      clearInterval(timer)
+      unsubscribe()
+      for (const subscription of [...open]) {
+        subscription.flush()
+        subscription.sink.end(toResultResponse(subscription.id, toResult(subscription.id)))
+      }
+    }
+  }
+}
