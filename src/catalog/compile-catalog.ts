@@ -1,0 +1,68 @@
+// From what a source delivered to a snapshot: all of it, or every reason why not.
+
+import type { Complain, Complaint } from './complaint.ts'
+import { CatalogError } from './complaint.ts'
+import type { CatalogContents, Located } from './contents.ts'
+import { compilePrompt } from './compile-prompt.ts'
+import { compileResource, compileTemplate, listTemplate } from './compile-resource.ts'
+import { compileTool } from './compile-tool.ts'
+import { createSchemaCompiler } from '../schema/json-schema.ts'
+import { inListOrder, type Offered } from './offered.ts'
+import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
+
+/** Throws a CatalogError with every complaint. */
+export async function compileCatalog (contents: CatalogContents, options: SnapshotOptions): Promise<Snapshot> {
+  const complaints: Complaint[] = [...contents.complaints]
+  const complainOf = ({ file, place }: Located<unknown>): Complain => (within, rule) =>
+    complaints.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+  const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
+  const { readTtlMs } = contents.server
+
+  const tools = compileAll(contents.tools, (one) => compileTool(one.definition, compilers, complainOf(one)))
+  const prompts = compileAll(contents.prompts, (one) => compilePrompt(one.definition, complainOf(one)))
+  const resources = compileAll(contents.resources, (one) => compileResource(one.definition, readTtlMs, complainOf(one)))
+  const templates = compileAll(contents.templates, (one) => compileTemplate(one.definition, readTtlMs, complainOf(one)))
+
+  const listed: Array<Compiled<Offered>> = [...resources]
+  for (const { compiled, located } of templates) {
+    const complain = complainOf(located)
+    try {
+      for (const offered of await listTemplate(located.definition, compiled.template, complain)) listed.push({ compiled: offered, located })
+    } catch (error) {
+      complain('list', `failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  for (const [kind, all] of [['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
+    for (const { first, second } of duplicates(all)) {
+      complainOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
+    }
+  }
+  if (complaints.length > 0) throw new CatalogError(complaints)
+
+  return createSnapshot(contents.server, {
+    tools: inOrder(tools), prompts: inOrder(prompts), resources: inOrder(resources), templates: inOrder(templates), listed: inOrder(listed)
+  }, contents.stamps, options)
+}
+
+interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
+
+function compileAll<D, C extends Offered> (all: ReadonlyArray<Located<D>>, compile: (one: Located<D>) => C | undefined): Array<Compiled<C, D>> {
+  return all.flatMap((located) => {
+    const compiled = compile(located)
+    return compiled === undefined ? [] : [{ compiled, located }]
+  })
+}
+
+function inOrder<C extends Offered> (all: ReadonlyArray<Compiled<C>>): C[] {
+  return all.map(({ compiled }) => compiled).toSorted(inListOrder)
+}
+
+function duplicates (all: ReadonlyArray<Compiled<Offered>>): Array<{ first: Compiled<Offered>, second: Compiled<Offered> }> {
+  const seen = new Map<string, Compiled<Offered>>()
+  return all.flatMap((second) => {
+    const first = seen.get(second.compiled.key)
+    if (first === undefined) seen.set(second.compiled.key, second)
+    return first === undefined ? [] : [{ first, second }]
+  })
+}

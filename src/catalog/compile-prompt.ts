@@ -1,0 +1,73 @@
+// A prompt's definition, checked and made ready to be rendered.
+
+import type { CompletionSource } from '../authoring/completion.ts'
+import type { Context } from '../authoring/context.ts'
+import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
+import type { Prompt } from '../protocol/primitives.ts'
+import type { Complain } from './complaint.ts'
+import { promptShape } from './definition-shapes.ts'
+import { messagesShape } from './content-shapes.ts'
+import { isCompletionSource } from './completions.ts'
+import { toOffered, type Offered } from './offered.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
+
+export type PromptArguments = { readonly [name: string]: string | undefined }
+
+export interface CompiledPrompt extends Offered {
+  readonly description: string | undefined
+  readonly requiredArguments: readonly string[]
+  /** By argument; an argument without suggestions has an empty list. */
+  readonly completions: ReadonlyMap<string, CompletionSource>
+  render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
+}
+
+/** `undefined` where the definition is unusable; every reason has then been complained of. */
+export function compilePrompt (definition: PromptDefinition, complain: Complain): CompiledPrompt | undefined {
+  const verdict = promptShape(definition)
+  const faults = verdict.ok ? findFaults(definition) : verdict.problems
+  for (const fault of faults) complain('', fault)
+  if (faults.length > 0) return undefined
+  const { name, description, arguments: args = [] } = definition
+  return {
+    ...toOffered(name, definition, toEntry(definition)),
+    description,
+    requiredArguments: args.filter(({ required }) => required === true).map((argument) => argument.name),
+    completions: new Map(args.map((argument) => [argument.name, argument.complete ?? []])),
+    render: (values, ctx) => definition.render(values, ctx)
+  }
+}
+
+function findFaults ({ render, arguments: args = [] }: PromptDefinition): string[] {
+  const names = args.map(({ name }) => name)
+  return [
+    ...(typeof render === 'function' ? [] : ['render: must be a function']),
+    ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
+    ...args.filter(({ complete }) => complete !== undefined && !isCompletionSource(complete)).map(({ name }) => `arguments.${name}.complete: must be a list of strings or a function`)
+  ]
+}
+
+function toEntry ({ name, title, description, icons, _meta, arguments: args }: PromptDefinition): Prompt {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(args === undefined ? {} : { arguments: args.map(({ complete, ...argument }) => argument) }),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+/** A GetPromptResult. Throws a ContractError where the messages are malformed. */
+export function promptResult (writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined): string {
+  const { description, messages } = toParts(output)
+  const verdict = messagesShape(messages)
+  if (!verdict.ok) throw new ContractError('the prompt has malformed messages:', verdict.problems)
+  const said = description ?? fallbackDescription
+  return writer.write(`${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(messages)}`)
+}
+
+function toParts (output: PromptOutput): { description?: string, messages: unknown } {
+  if (typeof output === 'string') return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  if ('messages' in output) return output
+  return { messages: output }
+}

@@ -1,0 +1,126 @@
+// Definitions of resources and templates, checked and made ready to be read.
+
+import type { CompletionSource } from '../authoring/completion.ts'
+import type { ReadContext } from '../authoring/context.ts'
+import type { ListedResource, ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables } from '../authoring/define-resource.ts'
+import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
+import type { Complain } from './complaint.ts'
+import { isCompletionSource } from './completions.ts'
+import { listedResourceShape, resourceShape, templateShape } from './definition-shapes.ts'
+import { toOffered, type Offered } from './offered.ts'
+import { createUriTemplate, type UriTemplate } from './uri-template.ts'
+
+export interface CompiledResource extends Offered {
+  readonly mimeType: string | undefined
+  readonly cache: CacheHints
+  read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
+}
+
+export interface CompiledTemplate extends Offered {
+  readonly mimeType: string | undefined
+  readonly cache: CacheHints
+  readonly template: UriTemplate
+  /** By variable; a variable without suggestions has an empty list. */
+  readonly completions: ReadonlyMap<string, CompletionSource>
+  read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
+}
+
+type Readable = Pick<ResourceDefinition, 'cache' | 'scopes'>
+
+/** `undefined` where the definition is unusable; every reason has then been complained of. */
+export function compileResource (definition: ResourceDefinition, readTtlMs: number, complain: Complain): CompiledResource | undefined {
+  const verdict = resourceShape(definition)
+  const faults = verdict.ok ? findFaults(definition, definition.read) : verdict.problems
+  for (const fault of faults) complain('', fault)
+  if (faults.length > 0) return undefined
+  return {
+    ...toOffered(definition.uri, definition, toResourceEntry(definition.uri, definition)),
+    mimeType: definition.mimeType,
+    cache: toCacheHints(definition, readTtlMs),
+    read: (ctx) => definition.read(ctx)
+  }
+}
+
+/** `undefined` where the definition is unusable; every reason has then been complained of. */
+export function compileTemplate (definition: ResourceTemplateDefinition, readTtlMs: number, complain: Complain): CompiledTemplate | undefined {
+  const verdict = templateShape(definition)
+  const faults = verdict.ok ? findFaults(definition, definition.read) : verdict.problems
+  for (const fault of faults) complain('', fault)
+  if (faults.length > 0) return undefined
+  const template = readTemplate(definition.uriTemplate, complain)
+  if (template === undefined) return undefined
+  const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
+  for (const [variable, source] of Object.entries(definition.complete ?? {})) {
+    if (!completions.has(variable)) complain(`complete.${variable}`, 'names no variable of the uriTemplate')
+    else if (!isCompletionSource(source)) complain(`complete.${variable}`, 'must be a list of strings or a function')
+    else completions.set(variable, source)
+  }
+  return {
+    ...toOffered(definition.uriTemplate, definition, toTemplateEntry(definition)),
+    mimeType: definition.mimeType,
+    cache: toCacheHints(definition, readTtlMs),
+    template,
+    completions,
+    read: (variables, ctx) => definition.read(variables, ctx)
+  }
+}
+
+/** The concrete resources that a template names, for the list. */
+export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, complain: Complain): Promise<Offered[]> {
+  if (definition.list === undefined) return []
+  const listed: readonly ListedResource[] = await definition.list()
+  return listed.flatMap((entry, index) => {
+    const verdict = listedResourceShape(entry)
+    const problems = verdict.ok ? [] : [...verdict.problems]
+    if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) problems.push('must have either uri or variables')
+    for (const problem of problems) complain(`list()[${index}]`, problem)
+    if (problems.length > 0) return []
+    const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
+    const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
+    return [toOffered(uri, definition, toResourceEntry(uri, { ...defaults, ...entry }))]
+  })
+}
+
+function findFaults ({ cache, scopes = [] }: Readable, read: unknown): string[] {
+  return [
+    ...(typeof read === 'function' ? [] : ['read: must be a function']),
+    ...(cache?.cacheScope === 'public' && scopes.length > 0 ? ['cache.cacheScope: cannot be public, because scopes decide who may read this'] : [])
+  ]
+}
+
+/** Private unless the author says otherwise: what a function returns may depend on who asks. */
+function toCacheHints ({ cache }: Readable, readTtlMs: number): CacheHints {
+  return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
+}
+
+function readTemplate (text: string, complain: Complain): UriTemplate | undefined {
+  try {
+    return createUriTemplate(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    complain('uriTemplate', error.message)
+    return undefined
+  }
+}
+
+type Shown = Pick<Resource, 'name' | 'title' | 'description' | 'icons' | 'mimeType' | 'annotations' | '_meta'>
+
+function toShown ({ name, title, description, icons, mimeType, annotations, _meta }: Shown): Shown {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+function toResourceEntry (uri: string, definition: Shown & { size?: number }): Resource {
+  return { uri, ...toShown(definition), ...(definition.size === undefined ? {} : { size: definition.size }) }
+}
+
+function toTemplateEntry (definition: ResourceTemplateDefinition): ResourceTemplate {
+  return { uriTemplate: definition.uriTemplate, ...toShown(definition) }
+}

@@ -1,0 +1,106 @@
+// The form that definitions must have. TypeScript holds authors to it as they write; this holds everyone to it at load.
+
+import { Type } from 'typebox'
+import { checkOf } from '../schema/reader.ts'
+
+const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
+// Labels of a reverse domain name before the slash; `mcp` and `modelcontextprotocol` are the specification's own.
+const META_KEY = '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$'
+const SCOPE_TOKEN = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
+const ABSOLUTE_URI = '^[A-Za-z][A-Za-z0-9+.-]*:'
+
+const closed = { additionalProperties: false }
+const optional = Type.Optional
+const handler = Type.Unknown()
+
+const icon = Type.Object({
+  src: Type.String({ pattern: '^(?:https?:|data:)' }),
+  mimeType: optional(Type.String()),
+  sizes: optional(Type.Array(Type.String({ pattern: '^(?:any|\\d+x\\d+)$' }))),
+  theme: optional(Type.Enum(['light', 'dark']))
+}, closed)
+
+const meta = Type.Record(Type.String({ pattern: META_KEY }), Type.Unknown(), closed)
+
+const common = {
+  title: optional(Type.String({ minLength: 1 })),
+  description: optional(Type.String({ minLength: 1 })),
+  icons: optional(Type.Array(icon)),
+  _meta: optional(meta),
+  scopes: optional(Type.Array(Type.String({ pattern: SCOPE_TOKEN }))),
+  order: optional(Type.Number())
+}
+
+export const annotations = Type.Object({
+  audience: optional(Type.Array(Type.Enum(['user', 'assistant']))),
+  priority: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  lastModified: optional(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d' }))
+})
+
+const toolAnnotations = Type.Object({
+  title: optional(Type.String()),
+  readOnlyHint: optional(Type.Boolean()),
+  destructiveHint: optional(Type.Boolean()),
+  idempotentHint: optional(Type.Boolean()),
+  openWorldHint: optional(Type.Boolean())
+}, closed)
+
+const tool = Type.Object({
+  ...common,
+  name: Type.String({ pattern: TOOL_NAME }),
+  inputSchema: optional(Type.Unknown()),
+  outputSchema: optional(Type.Unknown()),
+  annotations: optional(toolAnnotations),
+  requiredCapabilities: optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))),
+  timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
+  run: handler
+}, closed)
+
+const prompt = Type.Object({
+  ...common,
+  name: Type.String({ minLength: 1, maxLength: 128 }),
+  arguments: optional(Type.Array(Type.Object({
+    name: Type.String({ minLength: 1 }),
+    title: optional(Type.String()),
+    description: optional(Type.String()),
+    required: optional(Type.Boolean()),
+    complete: optional(Type.Unknown())
+  }, closed))),
+  render: handler
+}, closed)
+
+const readable = {
+  ...common,
+  name: Type.String({ minLength: 1 }),
+  mimeType: optional(Type.String({ pattern: '^[^/\\s]+/[^/\\s]' })),
+  annotations: optional(annotations),
+  cache: optional(Type.Object({
+    ttlMs: optional(Type.Integer({ minimum: 0 })),
+    cacheScope: optional(Type.Enum(['public', 'private']))
+  }, closed))
+}
+
+const uri = Type.String({ pattern: ABSOLUTE_URI })
+const size = optional(Type.Integer({ minimum: 0 }))
+
+const resource = Type.Object({ ...readable, uri, size, read: handler }, closed)
+
+const template = Type.Object({
+  ...readable,
+  uriTemplate: Type.String({ pattern: ABSOLUTE_URI }),
+  complete: optional(Type.Record(Type.String(), Type.Unknown())),
+  list: optional(Type.Unknown()),
+  read: handler
+}, closed)
+
+const { scopes: _scopes, order: _order, cache: _cache, ...listable } = readable
+
+export const listedResource = Type.Object({
+  ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.String(), Type.Unknown()))
+}, closed)
+
+export const toolShape = checkOf(tool)
+export const promptShape = checkOf(prompt)
+export const resourceShape = checkOf(resource)
+export const templateShape = checkOf(template)
+export const listedResourceShape = checkOf(listedResource)

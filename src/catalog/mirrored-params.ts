@@ -1,0 +1,73 @@
+// Tool parameters that clients mirror into `Mcp-Param-*` headers, found at load and read at each call.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
+
+import type { MirroredField } from '../protocol/header-values.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { JsonSchema } from '../protocol/primitives.ts'
+
+export interface MirroredParam {
+  readonly header: string
+  /** The chain of `properties` keys that leads to the value. */
+  readonly path: readonly string[]
+}
+
+const KEYWORD = 'x-mcp-header'
+// RFC 9110: 1*tchar.
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/** Finds the annotated properties, or says what is wrong with them: a client drops a tool that breaks these rules. */
+export function findMirroredParams (schema: JsonSchema, complain: (place: string, rule: string) => void): MirroredParam[] {
+  const params: MirroredParam[] = []
+  const names = new Set<string>()
+  walk(schema, '', [])
+  return params
+
+  /** @param path the keys so far, or `undefined` where something else than `properties` led here. */
+  function walk (node: unknown, place: string, path: readonly string[] | undefined): void {
+    if (Array.isArray(node)) {
+      node.forEach((child, index) => walk(child, `${place}/${index}`, undefined))
+      return
+    }
+    if (!isObject(node)) return
+    if (KEYWORD in node) note(node, `${place}/${KEYWORD}`, path)
+    for (const [keyword, child] of Object.entries(node)) {
+      if (keyword === 'properties' && isObject(child)) {
+        for (const [key, property] of Object.entries(child)) walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
+      } else if (keyword !== 'enum' && keyword !== 'const' && keyword !== 'default' && keyword !== 'examples') {
+        walk(child, `${place}/${keyword}`, undefined)
+      }
+    }
+  }
+
+  function note (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
+    const name = node[KEYWORD]
+    if (typeof name !== 'string' || !TOKEN.test(name)) {
+      complain(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`)
+    } else if (names.has(name.toLowerCase())) {
+      complain(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
+    } else if (path === undefined || path.length === 0) {
+      complain(place, 'must stand on a property that is reached through "properties" alone')
+    } else if (node.type !== 'string' && node.type !== 'integer' && node.type !== 'boolean') {
+      complain(place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`)
+    } else if (node.type === 'integer' && !isSafeRange(node)) {
+      complain(place, 'must stand on an integer within ±(2^53 − 1)')
+    } else {
+      names.add(name.toLowerCase())
+      params.push({ header: `Mcp-Param-${name}`, path })
+    }
+  }
+}
+
+function isSafeRange (node: JsonSchema): boolean {
+  return [node.minimum, node.maximum, node.exclusiveMinimum, node.exclusiveMaximum]
+    .every((bound) => typeof bound !== 'number' || Math.abs(bound) <= Number.MAX_SAFE_INTEGER)
+}
+
+/** What the headers of this call must say. */
+export function mirroredFields (params: readonly MirroredParam[], args: unknown): MirroredField[] {
+  return params.map(({ header, path }) => {
+    const value = path.reduce<unknown>((at, key) => isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined, args)
+    const mirrored = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    return { header, value: mirrored ? value : undefined }
+  })
+}

@@ -1,0 +1,22 @@
+// What every compiled primitive has: its place in a list, and who may see it.
+
+import type { CommonOptions } from '../authoring/definition.ts'
+
+export interface Offered {
+  /** Its name, or its URI: unique in its list. */
+  readonly key: string
+  readonly order: number
+  /** All of which a caller must hold. */
+  readonly scopes: readonly string[]
+  /** Its entry in the list, as JSON. */
+  readonly json: string
+}
+
+export function toOffered (key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object): Offered {
+  return { key, order, scopes, json: JSON.stringify(entry) }
+}
+
+/** The order of a list: it never moves between requests, because clients and prompt caches rely on that. */
+export function inListOrder (a: Pick<Offered, 'key' | 'order'>, b: Pick<Offered, 'key' | 'order'>): number {
+  return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+}

@@ -1,0 +1,28 @@
+// What `read` returned, as a ReadResourceResult.
+// https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
+
+import type { ResourceOutput } from '../authoring/define-resource.ts'
+import type { CacheHints } from '../protocol/primitives.ts'
+import { resourceContentsShape } from './content-shapes.ts'
+import { cacheMembers, ContractError, type ResultWriter } from './result-json.ts'
+
+export interface ReadFacts { readonly uri: string, readonly mimeType: string | undefined, readonly cache: CacheHints }
+
+/** `undefined` where there is no such resource. Throws a ContractError where the contents are malformed. */
+export function readResult (writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadFacts): string | undefined {
+  if (output === undefined) return undefined
+  const contents = toContents(output, uri, mimeType)
+  const verdict = resourceContentsShape(contents)
+  if (!verdict.ok) throw new ContractError(`the contents of ${uri} are malformed:`, verdict.problems)
+  return writer.write(`"contents":${JSON.stringify(contents)},${cacheMembers(cache)}`)
+}
+
+function toContents (output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined): unknown {
+  if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: output }]
+  if (output instanceof Uint8Array) {
+    const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength)
+    return [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: bytes.toString('base64') }]
+  }
+  if ('contents' in output) return output.contents
+  return Array.isArray(output) ? output : [output]
+}

@@ -1,0 +1,99 @@
+// What a tool's `run` returned, as a CallToolResult.
+// https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
+
+import type { ToolError } from '../authoring/tool-error.ts'
+import { isToolResult, type ToolResultOptions } from '../authoring/tool-result.ts'
+import type { ContentBlock, Meta } from '../protocol/content.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { Check, Verdict } from '../schema/check.ts'
+import { contentBlocksShape } from './content-shapes.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
+
+interface Parts { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
+
+export function textResult (writer: ResultWriter, text: string): string {
+  return write(writer, { content: `[${textBlock(text)}]` })
+}
+
+/** What the model is told of a failure. */
+export function errorResult (writer: ResultWriter, text: string, content: readonly ContentBlock[] = []): string {
+  const blocks = [textBlock(text), ...content.map((block) => JSON.stringify(block))]
+  return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
+}
+
+export const toolErrorResult = (writer: ResultWriter, error: ToolError): string => errorResult(writer, error.message, error.content)
+
+/** Throws a ContractError where the output is not what the tool promised. */
+export function outputResult (writer: ResultWriter, output: unknown, checkOutput: Check | undefined): string | Promise<string> {
+  if (isToolResult(output)) return sayAll(writer, output, checkOutput)
+  if (checkOutput !== undefined) return checked(writer, checkOutput(output))
+  if (typeof output === 'string') return textResult(writer, output)
+  if (isObject(output) && Array.isArray(output.content)) return sayAll(writer, readCallToolResult(output), undefined)
+  if (output === undefined) return write(writer, { content: '[]' })
+  return structuredResult(writer, output)
+}
+
+/** Structured content, with its text for clients and models that read only text. */
+function structuredResult (writer: ResultWriter, value: unknown): string {
+  const json = toJson(value)
+  return write(writer, { content: `[${textBlock(json)}]`, structuredContent: json })
+}
+
+function checked (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
+  if (verdict instanceof Promise) return verdict.then((settled) => checked(writer, settled))
+  return structuredResult(writer, acceptedValue(verdict))
+}
+
+function acceptedValue (verdict: Verdict): unknown {
+  if (!verdict.ok) throw new ContractError('the structured content does not match outputSchema:', verdict.problems)
+  return verdict.value
+}
+
+async function sayAll (writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined): Promise<string> {
+  const { content, isError = false, _meta } = result
+  const parts: Parts = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
+  let { structuredContent } = result
+  if (checkOutput !== undefined && !isError) structuredContent = acceptedValue(await checkOutput(structuredContent))
+  if (structuredContent !== undefined) parts.structuredContent = toJson(structuredContent)
+  if (content !== undefined) {
+    const verdict = contentBlocksShape(content)
+    if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
+    parts.content = JSON.stringify(content)
+  }
+  // A client that knows no structured content still gets its text.
+  if (parts.structuredContent !== undefined && (content ?? []).every(({ type }) => type !== 'text')) {
+    parts.content = JSON.stringify([...content ?? [], { type: 'text', text: parts.structuredContent }])
+  }
+  return write(writer, parts)
+}
+
+function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {
+  const { content, structuredContent, isError, _meta } = output
+  const verdict = contentBlocksShape(content)
+  if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
+  return {
+    content: toBlocks(content),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError === true ? { isError } : {}),
+    ...(isObject(_meta) ? { _meta } : {})
+  }
+}
+
+function toBlocks (content: unknown): ContentBlock[] {
+  return Array.isArray(content) ? content : []
+}
+
+function write (writer: ResultWriter, { content, structuredContent, isError = false, meta }: Parts): string {
+  const structured = structuredContent === undefined ? '' : `,"structuredContent":${structuredContent}`
+  return writer.write(`"content":${content}${structured}${isError ? ',"isError":true' : ''}`, meta)
+}
+
+function textBlock (text: string): string {
+  return `{"type":"text","text":${JSON.stringify(text)}}`
+}
+
+function toJson (value: unknown): string {
+  const json: string | undefined = JSON.stringify(value)
+  if (json === undefined) throw new ContractError('the structured content', ['is not a JSON value'])
+  return json
+}

@@ -1,0 +1,117 @@
+// Resource URIs, made from a template and read back through it, in time linear in the URI's length.
+// https://www.rfc-editor.org/rfc/rfc6570
+
+import { RE2JS } from 're2js'
+import { parseTemplate as parseExpansion } from 'url-template'
+import type { TemplateVariables } from '../authoring/define-resource.ts'
+import { parseTemplate, type Part, type Variable } from './uri-template-syntax.ts'
+
+/** A URI longer than this matches nothing. */
+export const MAX_URI_LENGTH = 8192
+
+export interface UriTemplate {
+  readonly text: string
+  readonly variables: readonly string[]
+  /** How many characters are fixed: the more, the more specific. */
+  readonly literalLength: number
+  expand (variables: { readonly [name: string]: string | readonly string[] }): string
+  /** The percent-decoded variables, or `undefined` where the URI is not of this template. */
+  match (uri: string): TemplateVariables | undefined
+}
+
+/** Throws a SyntaxError that says what is wrong. */
+export function createUriTemplate (text: string): UriTemplate {
+  const parts = parseTemplate(text)
+  const { path, query, pairs } = splitQuery(parts)
+  const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
+  const pathVariables = path.flatMap((part) => part.kind === 'expression' ? part.variables.map((variable) => ({ variable, separator: separatorOf(part) })) : [])
+  const expansion = parseExpansion(text)
+
+  return {
+    text,
+    variables: parts.flatMap((part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []),
+    literalLength: parts.reduce((length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0),
+    expand: (variables) => expansion.expand(mutable(variables)),
+    match (uri) {
+      if (uri.length > MAX_URI_LENGTH) return undefined
+      const mark = query === undefined ? -1 : uri.indexOf('?')
+      const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
+      if (!matcher.matches()) return undefined
+      try {
+        const found: { [name: string]: string | string[] | undefined } = Object.create(null)
+        pathVariables.forEach(({ variable, separator }, index) => {
+          found[variable.name] = decode(matcher.group(index + 1), variable, separator)
+        })
+        if (query === undefined) return found
+        return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, found) ? found : undefined
+      } catch (error) {
+        // A malformed percent-encoding names no resource.
+        if (error instanceof URIError) return undefined
+        throw error
+      }
+    }
+  }
+}
+
+/** A query of `{?…}` and `{&…}` is read without regard to order; any other query is part of the pattern. */
+function splitQuery (parts: readonly Part[]): { path: readonly Part[], query: readonly Variable[] | undefined, pairs: readonly string[] } {
+  const isQuery = (part: Part) => part.kind === 'expression' && (part.operator === '?' || part.operator === '&')
+  const first = parts.findIndex((part) => isQuery(part) || (part.kind === 'literal' && part.text.includes('?')))
+  const tail = first === -1 ? [] : parts.slice(first)
+  const head = tail[0]
+  const rest = tail.slice(head?.kind === 'literal' ? 1 : 0)
+  if (rest.length === 0 || !rest.every(isQuery)) return { path: parts, query: undefined, pairs: [] }
+  const query = rest.flatMap((part) => part.kind === 'expression' ? part.variables : [])
+  if (head?.kind !== 'literal') return { path: parts.slice(0, first), query, pairs: [] }
+  const mark = head.text.indexOf('?')
+  const path: Part[] = [...parts.slice(0, first), { kind: 'literal', text: head.text.slice(0, mark) }]
+  return { path, query, pairs: head.text.slice(mark + 1).split('&').filter((pair) => pair !== '') }
+}
+
+function toPattern (part: Part): string {
+  if (part.kind === 'literal') return RE2JS.quote(part.text)
+  const { operator, variables } = part
+  const one = (characters: string, separator: string) => ({ explode }: Variable) => explode ? `(${characters}+(?:${separator}${characters}+)*)` : `(${characters}+)`
+  const several = variables.length > 1 || variables.some(({ explode }) => explode)
+  switch (operator) {
+    case '': return variables.map(one(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
+    case '+': return variables.map(one(several ? '[^,]' : '.', ',')).join(',')
+    case '#': return `(?:#${variables.map(one(several ? '[^,]' : '.', ',')).join(',')})?`
+    case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
+    case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
+    case ';': return variables.map((variable) => `(?:;${RE2JS.quote(variable.name)}=?([^/?#;]*))?`).join('')
+    // Only where literals of a query stand between such expressions, in which case their order is fixed.
+    case '?':
+    case '&': return variables.map(({ name }) => `(?:[?&]${RE2JS.quote(name)}=([^&#]*))?`).join('')
+  }
+}
+
+function separatorOf (part: Part & { kind: 'expression' }): string {
+  return part.operator === '/' || part.operator === '.' ? part.operator : ','
+}
+
+function decode (text: string | null, { explode }: Variable, separator: string): string | string[] | undefined {
+  if (text === null) return undefined
+  return explode ? text.split(separator).map(decodeURIComponent) : decodeURIComponent(text)
+}
+
+function readQuery (text: string, query: readonly Variable[], pairs: readonly string[], found: { [name: string]: string | string[] | undefined }): boolean {
+  const owed = new Set(pairs)
+  for (const { name } of query) found[name] = undefined
+  for (const pair of text.split('&')) {
+    if (pair === '' || owed.delete(pair)) continue
+    const [key = '', ...rest] = pair.split('=')
+    const variable = query.find(({ name }) => name === decodeURIComponent(key))
+    if (variable === undefined) return false
+    const value = decodeURIComponent(rest.join('='))
+    const before = found[variable.name]
+    if (variable.explode) found[variable.name] = [...(before ?? []), value]
+    else if (before === undefined) found[variable.name] = value
+    else return false
+  }
+  return owed.size === 0
+}
+
+function mutable (variables: { readonly [name: string]: string | readonly string[] }): { [name: string]: string | string[] } {
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]))
+}

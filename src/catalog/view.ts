@@ -1,0 +1,81 @@
+// What one set of granted scopes may see of a snapshot.
+
+import type { TemplateVariables } from '../authoring/define-resource.ts'
+import type { CacheScope } from '../protocol/primitives.ts'
+import type { CompiledPrompt } from './compile-prompt.ts'
+import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
+import type { CompiledTool } from './compile-tool.ts'
+import { inListOrder, type Offered } from './offered.ts'
+import { createPages, type Pages } from './pages.ts'
+import type { ResultWriter } from './result-json.ts'
+
+/** All that a snapshot offers to anybody; each list in its order. */
+export interface Primitives {
+  readonly tools: readonly CompiledTool[]
+  readonly prompts: readonly CompiledPrompt[]
+  readonly resources: readonly CompiledResource[]
+  readonly templates: readonly CompiledTemplate[]
+  /** What `resources/list` shows: the resources, and the concrete ones that templates name. */
+  readonly listed: readonly Offered[]
+}
+
+export interface ViewOptions { readonly writer: ResultWriter, readonly pageSize: number, readonly listTtlMs: number }
+
+export type ResourceMatch =
+  | { readonly kind: 'resource', readonly resource: CompiledResource }
+  | { readonly kind: 'template', readonly resource: CompiledTemplate, readonly variables: TemplateVariables }
+
+export interface View {
+  readonly tools: Pages
+  readonly prompts: Pages
+  readonly resources: Pages
+  readonly templates: Pages
+  tool (name: string): CompiledTool | undefined
+  prompt (name: string): CompiledPrompt | undefined
+  /** The resource of exactly this URI, or else the most specific template that it matches. */
+  resource (uri: string): ResourceMatch | undefined
+  template (uriTemplate: string): CompiledTemplate | undefined
+}
+
+/** @param isGranted whether the caller holds a scope. */
+export function createView (all: Primitives, isGranted: (scope: string) => boolean, { writer, pageSize, listTtlMs }: ViewOptions): View {
+  const maySee = ({ scopes }: Offered) => scopes.every(isGranted)
+  const tools = byKey(all.tools.filter(maySee))
+  const prompts = byKey(all.prompts.filter(maySee))
+  const resources = byKey(all.resources.filter(maySee))
+  const visibleTemplates = all.templates.filter(maySee)
+  const templates = byKey(visibleTemplates)
+  const specificFirst = visibleTemplates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || inListOrder(a, b))
+
+  const pagesOf = (member: string, offered: readonly Offered[]) => createPages(offered.filter(maySee), {
+    member, pageSize, writer, cache: { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
+  })
+
+  return {
+    tools: pagesOf('tools', all.tools),
+    prompts: pagesOf('prompts', all.prompts),
+    resources: pagesOf('resources', all.listed),
+    templates: pagesOf('resourceTemplates', all.templates),
+    tool: (name) => tools.get(name),
+    prompt: (name) => prompts.get(name),
+    template: (uriTemplate) => templates.get(uriTemplate),
+    resource (uri) {
+      const resource = resources.get(uri)
+      if (resource !== undefined) return { kind: 'resource', resource }
+      for (const candidate of specificFirst) {
+        const variables = candidate.template.match(uri)
+        if (variables !== undefined) return { kind: 'template', resource: candidate, variables }
+      }
+      return undefined
+    }
+  }
+}
+
+/** A list may be shared between callers only where no scope rule can make it differ between them. */
+function cacheScopeOf (offered: readonly Offered[]): CacheScope {
+  return offered.some(({ scopes }) => scopes.length > 0) ? 'private' : 'public'
+}
+
+function byKey<T extends Offered> (offered: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(offered.map((one) => [one.key, one]))
+}
