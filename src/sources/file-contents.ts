@@ -1,0 +1,57 @@
+// One file as resource contents: text where it is text, base64 where it is not.
+
+import { isUtf8 } from 'node:buffer'
+import { open, realpath } from 'node:fs/promises'
+import mime from 'mime'
+import type { ResourceContents } from '../protocol/content.ts'
+import { isWithin } from './folder-files.ts'
+
+/** A file that is there but larger than may be read. */
+export class FileTooLargeError extends Error {
+  readonly size: number
+
+  constructor (size: number) {
+    super(`the file is ${size} bytes`)
+    this.name = 'FileTooLargeError'
+    this.size = size
+  }
+}
+
+export function mimeTypeOf (path: string): string | undefined {
+  return mime.getType(path) ?? undefined
+}
+
+export interface FileReadOptions {
+  /** The real path of the folder that the file must still be in when it is read. */
+  readonly root: string
+  readonly maxBytes: number
+}
+
+/** `undefined` where the file is gone, or no longer where it may be. Throws a FileTooLargeError. */
+export async function readFileContents (path: string, uri: string, { root, maxBytes }: FileReadOptions): Promise<ResourceContents | undefined> {
+  const bytes = await readBytes(path, root, maxBytes)
+  if (bytes === undefined) return undefined
+  const isText = isUtf8(bytes) && !bytes.includes(0)
+  const mimeType = mimeTypeOf(path) ?? (isText ? 'text/plain' : 'application/octet-stream')
+  return isText ? { uri, mimeType, text: bytes.toString('utf8') } : { uri, mimeType, blob: bytes.toString('base64') }
+}
+
+async function readBytes (path: string, root: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    // A link may have been put in the file's place since the folder was listed.
+    const real = await realpath(path)
+    if (!isWithin(root, real)) return undefined
+    const handle = await open(real, 'r')
+    try {
+      const facts = await handle.stat()
+      if (!facts.isFile()) return undefined
+      if (facts.size > maxBytes) throw new FileTooLargeError(facts.size)
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+// The files of a folder, safely: nothing hidden, nothing outside, nothing but regular files.
+
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join, posix, sep } from 'node:path'
+
+export interface FolderFile {
+  /** Relative to the folder, with forward slashes. */
+  readonly path: string
+  readonly absolutePath: string
+  readonly size: number
+  readonly modified: Date
+  /** Differs whenever the contents may differ. */
+  readonly stamp: string
+}
+
+/** Whether a real path lies within a real folder. */
+export function isWithin (folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/**
+ * All files below a folder, in the order of their paths; none where there is no such folder.
+ * Links are followed (a mounted ConfigMap is made of them), unless they lead out of the folder.
+ */
+export async function listFiles (folder: string): Promise<FolderFile[]> {
+  const root = await realpath(folder).catch(() => undefined)
+  if (root === undefined) return []
+  const files: FolderFile[] = []
+  await walk(folder, '', [])
+  return files.sort((a, b) => a.path < b.path ? -1 : 1)
+
+  async function walk (directory: string, path: string, above: readonly string[]): Promise<void> {
+    for (const { name } of await readdir(directory, { withFileTypes: true })) {
+      // Names with a leading dot: editors' swap files, version control, and the machinery of a ConfigMap mount.
+      if (name.startsWith('.') || name === 'node_modules') continue
+      const absolutePath = join(directory, name)
+      const relative = posix.join(path, name)
+      const real = await realpath(absolutePath).catch(() => undefined)
+      if (real === undefined || root === undefined || !isWithin(root, real)) continue
+      const facts = await stat(real).catch(() => undefined)
+      if (facts?.isDirectory() === true && !above.includes(real)) await walk(absolutePath, relative, [...above, real])
+      if (facts?.isFile() === true) {
+        files.push({ path: relative, absolutePath, size: facts.size, modified: facts.mtime, stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}` })
+      }
+    }
+  }
+}

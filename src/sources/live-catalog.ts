@@ -1,0 +1,84 @@
+// Keeps the catalog as its source has it: each change is loaded whole and swapped in, or complained of and left out.
+
+import { createCatalog, type Catalog } from '../catalog/catalog.ts'
+import { compileCatalog } from '../catalog/compile-catalog.ts'
+import { CatalogError } from '../catalog/complaint.ts'
+import type { Snapshot, SnapshotOptions } from '../catalog/snapshot.ts'
+import type { ChangeEvent } from '../events/change-event.ts'
+import type { EventBus } from '../events/event-bus.ts'
+import type { CatalogSource } from './catalog-source.ts'
+
+export interface CatalogLog {
+  info (fields: object, message: string): void
+  warn (fields: object, message: string): void
+  error (fields: object, message: string): void
+}
+
+export interface LiveCatalog {
+  readonly catalog: Catalog
+  /** Stops watching. What is being loaded is finished and dropped. */
+  close (): Promise<void>
+}
+
+/** Throws a CatalogError where the first load fails: there is nothing to keep serving then. */
+export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log: CatalogLog, options: SnapshotOptions): Promise<LiveCatalog> {
+  let dirty = false
+  let loading: Promise<void> | undefined
+  let closed = false
+  // Watching starts first: a change during the first load is then not missed.
+  const stopWatching = await source.watch(() => {
+    dirty = true
+    loading ??= reloadWhileDirty().finally(() => { loading = undefined })
+  })
+  const catalog = await load().then(createCatalog).catch(async (error: unknown) => {
+    closed = true
+    await stopWatching()
+    throw error
+  })
+  warnOfUnreachable(catalog.current)
+
+  async function load (): Promise<Snapshot> {
+    return await compileCatalog(await source.load(), options)
+  }
+
+  async function reloadWhileDirty (): Promise<void> {
+    while (dirty && !closed) {
+      dirty = false
+      await reload()
+    }
+  }
+
+  async function reload (): Promise<void> {
+    const started = performance.now()
+    try {
+      const next = await load()
+      if (closed) return
+      const { lists, updatedUris } = catalog.replace(next)
+      log.info({ catalog: source.name, lists, updated: updatedUris.length, durationMs: Math.round(performance.now() - started) }, 'catalog reloaded')
+      for (const list of lists) await publish({ type: `${list}-changed` })
+      for (const uri of updatedUris) await publish({ type: 'resource-updated', uri })
+    } catch (error) {
+      const complaints = error instanceof CatalogError ? error.complaints : undefined
+      log.error({ catalog: source.name, complaints, err: error }, 'catalog not reloaded: the one from before keeps serving')
+    }
+  }
+
+  async function publish (event: ChangeEvent): Promise<void> {
+    await bus.publish(event).catch((error: unknown) => log.error({ err: error, event }, 'change not announced'))
+  }
+
+  /** Nobody is granted a scope without authentication, which is easy to overlook. */
+  function warnOfUnreachable ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
+    const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
+    if (scoped.length > 0) log.info({ names: scoped.map(({ key }) => key) }, 'offered only to callers with the scopes that they need')
+  }
+
+  return {
+    catalog,
+    async close () {
+      closed = true
+      await stopWatching()
+      await loading
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// The definitions that a module exports, and the place of whatever keeps it from loading.
+
+import { kindOf, type DefinitionKind } from '../authoring/definition.ts'
+import type { PromptDefinition } from '../authoring/define-prompt.ts'
+import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import type { ToolDefinition } from '../authoring/define-tool.ts'
+import type { Namespace } from './module-graph.ts'
+
+export interface Found<D = unknown> {
+  /** The export, and its index where the export is a list. Empty for a single default export. */
+  readonly place: string
+  readonly definition: D
+}
+
+/** Every definition among the exports. A list of definitions counts as each of them. */
+export function findDefinitions (namespace: Namespace): Found[] {
+  return Object.entries(namespace).flatMap(([name, value]) => {
+    const place = name === 'default' ? '' : name
+    if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
+    return value.flatMap((one: unknown, index) => kindOf(one) === undefined ? [] : [{ place: `${name}[${index}]`, definition: one }])
+  })
+}
+
+export const isTool = (value: unknown): value is ToolDefinition => kindOf(value) === 'tool'
+export const isPrompt = (value: unknown): value is PromptDefinition => kindOf(value) === 'prompt'
+export const isResource = (value: unknown): value is ResourceDefinition => kindOf(value) === 'resource'
+export const isTemplate = (value: unknown): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
+
+export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
+  tool: 'defineTool',
+  prompt: 'definePrompt',
+  resource: 'defineResource',
+  'resource-template': 'defineResourceTemplate'
+}
+
+/** The line and column in `file` where an error arose, as far as it tells; empty otherwise. */
+export function placeOf (error: unknown, file: string): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) return `line ${String(error.loc.line)}`
+  if ('linePos' in error && Array.isArray(error.linePos)) return `line ${String(error.linePos[0]?.line)}`
+  const stack = error instanceof Error ? error.stack ?? '' : ''
+  const at = stack.indexOf(`${file}:`)
+  const [, line] = at === -1 ? [] : /^(\d+)/.exec(stack.slice(at + file.length + 1)) ?? []
+  return line === undefined ? '' : `line ${line}`
+}
+
+/** What an error says, without what its library puts around it. */
+export function ruleOf (error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^Error transforming [^\n]*?: /, '').replace(/ \(\d+:\d+\)$/, '').split('\n')[0] ?? message
+}

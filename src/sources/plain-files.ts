@@ -1,0 +1,84 @@
+// The plain files under resources/, as resources. What may be read is what the folder listed: a URI is looked up,
+// never joined to a path, so that no spelling of it can lead anywhere else.
+
+import { realpath } from 'node:fs/promises'
+import { defineResource, defineResourceTemplate, type ResourceDefinition, type ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import type { ResourceContents } from '../protocol/content.ts'
+import { resourceTooLarge } from '../protocol/errors.ts'
+import { FileTooLargeError, mimeTypeOf, readFileContents } from './file-contents.ts'
+import type { FolderFile } from './folder-files.ts'
+
+export interface PlainFiles {
+  readonly resources: ReadonlyArray<{ readonly definition: ResourceDefinition, readonly file: FolderFile }>
+  readonly template: ResourceTemplateDefinition
+  /** By URI. */
+  readonly stamps: ReadonlyMap<string, string>
+}
+
+export interface PlainFilesOptions {
+  readonly readTtlMs: number
+  /** The most that one read may return: a file, or all the files of a directory. */
+  readonly maxBytes: number
+}
+
+/** @param folder the folder that the files' paths are relative to. */
+export async function createPlainFiles (folder: string, files: readonly FolderFile[], { readTtlMs, maxBytes }: PlainFilesOptions): Promise<PlainFiles> {
+  const root = await realpath(folder).catch(() => folder)
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const cache = { ttlMs: readTtlMs, cacheScope: 'public' } as const
+
+  async function read (file: FolderFile, uri: string, budget: number): Promise<ResourceContents | undefined> {
+    try {
+      return await readFileContents(file.absolutePath, uri, { root, maxBytes: budget })
+    } catch (error) {
+      throw error instanceof FileTooLargeError ? resourceTooLarge(uri, error.size, maxBytes) : error
+    }
+  }
+
+  async function readDirectory (path: string): Promise<ResourceContents[] | undefined> {
+    const within = files.filter((file) => file.path.startsWith(`${path}/`) && !file.path.slice(path.length + 1).includes('/'))
+    const total = within.reduce((sum, { size }) => sum + size, 0)
+    if (total > maxBytes) throw resourceTooLarge(toFileUri(path), total, maxBytes)
+    const contents: ResourceContents[] = []
+    for (const file of within) {
+      const one = await read(file, toFileUri(file.path), maxBytes)
+      if (one !== undefined) contents.push(one)
+    }
+    return contents.length === 0 ? undefined : contents
+  }
+
+  return {
+    resources: files.map((file) => ({ file, definition: defineFile(file) })),
+    template: defineResourceTemplate({
+      uriTemplate: 'file:///{+path}',
+      name: 'files',
+      title: 'Files',
+      description: 'A file by its path; a directory reads as the files in it.',
+      cache,
+      complete: { path: files.map(({ path }) => path) },
+      read: async ({ path }, { uri }) => {
+        if (typeof path !== 'string') return undefined
+        const file = byPath.get(path)
+        return file === undefined ? await readDirectory(path.replace(/\/$/, '')) : await read(file, uri, maxBytes)
+      }
+    }),
+    stamps: new Map(files.map((file) => [toFileUri(file.path), file.stamp]))
+  }
+
+  function defineFile (file: FolderFile): ResourceDefinition {
+    const mimeType = mimeTypeOf(file.path)
+    return defineResource({
+      uri: toFileUri(file.path),
+      name: file.path,
+      ...(mimeType === undefined ? {} : { mimeType }),
+      size: file.size,
+      annotations: { lastModified: file.modified.toISOString() },
+      cache,
+      read: async ({ uri }) => await read(file, uri, maxBytes)
+    })
+  }
+}
+
+function toFileUri (path: string): string {
+  return `file:///${path.split('/').map(encodeURIComponent).join('/')}`
+}

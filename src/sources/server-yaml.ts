@@ -1,0 +1,58 @@
+// server.yaml: who the service is, and how long clients may keep what it says.
+
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { Type } from 'typebox'
+import { parse } from 'yaml'
+import type { ServerSettings } from '../catalog/contents.ts'
+import { createReader } from '../schema/reader.ts'
+
+const closed = { additionalProperties: false }
+const optional = Type.Optional
+const milliseconds = optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000 }))
+const text = optional(Type.String({ minLength: 1 }))
+
+const readSettings = createReader(Type.Object({
+  name: text,
+  title: text,
+  version: optional(Type.Union([Type.String({ minLength: 1 }), Type.Number()])),
+  description: text,
+  websiteUrl: optional(Type.String({ format: 'uri' })),
+  icons: optional(Type.Array(Type.Object({
+    src: Type.String({ pattern: '^(?:https?:|data:)' }),
+    mimeType: text,
+    sizes: optional(Type.Array(Type.String())),
+    theme: optional(Type.Enum(['light', 'dark']))
+  }, closed))),
+  instructions: text,
+  cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
+  pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 }))
+}, closed), (problems) => new SyntaxError(problems.join('; ')))
+
+export const SERVER_FILE = 'server.yaml'
+
+/** Short, because not every client listens for changes. */
+const DEFAULT_LIST_TTL_MS = 60_000
+
+/** What serves where there is no file, or no usable one. */
+export function defaultServerSettings (root: string): ServerSettings {
+  return { info: { name: basename(root) || 'trivet', version: '0.0.0' }, instructions: undefined, listTtlMs: DEFAULT_LIST_TTL_MS, readTtlMs: 0, pageSize: undefined }
+}
+
+/** Throws a SyntaxError or a YAMLParseError that says what is wrong with the file. */
+export async function readServerSettings (root: string): Promise<ServerSettings> {
+  const defaults = defaultServerSettings(root)
+  const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (yaml === undefined) return defaults
+  const { name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize, ...info } = readSettings(parse(yaml) ?? {})
+  return {
+    info: { name, version: String(version), ...info },
+    instructions,
+    listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
+    readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
+    pageSize
+  }
+}
