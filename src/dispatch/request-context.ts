@@ -1,0 +1,108 @@
+// One request on its way through the service: what it may use, how long it lives, and where it can say something.
+
+import type { Principal } from '../access/principal.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+import type { View } from '../catalog/view.ts'
+import type { Envelope } from '../protocol/envelope.ts'
+import type { RequestId } from '../protocol/json-rpc.ts'
+import { isAtLeast, type LogLevel } from '../protocol/log-levels.ts'
+import { logNotification, progressNotification } from '../protocol/notifications.ts'
+
+/** The service's log, as far as a request uses it. */
+export interface RequestLog {
+  debug (fields: object, message: string): void
+  info (fields: object, message: string): void
+  warn (fields: object, message: string): void
+  error (fields: object, message: string): void
+}
+
+export interface RequestFacts {
+  /** The request's own JSON-RPC id. */
+  readonly id: RequestId
+  readonly snapshot: Snapshot
+  readonly principal: Principal
+  readonly envelope: Envelope
+  /** The id under which the log has this request. */
+  readonly requestId: string
+  readonly log: RequestLog
+}
+
+export class RequestContext {
+  readonly id: RequestId
+  readonly snapshot: Snapshot
+  readonly view: View
+  readonly principal: Principal
+  readonly envelope: Envelope
+  readonly requestId: string
+  readonly log: RequestLog
+  /** What the log says of the request: the primitive, never its arguments. */
+  subject: string | undefined
+  /** Called when the request's life ends early. */
+  onAbort: ((reason: Error) => void) | undefined
+  readonly #emit: (json: string) => void
+  // Made when somebody asks for the signal: most handlers never do.
+  #controller: AbortController | undefined
+  #reason: Error | undefined
+  #ended = false
+  #progress = -Infinity
+
+  /** @param emit sends a notification on the request's own stream. */
+  constructor ({ id, snapshot, principal, envelope, requestId, log }: RequestFacts, emit: (json: string) => void) {
+    this.id = id
+    this.snapshot = snapshot
+    this.view = snapshot.view(principal)
+    this.principal = principal
+    this.envelope = envelope
+    this.requestId = requestId
+    this.log = log
+    this.#emit = emit
+  }
+
+  get signal (): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Ends the request's life early. Only the first reason counts. */
+  abort (reason: Error): void {
+    if (this.#reason !== undefined || this.#ended) return
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    this.onAbort?.(reason)
+  }
+
+  get isAborted (): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Once the answer is on its way nothing more may be said. */
+  end (): void {
+    this.#ended = true
+  }
+
+  get #isSilent (): boolean {
+    return this.#ended || this.#reason !== undefined
+  }
+
+  /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
+  progress (progress: number, total?: number, message?: string): void {
+    const { progressToken } = this.envelope
+    if (progressToken === undefined || this.#isSilent || !(progress > this.#progress)) return
+    this.#progress = progress
+    this.#emit(progressNotification(progressToken, {
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message })
+    }))
+  }
+
+  /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
+  tell (level: LogLevel, data: unknown): void {
+    const { logLevel } = this.envelope
+    if (logLevel === undefined || this.#isSilent || !isAtLeast(level, logLevel)) return
+    this.#emit(logNotification(level, data))
+  }
+}

@@ -1,0 +1,54 @@
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+
+import { Type } from 'typebox'
+import type { View } from '../catalog/view.ts'
+import { defineMethod, type Method } from '../dispatch/method.ts'
+import type { Subscriptions } from '../events/subscriptions.ts'
+import { overloaded } from '../protocol/errors.ts'
+import type { RequestId } from '../protocol/json-rpc.ts'
+import type { SubscriptionFilter } from '../protocol/notifications.ts'
+import { createParamsReader } from '../schema/params.ts'
+
+/** How many resources one stream may follow. */
+const MAX_RESOURCES = 1000
+
+const flag = Type.Optional(Type.Boolean())
+
+const readParams = createParamsReader(Type.Object({
+  notifications: Type.Object({
+    toolsListChanged: flag,
+    promptsListChanged: flag,
+    resourcesListChanged: flag,
+    resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_RESOURCES }))
+  })
+}))
+
+export interface SubscriptionsListenOptions {
+  readonly subscriptions: Subscriptions
+  /** Whether the catalog can change while the service runs. */
+  readonly isWatching: boolean
+}
+
+export function subscriptionsListen ({ subscriptions, isWatching }: SubscriptionsListenOptions): Method {
+  return defineMethod({
+    name: 'subscriptions/listen',
+    readParams,
+    handle ({ notifications }, { view, id }) {
+      if (subscriptions.isFull) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
+      const filter = toHonoured(notifications, view, isWatching)
+      return { open: (sink) => subscriptions.open(id, filter, sink) }
+    }
+  })
+}
+
+/** What the service agrees to: lists that can change, and resources that this caller may see. */
+function toHonoured (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
+  const resources = asked.resourceSubscriptions?.filter((uri) => view.resource(uri) !== undefined)
+  return {
+    ...(isWatching && asked.toolsListChanged === true ? { toolsListChanged: true } : {}),
+    ...(isWatching && asked.promptsListChanged === true ? { promptsListChanged: true } : {}),
+    ...(isWatching && asked.resourcesListChanged === true ? { resourcesListChanged: true } : {}),
+    ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
+  }
+}
+
