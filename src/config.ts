@@ -1,0 +1,142 @@
+// Every setting of the service, with its default, its unit and its bounds. Read once, frozen, and complained of all at once.
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly catalog: string
+  readonly watch: 'on' | 'off' | 'poll'
+  readonly auth: 'none' | undefined
+  readonly allowedHosts: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  readonly logLevel: string
+  readonly pageSize: number
+  readonly maxBodyBytes: number
+  readonly maxResourceBytes: number
+  readonly maxStreams: number
+  readonly keepAliveMs: number
+  readonly requestTimeoutMs: number
+  readonly shutdownTimeoutMs: number
+}
+
+/** How one setting is read: from the text of its variable to its value, or a throw of what it must be. */
+interface Setting<T> {
+  readonly variable: string
+  readonly fallback: T
+  readonly read: (text: string) => T
+}
+
+type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+export const SETTINGS: Settings = {
+  host: { variable: 'HOST', fallback: '127.0.0.1', read: text('an address or a host name', /^[^\s/]+$/) },
+  port: { variable: 'PORT', fallback: 3000, read: integer(0, 65_535) },
+  path: { variable: 'TRIVET_PATH', fallback: '/mcp', read: text('a path that starts with a slash, such as /mcp', /^\/[\w./-]*$/) },
+  catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', read: text('the path of a folder', /\S/) },
+  watch: { variable: 'TRIVET_WATCH', fallback: 'on', read: oneOf(['on', 'off', 'poll'] as const) },
+  auth: { variable: 'TRIVET_AUTH', fallback: undefined, read: oneOf(['none'] as const) },
+  allowedHosts: { variable: 'TRIVET_ALLOWED_HOSTS', fallback: [], read: list('host names, each with or without a port', /^[^\s/,]+$/) },
+  allowedOrigins: { variable: 'TRIVET_ALLOWED_ORIGINS', fallback: [], read: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i) },
+  logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', read: oneOf(LOG_LEVELS) },
+  pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, read: integer(1, 100_000) },
+  maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, read: integer(1024, 104_857_600) },
+  maxResourceBytes: { variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, read: integer(1024, 268_435_456) },
+  maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, read: integer(1, 1_000_000) },
+  keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, read: integer(100, 3_600_000) },
+  requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, read: integer(1, 3_600_000) },
+  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) }
+}
+
+/** Settings that cannot be used, with every reason. */
+export class ConfigError extends Error {
+  readonly complaints: readonly string[]
+
+  constructor (complaints: readonly string[]) {
+    super(`The settings are not usable:\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.complaints = complaints
+  }
+}
+
+/** The settings of an environment. A variable that is empty counts as absent. Throws a ConfigError with every complaint. */
+export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
+  const complaints: string[] = []
+  function read<K extends keyof Config> (key: K): Config[K] {
+    const { variable, fallback, read }: Setting<Config[K]> = SETTINGS[key]
+    const written = environment[variable]?.trim() ?? ''
+    if (written === '') return fallback
+    try {
+      return read(written)
+    } catch (error) {
+      complaints.push(`${variable} must be ${error instanceof Error ? error.message : String(error)}, got ${JSON.stringify(written)}`)
+      return fallback
+    }
+  }
+  const config: Config = {
+    host: read('host'),
+    port: read('port'),
+    path: read('path'),
+    catalog: read('catalog'),
+    watch: read('watch'),
+    auth: read('auth'),
+    allowedHosts: read('allowedHosts'),
+    allowedOrigins: read('allowedOrigins'),
+    logLevel: read('logLevel'),
+    pageSize: read('pageSize'),
+    maxBodyBytes: read('maxBodyBytes'),
+    maxResourceBytes: read('maxResourceBytes'),
+    maxStreams: read('maxStreams'),
+    keepAliveMs: read('keepAliveMs'),
+    requestTimeoutMs: read('requestTimeoutMs'),
+    shutdownTimeoutMs: read('shutdownTimeoutMs')
+  }
+  if (!isLoopback(config.host) && config.auth === undefined) {
+    complaints.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)
+  }
+  if (complaints.length > 0) throw new ConfigError(complaints)
+  return Object.freeze(config)
+}
+
+/** The given settings, and the defaults for all others. */
+export function completeConfig (given: Partial<Config>): Config {
+  const defaults = readConfig({})
+  return Object.freeze({ ...defaults, ...given })
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback (host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
+
+function integer (min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : NaN
+    if (!(value >= min && value <= max)) throw new RangeError(`an integer from ${min} to ${max}`)
+    return value
+  }
+}
+
+function oneOf<const T extends string> (values: readonly T[]): (text: string) => T {
+  return (text) => {
+    const value = values.find((one) => one === text)
+    if (value === undefined) throw new RangeError(values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`)
+    return value
+  }
+}
+
+function text (form: string, pattern: RegExp): (text: string) => string {
+  return (text) => {
+    if (!pattern.test(text)) throw new RangeError(form)
+    return text
+  }
+}
+
+function list (form: string, pattern: RegExp): (text: string) => readonly string[] {
+  return (text) => {
+    const values = text.split(',').map((value) => value.trim()).filter((value) => value !== '')
+    if (!values.every((value) => pattern.test(value))) throw new RangeError(`a comma-separated list of ${form}`)
+    return Object.freeze(values)
+  }
+}

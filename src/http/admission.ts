@@ -1,0 +1,53 @@
+// What must hold of a modern POST before its method is looked up: its media types, its envelope, its headers.
+// The order is part of the contract: a client learns first what is most wrong.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { readEnvelope, type Envelope } from '../protocol/envelope.ts'
+import { headerMismatch, invalidRequest, unsupportedRevision } from '../protocol/errors.ts'
+import { checkLiteralHeader, checkMirroredField, mirroredName, type MirroredField } from '../protocol/header-values.ts'
+import { isObject, type Request } from '../protocol/json-rpc.ts'
+import { META_PROTOCOL_VERSION } from '../protocol/meta-keys.ts'
+import { isSupportedRevision } from '../protocol/revisions.ts'
+
+const BOTH = 'application/json, text/event-stream'
+
+/** Throws unless the client takes both kinds of answer. An absent header takes anything. */
+export function checkAccept (accept: string | undefined): void {
+  if (accept === undefined || accept === BOTH) return
+  const ranges = accept.split(',').flatMap((part) => {
+    const [range = '', ...parameters] = part.toLowerCase().split(';').map((piece) => piece.trim())
+    return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [range]
+  })
+  const takes = (type: string, subtype: string) => ranges.some((range) => range === `${type}/${subtype}` || range === `${type}/*` || range === '*/*')
+  if (!takes('application', 'json') || !takes('text', 'event-stream')) throw invalidRequest(`Accept must list ${BOTH}`, 406)
+}
+
+/** Throws the ProtocolError of the first thing that does not hold. */
+export function admit (request: Request, headers: IncomingHttpHeaders): Envelope {
+  checkAccept(headers.accept)
+  refuseHandshake(request)
+  const envelope = readEnvelope(request.params)
+  checkLiteralHeader('MCP-Protocol-Version', envelope.revision, only(headers, 'mcp-protocol-version'))
+  if (!isSupportedRevision(envelope.revision)) throw unsupportedRevision(envelope.revision)
+  checkLiteralHeader('Mcp-Method', request.method, only(headers, 'mcp-method'))
+  const name = mirroredName(request.method, request.params)
+  if (name !== undefined) checkField(name, headers)
+  return envelope
+}
+
+/** Compares a value of the body with the header that mirrors it. */
+export function checkField (field: MirroredField, headers: IncomingHttpHeaders): void {
+  checkMirroredField(field, only(headers, field.header.toLowerCase()))
+}
+
+function only (headers: IncomingHttpHeaders, name: string): string | undefined {
+  const received = headers[name]
+  if (Array.isArray(received)) throw headerMismatch(`${name} is sent more than once`)
+  return received
+}
+
+/** A client of an earlier revision opens with a handshake: it is told which revisions there are. */
+function refuseHandshake ({ method, params }: Request): void {
+  if (method !== 'initialize' || (isObject(params?._meta) && META_PROTOCOL_VERSION in params._meta)) return
+  throw unsupportedRevision(typeof params?.protocolVersion === 'string' ? params.protocolVersion : 'none')
+}

@@ -1,0 +1,34 @@
+// The body of a POST: JSON in UTF-8, of bounded size; and what is answered where it is not.
+
+import { isUtf8 } from 'node:buffer'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { internalError, invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
+import { toErrorResponse } from '../protocol/json-rpc.ts'
+
+export function registerBody (app: FastifyInstance, maxBodyBytes: number): void {
+  // Refuses keys that would reach an object's prototype.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (request, body: Buffer, done) => {
+    if (isUtf8(body)) void parseJson(request, body.toString('utf8'), done)
+    else done(parseError('not UTF-8'))
+  })
+
+  app.setErrorHandler((error: FastifyError | ProtocolError, request: FastifyRequest, reply: FastifyReply) => {
+    const failure = toBodyError(error, maxBodyBytes)
+    request.mcp.errorCode = failure.code
+    if (failure.code === -32603) request.log.error({ err: error }, 'request failed')
+    return reply.code(failure.code === -32603 ? 500 : failure.httpStatus).header('content-type', 'application/json').send(toErrorResponse(undefined, failure))
+  })
+}
+
+function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number): ProtocolError {
+  if ('httpStatus' in error) return error
+  switch (error.statusCode) {
+    case 413: return invalidRequest(`the body is larger than ${maxBodyBytes} bytes`, 413)
+    case 415: return invalidRequest('Content-Type must be application/json', 415)
+    case 400: return parseError(error)
+    case undefined: return internalError(error)
+    default: return error.statusCode < 500 ? invalidRequest(error.message, error.statusCode) : internalError(error)
+  }
+}

@@ -1,0 +1,71 @@
+// A response as Server-Sent Events: one JSON-RPC message per event, on one line.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
+
+import { Readable } from 'node:stream'
+import type { MessageSink } from '../events/message-sink.ts'
+
+/** Past this many bytes that a client has not taken, notifications of its request are left out. */
+const MAX_BUFFERED_BYTES = 1_048_576
+const KEEP_ALIVE = Buffer.from(':\n\n')
+
+export class EventStream extends Readable implements MessageSink {
+  onDrain: (() => void) | undefined
+  onClose: (() => void) | undefined
+  #ended = false
+
+  constructor () {
+    // Nothing is read ahead of the client, and no more is kept than what it has yet to take.
+    super({ highWaterMark: 1, emitClose: true })
+  }
+
+  get isBlocked (): boolean {
+    return this.readableLength > 0
+  }
+
+  /** Whether so much is waiting that what is not essential is better left out. */
+  get isOverfull (): boolean {
+    return this.readableLength > MAX_BUFFERED_BYTES
+  }
+
+  send (json: string): void {
+    if (!this.#ended) this.push(`data: ${json}\n\n`)
+  }
+
+  keepAlive (): void {
+    if (!this.#ended) this.push(KEEP_ALIVE)
+  }
+
+  end (json: string): void {
+    if (this.#ended) return
+    this.send(json)
+    this.#ended = true
+    this.push(null)
+  }
+
+  cut (): void {
+    this.#ended = true
+    this.destroy()
+  }
+
+  /** What was waiting has been taken. */
+  override _read (): void {
+    if (!this.#ended && this.readableLength === 0) this.onDrain?.()
+  }
+
+  override _destroy (error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#ended = true
+    this.onClose?.()
+    this.onClose = undefined
+    this.onDrain = undefined
+    callback(error)
+  }
+}
+
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  // Asks reverse proxies to pass events on as they come.
+  'x-accel-buffering': 'no',
+  // A connection that is over with its stream holds up no shutdown.
+  connection: 'close'
+}

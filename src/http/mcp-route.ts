@@ -1,0 +1,88 @@
+// The MCP endpoint: from an HTTP request to a method, and from its outcome to an answer.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { toProtocolError } from '../dispatch/failures.ts'
+import type { Outcome } from '../dispatch/method.ts'
+import { RequestContext } from '../dispatch/request-context.ts'
+import { RequestAborted } from '../dispatch/run-handler.ts'
+import { missingCapabilities } from '../protocol/capabilities.ts'
+import { missingClientCapability } from '../protocol/errors.ts'
+import { isRequest, readMessage, readRequestId, type Request } from '../protocol/json-rpc.ts'
+import { admit, checkField } from './admission.ts'
+import { Exchange } from './exchange.ts'
+import type { InFlight } from './in-flight.ts'
+
+export interface McpRouteOptions {
+  readonly path: string
+  readonly catalog: Catalog
+  readonly dispatcher: Dispatcher
+  readonly inFlight: InFlight
+}
+
+export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatcher, inFlight }: McpRouteOptions): void {
+  app.post(path, (request, reply) => {
+    const exchange = new Exchange(reply, readRequestId(request.body))
+    try {
+      const message = readMessage(request.body)
+      if (isRequest(message)) serve(message, request, reply, exchange)
+      else reply.code(202).send()
+    } catch (error) {
+      fail(error, request, exchange)
+    }
+  })
+
+  // Streams and sessions of earlier revisions: this endpoint takes nothing but POST.
+  app.route({
+    method: ['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'],
+    url: path,
+    handler: (_, reply) => reply.code(405).header('allow', 'POST').send()
+  })
+
+  function serve (message: Request, request: FastifyRequest, reply: FastifyReply, exchange: Exchange): void {
+    request.mcp.method = message.method
+    const envelope = admit(message, request.headers)
+    const method = dispatcher.find(message.method)
+    const context = new RequestContext({
+      id: message.id,
+      snapshot: catalog.current,
+      principal: request.principal,
+      envelope,
+      requestId: request.id,
+      log: request.log
+    }, (json) => exchange.notify(json))
+    request.mcp.context = context
+    const call = method.open(message.params, context)
+    const missing = call.requiredCapabilities === undefined ? undefined : missingCapabilities(call.requiredCapabilities, envelope.clientCapabilities)
+    if (missing !== undefined) throw missingClientCapability(missing)
+    for (const field of call.mirroredParams) checkField(field, request.headers)
+
+    // From here on the request has a life: it ends with the answer, or with the client.
+    inFlight.add(context)
+    reply.raw.once('close', () => {
+      inFlight.remove(context)
+      if (!reply.raw.writableFinished) context.abort(new RequestAborted('The client is gone'))
+    })
+    const outcome = call.handle()
+    if (outcome instanceof Promise) outcome.then((settled) => finish(settled, context, exchange), (error: unknown) => fail(error, request, exchange))
+    else finish(outcome, context, exchange)
+  }
+
+  function finish (outcome: Outcome, context: RequestContext, exchange: Exchange): void {
+    if (!context.isAborted) exchange.finish(context.id, outcome)
+    context.end()
+  }
+}
+
+function fail (error: unknown, request: FastifyRequest, exchange: Exchange): void {
+  const { mcp } = request
+  mcp.context?.end()
+  const failure = toProtocolError(error)
+  mcp.errorCode = failure.code
+  if (failure.code === -32603 && !(error instanceof RequestAborted)) {
+    request.log.error({ err: error, method: mcp.method, name: mcp.context?.subject }, 'request failed')
+  }
+  exchange.fail(failure)
+}

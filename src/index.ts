@@ -1,0 +1,23 @@
+// What a catalog author or an embedding program imports from 'trivet'.
+
+export { defineTool } from './authoring/define-tool.ts'
+export type { CallToolResult, ToolDefinition, ToolOptions, ToolOutput } from './authoring/define-tool.ts'
+export { toolResult } from './authoring/tool-result.ts'
+export type { ToolResult, ToolResultOptions } from './authoring/tool-result.ts'
+export { ToolError } from './authoring/tool-error.ts'
+export type { ToolErrorOptions } from './authoring/tool-error.ts'
+export { definePrompt } from './authoring/define-prompt.ts'
+export type { PromptArgumentOptions, PromptDefinition, PromptOptions, PromptOutput } from './authoring/define-prompt.ts'
+export { defineResource, defineResourceTemplate } from './authoring/define-resource.ts'
+export type {
+  ListedResource, ResourceDefinition, ResourceOptions, ResourceOutput,
+  ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables
+} from './authoring/define-resource.ts'
+export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
+export type { Context, Log, ReadContext } from './authoring/context.ts'
+export type { Principal } from './access/principal.ts'
+export type { Annotations, ContentBlock, Icon, PromptMessage, ResourceContents } from './protocol/content.ts'
+export { createApp } from './app.ts'
+export type { AppOptions } from './app.ts'
+export type { Authenticator } from './access/authenticator.ts'
+export type { Config } from './config.ts'
