@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { definePrompt, type PromptMessage } from 'trivet'
+
+const folder = new URL('../resources/policies/', import.meta.url)
+const policies = readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3))
+
+export default definePrompt({
+  name: 'answer_customer',
+  title: 'Answer a customer',
+  description: 'Drafts a reply to a customer’s question that rests on the shop’s own policy',
+  order: 1,
+  arguments: [
+    { name: 'question', description: 'What the customer wrote', required: true },
+    { name: 'policy', description: `Which policy it is about: ${policies.join(', ')}. Without one, all of them`, complete: policies }
+  ],
+  async render ({ question, policy }) {
+    const named = policies.filter((name) => name === policy)
+    const chosen = named.length > 0 ? named : policies
+    return [...await Promise.all(chosen.map(embed)), {
+      role: 'user',
+      content: {
+        type: 'text',
+        text: `A customer of our bookshop asks:\n\n${question}\n\nDraft a friendly reply of at most 120 words. Promise only what the policy above says; if it does not answer the question, say so and offer to have a colleague reply.`
+      }
+    }]
+  }
+})
+
+async function embed (name: string): Promise<PromptMessage> {
+  const text = await readFile(new URL(`${name}.md`, folder), 'utf8')
+  return { role: 'user', content: { type: 'resource', resource: { uri: `file:///policies/${name}.md`, mimeType: 'text/markdown', text } } }
+}
