@@ -11,7 +11,7 @@ export type { PromptArgumentOptions, PromptDefinition, PromptOptions, PromptOutp
 export { defineResource, defineResourceTemplate } from './authoring/define-resource.ts'
 export type {
   ListedResource, ResourceDefinition, ResourceOptions, ResourceOutput,
-  ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables
+  ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables, VariablesOf
 } from './authoring/define-resource.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
 export type { Context, Log, ReadContext } from './authoring/context.ts'

@@ -43,4 +43,3 @@ function describe ({ server: { info }, primitives: { tools, prompts, listed, tem
   return `${info.title ?? info.name} serves ${count(tools.length, 'tool')}, ${count(prompts.length, 'prompt')}, ` +
     `${count(listed.length, 'resource')} and ${count(templates.length, 'resource template')}`
 }
-

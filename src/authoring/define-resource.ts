@@ -45,9 +45,23 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
 /** A concrete resource of a template, for `resources/list`: by its URI, or by the variables that make it. */
 export type ListedResource = Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'order'> & ({ uri: string } | { variables: { [name: string]: string | string[] } })
 
-export interface ResourceTemplateOptions extends CommonResourceOptions {
+/** What the variables of one expression are, by its operator and their names. */
+type ExpressionVariables<E extends string> =
+  E extends `${'?' | '&' | '/' | '.' | ';' | '#'}${infer Names}` ? Partial<NamedVariables<Names>>
+    : E extends `+${infer Names}` ? NamedVariables<Names> : NamedVariables<E>
+
+type NamedVariables<Names extends string> =
+  Names extends `${infer First},${infer Rest}` ? NamedVariables<First> & NamedVariables<Rest>
+    : Names extends `${infer Name}*` ? { readonly [N in Name]: readonly string[] } : { readonly [N in Names]: string }
+
+type ParsedVariables<U extends string> = U extends `${string}{${infer E}}${infer Rest}` ? ExpressionVariables<E> & ParsedVariables<Rest> : unknown
+
+/** The variables of a template, typed from its text. */
+export type VariablesOf<U extends string> = string extends U ? TemplateVariables : ParsedVariables<U>
+
+export interface ResourceTemplateOptions<U extends string = string> extends CommonResourceOptions {
   /** RFC 6570, such as `book://{id}` or `shop://orders{?status,page}`. */
-  uriTemplate: string
+  uriTemplate: U
   /** Suggestions for the variables, by name. */
   complete?: { readonly [variable: string]: CompletionSource }
   /** Resources to show in `resources/list`. Called when the catalog loads. */
@@ -56,7 +70,7 @@ export interface ResourceTemplateOptions extends CommonResourceOptions {
    * Reads the resource of these variables. They are percent-decoded and may hold anything, `../` too: check a path.
    * `undefined`: there is no such resource.
    */
-  read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
+  read (variables: VariablesOf<U>, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
 export type ResourceTemplateDefinition = Definition & ResourceTemplateOptions
@@ -71,9 +85,13 @@ export type ResourceTemplateDefinition = Definition & ResourceTemplateOptions
  *   name: 'book',
  *   mimeType: 'application/json',
  *   complete: { id: books.map((book) => book.id) },
- *   read: ({ id }) => JSON.stringify(books.find((book) => book.id === id))
+ *   read ({ id }) {
+ *     const book = findBook(id)
+ *     return book && JSON.stringify(book)
+ *   }
  * })
  */
-export function defineResourceTemplate (options: ResourceTemplateOptions): ResourceTemplateDefinition {
-  return define('resource-template', options)
+export function defineResourceTemplate<const U extends string> (options: ResourceTemplateOptions<U>): ResourceTemplateDefinition {
+  // The template has made sure of the variables' types by the time that `read` is called.
+  return define('resource-template', options) as unknown as ResourceTemplateDefinition
 }

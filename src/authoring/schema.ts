@@ -6,14 +6,34 @@ import type { Static, TSchema } from 'typebox'
 /** A plain JSON Schema (2020-12, or draft-07 by `$schema`), a TypeBox type, or a Standard Schema (Zod, Valibot, ArkType). */
 export type Schema = object
 
-/** What a schema says; a schema that is too wide to say anything leaves the arguments as they come. */
-type TypeOf<S, Otherwise> = S extends TSchema ? unknown extends Static<S> ? Otherwise : Static<S> : Otherwise
+/** TypeBox marks its own types, and knows best what they say. */
+type IsTypeBox<S> = S extends { readonly '~kind': string } ? true : false
+
+/** A plain schema whose `enum`s are known only when the catalog loads says of them just their type. */
+type Readable<S> =
+  IsTypeBox<S> extends true ? S
+    : S extends { readonly enum: readonly unknown[] } ? number extends S['enum']['length'] ? Omit<S, 'enum'> : S
+      : S extends { readonly properties: infer P } ? Omit<S, 'properties'> & { readonly properties: { readonly [K in keyof P]: Readable<P[K]> } }
+        : S extends { readonly items: infer I } ? Omit<S, 'items'> & { readonly items: Readable<I> } : S
+
+/** What a schema says; a schema that is too wide to say anything leaves the value as it comes. */
+type TypeOf<S, Otherwise> = Readable<S> extends infer R extends TSchema ? unknown extends Static<R> ? Otherwise : Static<R> : Otherwise
+
+type DefaultedKeys<S> = S extends { readonly properties: infer P }
+  ? { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P]
+  : never
+
+/** An argument with a default is there when `run` is called. */
+type WithDefaults<T, S> = T & Required<Pick<T, Extract<keyof T, DefaultedKeys<S>>>>
+
+type DeepReadonly<T> = T extends ReadonlyArray<infer E> ? ReadonlyArray<DeepReadonly<E>>
+  : T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
 /** The arguments that `run` receives: what the schema accepts, after its defaults and transforms. */
 export type ArgumentsOf<S> =
   S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S>
     : [S] extends [undefined] ? Record<string, unknown>
-        : TypeOf<S, Record<string, unknown>>
+        : WithDefaults<TypeOf<S, Record<string, unknown>>, S>
 
-/** The structured content that `run` returns where there is an output schema. */
-export type StructuredContentOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : TypeOf<S, unknown>
+/** The structured content that `run` returns where there is an output schema. It is only read: readonly data will do. */
+export type StructuredContentOf<S> = DeepReadonly<S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : TypeOf<S, unknown>>

@@ -24,7 +24,6 @@ export interface CompiledTool extends Offered {
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
 
-
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 /** `undefined` where the definition is unusable; every reason has then been complained of. */

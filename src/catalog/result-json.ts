@@ -19,10 +19,12 @@ export interface ResultWriter {
 
 /** Every result says that it is complete and who made it. https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta */
 export function createResultWriter (info: Implementation): ResultWriter {
-  const identity = JSON.stringify({ [META_SERVER_INFO]: info })
+  // Its name and version: the rest is told once, by discovery, and not with every answer.
+  const identity = { [META_SERVER_INFO]: { name: info.name, version: info.version } }
+  const ready = JSON.stringify(identity)
   return {
     write (members, meta) {
-      const ownMeta = meta === undefined ? identity : JSON.stringify({ ...meta, [META_SERVER_INFO]: info })
+      const ownMeta = meta === undefined ? ready : JSON.stringify({ ...identity, ...meta })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
     }
   }

@@ -32,7 +32,7 @@ export function runHandler<T> (context: RequestContext, timeoutMs: number, run: 
       reject(reason)
     }
     if (context.isAborted) context.onAbort(new RequestAborted('The request has ended'))
-    void Promise.resolve(output).then((value) => {
+    Promise.resolve(output).then((value) => {
       clearTimeout(timer)
       resolve(value)
     }, (error: unknown) => {

@@ -10,7 +10,7 @@ export function registerBody (app: FastifyInstance, maxBodyBytes: number): void 
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (request, body: Buffer, done) => {
-    if (isUtf8(body)) void parseJson(request, body.toString('utf8'), done)
+    if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
     else done(parseError('not UTF-8'))
   })
 

@@ -1,7 +1,7 @@
 // The HTTP server's own settings, each with its reason.
 
 import { randomBytes } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 
 /** How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for ever. */
 const RECEIVE_TIMEOUT_MS = 60_000
@@ -14,7 +14,8 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
   let count = 0
   return Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    // The service writes a line of its own for each request.
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -5,7 +5,6 @@ import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { overloaded } from '../protocol/errors.ts'
-import type { RequestId } from '../protocol/json-rpc.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -51,4 +50,3 @@ function toHonoured (asked: SubscriptionFilter, view: View, isWatching: boolean)
     ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
   }
 }
-

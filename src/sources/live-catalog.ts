@@ -42,10 +42,9 @@ export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log
   }
 
   async function reloadWhileDirty (): Promise<void> {
-    while (dirty && !closed) {
-      dirty = false
-      await reload()
-    }
+    dirty = false
+    await reload()
+    if (dirty && !closed) await reloadWhileDirty()
   }
 
   async function reload (): Promise<void> {

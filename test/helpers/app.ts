@@ -1,0 +1,19 @@
+// A service in process, with a catalog of its own.
+
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { createApp, type AppOptions } from '../../src/app.ts'
+import { writeCatalog, type Files } from './catalog-folder.ts'
+
+/** Builds the app with these files as its catalog, and closes it when the test ends. It neither listens nor watches nor logs. */
+export async function buildApp (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
+  const catalog = await writeCatalog(t, files)
+  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', ...options })
+  t.teardown(async () => await app.close())
+  return app
+}
+
+/** Lets it listen on a free port of the loopback interface; returns the endpoint's URL. */
+export async function listen (app: FastifyInstance, path = '/mcp'): Promise<string> {
+  return await app.listen({ host: '127.0.0.1', port: 0 }) + path
+}

@@ -1,0 +1,33 @@
+// A catalog folder for one test: written from a table of files, removed when the test ends.
+
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+
+export type Files = { readonly [path: string]: string | Uint8Array }
+
+/** Writes the files into a new folder and returns its path. */
+export async function writeCatalog (t: Test, files: Files): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'trivet-'))
+  t.teardown(async () => await rm(root, { recursive: true, force: true }))
+  for (const [path, contents] of Object.entries(files)) await writeInPlace(root, path, contents)
+  return root
+}
+
+export async function writeInPlace (root: string, path: string, contents: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), contents)
+}
+
+/** As most editors save: a new file, renamed over the old one. */
+export async function writeByRename (root: string, path: string, contents: string | Uint8Array): Promise<void> {
+  const beside = join(dirname(path), '.saving')
+  await writeInPlace(root, beside, contents)
+  await rename(join(root, beside), join(root, path))
+}
+
+/** The source of a module with one tool. `options` is the text of further members. */
+export function toolModule (name: string, options = '', run = '() => "ok"'): string {
+  return `import { defineTool, ToolError, toolResult } from 'trivet'\nexport default defineTool({ name: '${name}', description: 'A tool.', ${options === '' ? '' : `${options}, `}run: ${run} })\n`
+}

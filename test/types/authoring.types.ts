@@ -1,0 +1,123 @@
+// What authors see in their editor: these lines compile only while the types are inferred as promised.
+// Nothing here runs; the type check is the test.
+
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import { Type } from 'typebox'
+import * as v from 'valibot'
+import { z } from 'zod'
+import { definePrompt, defineResourceTemplate, defineTool, toolResult } from 'trivet'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+function same<A, B> (_: Same<A, B>): void {}
+
+const genres: string[] = ['satire']
+
+export const plain = defineTool({
+  name: 'plain',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      title: { type: 'string' },
+      year: { type: 'integer' },
+      limit: { type: 'integer', default: 5 },
+      size: { enum: ['small', 'large'] },
+      genre: { type: 'string', enum: genres },
+      tags: { type: 'array', items: { type: 'string' } }
+    },
+    required: ['title']
+  },
+  outputSchema: { type: 'object', properties: { hits: { type: 'array', items: { type: 'string' } } }, required: ['hits'] },
+  run (args) {
+    same<typeof args.title, string>(true)
+    same<typeof args.year, number | undefined>(true)
+    same<typeof args.limit, number>(true)
+    same<typeof args.size, 'small' | 'large' | undefined>(true)
+    same<typeof args.genre, string | undefined>(true)
+    // @ts-expect-error: no such argument
+    String(args.nothing)
+    const hits: readonly string[] = genres
+    return { hits }
+  }
+})
+
+export const wrongOutput = defineTool({
+  name: 'wrong_output',
+  outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
+  // @ts-expect-error: the output schema asks for a number
+  run: () => ({ total: 'many' })
+})
+
+export const byHand = defineTool({
+  name: 'by_hand',
+  outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
+  run: () => toolResult({ structuredContent: { total: 1 } })
+})
+
+export const typebox = defineTool({
+  name: 'typebox',
+  inputSchema: Type.Object({ title: Type.String(), year: Type.Optional(Type.Integer()) }),
+  run (args) {
+    same<typeof args.title, string>(true)
+    same<typeof args.year, number | undefined>(true)
+    // @ts-expect-error: no such argument
+    String(args.nothing)
+  }
+})
+
+export const zod = defineTool({
+  name: 'zod',
+  inputSchema: z.object({ title: z.string(), limit: z.number().default(5) }),
+  run (args) {
+    same<typeof args, { title: string, limit: number }>(true)
+  }
+})
+
+export const valibot = defineTool({
+  name: 'valibot',
+  inputSchema: toStandardJsonSchema(v.object({ title: v.string(), year: v.optional(v.number()) })),
+  run (args) {
+    same<typeof args.title, string>(true)
+    same<typeof args.year, number | undefined>(true)
+  }
+})
+
+export const arktype = defineTool({
+  name: 'arktype',
+  inputSchema: type({ title: 'string', 'year?': 'number' }),
+  run (args) {
+    same<typeof args.title, string>(true)
+    same<typeof args.year, number | undefined>(true)
+  }
+})
+
+export const noSchema = defineTool({
+  name: 'no_schema',
+  run (args) {
+    same<typeof args, Record<string, unknown>>(true)
+  }
+})
+
+export const prompt = definePrompt({
+  name: 'prompt',
+  arguments: [{ name: 'text', required: true }, { name: 'tone' }],
+  render (args) {
+    same<typeof args.text, string>(true)
+    same<typeof args.tone, string | undefined>(true)
+    // @ts-expect-error: no such argument
+    return `${args.nothing}`
+  }
+})
+
+export const template = defineResourceTemplate({
+  uriTemplate: 'shop://{shop}/orders{/path*}{?status,page}',
+  name: 'orders',
+  read (variables) {
+    same<typeof variables.shop, string>(true)
+    same<typeof variables.status, string | undefined>(true)
+    same<typeof variables.path, readonly string[] | undefined>(true)
+    // @ts-expect-error: no such variable
+    String(variables.nothing)
+    return ''
+  }
+})
