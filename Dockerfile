@@ -1,0 +1,28 @@
+# Everything that building needs, and what it builds: dist/.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+# What runs needs no more than this of node_modules.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-slim
+WORKDIR /app
+COPY package.json ./
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+RUN mkdir /catalog /data && chown node:node /data
+# Nothing is written but to /data: the root may be read-only.
+# Others can reach the container, so it starts only when TRIVET_AUTH says who may use it.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]
