@@ -1,0 +1,86 @@
+// There may be no container engine where the tests run: the Dockerfile is plain enough to be followed step by step.
+
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { parse } from 'yaml'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../', import.meta.url))
+const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8')
+
+interface Stage { readonly name: string, readonly steps: ReadonlyArray<readonly [instruction: string, rest: string]> }
+
+function readStages (text: string): Stage[] {
+  return text.split(/^(?=FROM )/m).filter((part) => part.startsWith('FROM ')).map((part) => {
+    const [from = '', ...lines] = part.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    const steps = lines.map((line): readonly [string, string] => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)])
+    return { name: / AS (\S+)/.exec(from)?.[1] ?? 'final', steps }
+  })
+}
+
+t.test('the steps of the Dockerfile build a service that starts, and whose health check passes', { timeout: 400_000 }, async (t) => {
+  const work = await mkdtemp(join(tmpdir(), 'trivet-image-'))
+  t.teardown(async () => await rm(work, { recursive: true, force: true }))
+  const stages = readStages(dockerfile)
+  t.strictSame(stages.map(({ name }) => name), ['build', 'dependencies', 'final'])
+  const environment: { [variable: string]: string } = {}
+  let command: string[] = []
+  let healthCheck: string[] = []
+
+  for (const { name, steps } of stages) {
+    const stage = join(work, name)
+    await mkdir(stage)
+    for (const [instruction, rest] of steps) {
+      if (instruction === 'COPY') await copy(rest, stage)
+      // Folders of the image's own root are not this machine's to make.
+      else if (instruction === 'RUN' && !rest.startsWith('mkdir /')) await run('bash', ['-c', rest], { cwd: stage, maxBuffer: 1e8 })
+      else if (instruction === 'ENV') for (const pair of rest.split(' ')) environment[pair.slice(0, pair.indexOf('='))] = pair.slice(pair.indexOf('=') + 1)
+      else if (instruction === 'CMD') command = JSON.parse(rest)
+      else if (instruction === 'HEALTHCHECK') healthCheck = JSON.parse(rest.slice(rest.indexOf('CMD ') + 4))
+      else t.ok(['RUN', 'WORKDIR', 'USER', 'EXPOSE'].includes(instruction), instruction)
+    }
+  }
+
+  async function copy (rest: string, stage: string): Promise<void> {
+    const [, from, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(rest) ?? []
+    const sources = paths.split(' ')
+    const target = sources.pop() ?? '.'
+    for (const source of sources) {
+      const path = from === undefined ? join(root, source) : join(work, from, source.replace(/^\/app\//, ''))
+      await cp(path, join(stage, target.endsWith('/') && sources.length > 0 && /\.\w+$/.test(source) ? join(target, source) : target), { recursive: true, verbatimSymlinks: true })
+    }
+  }
+
+  t.strictSame(environment.HOST, '0.0.0.0')
+  t.match(steps('final'), /USER node/)
+  const [program = '', ...args] = command
+  const refused = await run(program, args, { cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...environment } }).catch((error: { stderr: string }) => error)
+  t.match(refused.stderr, /TRIVET_AUTH/, 'it starts only when it is said who may use it')
+
+  // On loopback and the example's folder, because this machine is not a container.
+  const own = { ...environment, HOST: '127.0.0.1', PORT: '38917', TRIVET_CATALOG: join(root, 'catalog') }
+  const service = spawn(program, args, { cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...own }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(service, 'exit')
+  t.teardown(() => service.kill('SIGKILL'))
+  await once(service.stdout, 'data')
+  const [probe = '', ...probeArgs] = healthCheck
+  await t.resolves(run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'the health check passes')
+  service.kill('SIGTERM')
+  t.strictSame(await exited, [0, null])
+  await t.rejects(run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'and fails when nothing serves')
+
+  function steps (name: string): string {
+    return stages.find((stage) => stage.name === name)?.steps.map((step) => step.join(' ')).join('\n') ?? ''
+  }
+})
+
+t.test('the composition mounts the example read-only, and says who may use it', async (t) => {
+  const { services } = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'))
+  t.match(services.trivet, { environment: { TRIVET_AUTH: 'none' }, read_only: true, volumes: ['./catalog:/catalog:ro', 'data:/data'] })
+})

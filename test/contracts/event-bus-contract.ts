@@ -1,0 +1,135 @@
+// What every event bus must do, whatever carries its events. A new one is done when this passes.
+
+import type { Test } from 'tap'
+import type { ChangeEvent } from '../../src/events/change-event.ts'
+import type { EventBus } from '../../src/events/event-bus.ts'
+import { until } from '../helpers/deadline.ts'
+
+const updated = (uri: string): ChangeEvent => ({ type: 'resource-updated', uri })
+
+/** @param create makes a bus of its own for each claim. */
+export async function checkEventBus (t: Test, create: () => Promise<EventBus>): Promise<void> {
+  async function open (t: Test): Promise<EventBus> {
+    const bus = await create()
+    t.teardown(async () => await bus.close())
+    return bus
+  }
+
+  /** A listener that notes what it hears. */
+  function listen (bus: EventBus): { heard: ChangeEvent[], stop: () => void } {
+    const heard: ChangeEvent[] = []
+    return { heard, stop: bus.subscribe((event) => { heard.push(event) }) }
+  }
+
+  /** Once this has arrived, so has everything that was published before it. */
+  async function settle (bus: EventBus): Promise<void> {
+    const { heard, stop } = listen(bus)
+    await bus.publish(updated('test://settled'))
+    await until(() => heard.length > 0, 'the last event')
+    stop()
+  }
+
+  const told = (heard: readonly ChangeEvent[]) => heard.filter((event) => event.type !== 'resource-updated' || event.uri !== 'test://settled')
+
+  t.test('every listener hears every event once, in the order of publication', async (t) => {
+    const bus = await open(t)
+    const listeners = Array.from({ length: 3 }, () => listen(bus))
+    const events: ChangeEvent[] = [
+      { type: 'tools-changed' }, { type: 'prompts-changed' }, { type: 'resources-changed' }, updated('a://1'), updated('a://1'), updated('a://2')
+    ]
+    for (const event of events) await bus.publish(event)
+    await settle(bus)
+    for (const { heard } of listeners) t.strictSame(told(heard), events)
+  })
+
+  t.test('events that are published without waiting keep their order', async (t) => {
+    const bus = await open(t)
+    const { heard } = listen(bus)
+    const events = Array.from({ length: 200 }, (_, index) => updated(`a://${index}`))
+    await Promise.all(events.map(async (event) => await bus.publish(event)))
+    await settle(bus)
+    t.strictSame(told(heard), events)
+  })
+
+  t.test('a listener hears nothing from before it subscribed and nothing after it left', async (t) => {
+    const bus = await open(t)
+    await bus.publish(updated('a://before'))
+    await settle(bus)
+    const { heard, stop } = listen(bus)
+    await bus.publish(updated('a://during'))
+    await settle(bus)
+    stop()
+    stop()
+    await bus.publish(updated('a://after'))
+    await settle(bus)
+    t.strictSame(told(heard), [updated('a://during')])
+  })
+
+  t.test('the same function may listen twice, and each subscription ends by itself', async (t) => {
+    const bus = await open(t)
+    const heard: ChangeEvent[] = []
+    const hear = (event: ChangeEvent) => { heard.push(event) }
+    const stopFirst = bus.subscribe(hear)
+    bus.subscribe(hear)
+    await bus.publish(updated('a://1'))
+    await settle(bus)
+    t.equal(told(heard).length, 2)
+    stopFirst()
+    await bus.publish(updated('a://2'))
+    await settle(bus)
+    t.equal(told(heard).length, 3)
+  })
+
+  t.test('a failing listener keeps no event from the others, and the publisher is told', async (t) => {
+    const bus = await open(t)
+    const before = listen(bus)
+    const stop = bus.subscribe(() => { throw new Error('a listener of the test fails') })
+    const after = listen(bus)
+    await t.rejects(bus.publish({ type: 'tools-changed' }))
+    stop()
+    await bus.publish({ type: 'prompts-changed' })
+    await settle(bus)
+    for (const { heard } of [before, after]) t.strictSame(told(heard), [{ type: 'tools-changed' }, { type: 'prompts-changed' }])
+  })
+
+  t.test('a listener may leave, and another come, while an event is being delivered', async (t) => {
+    const bus = await open(t)
+    const heard: string[] = []
+    const stop = bus.subscribe(() => {
+      heard.push('leaving')
+      stop()
+      bus.subscribe(() => { heard.push('late') })
+    })
+    const { heard: steady } = listen(bus)
+    await bus.publish({ type: 'tools-changed' })
+    await until(() => steady.length === 1, 'the event')
+    t.strictSame(heard, ['leaving'], 'who comes during an event hears from the next one on')
+    await bus.publish({ type: 'tools-changed' })
+    await until(() => steady.length === 2, 'the second event')
+    t.strictSame(heard, ['leaving', 'late'])
+  })
+
+  t.test('ten thousand listeners hear an event', async (t) => {
+    const bus = await open(t)
+    let count = 0
+    for (let i = 0; i < 10_000; i++) bus.subscribe(() => { count++ })
+    await bus.publish({ type: 'tools-changed' })
+    await until(() => count >= 10_000, 'all of them')
+    t.equal(count, 10_000)
+  })
+
+  t.test('closing ends delivery, twice is once, and publishing afterwards does nothing', async (t) => {
+    const bus = await create()
+    const { heard, stop } = listen(bus)
+    await bus.publish({ type: 'tools-changed' })
+    await until(() => heard.length === 1, 'the event')
+    await Promise.all([bus.close(), bus.close()])
+    await bus.close()
+    await t.resolves(bus.publish({ type: 'prompts-changed' }))
+    const late = listen(bus)
+    await t.resolves(bus.publish({ type: 'prompts-changed' }))
+    stop()
+    t.strictSame(heard, [{ type: 'tools-changed' }])
+    t.strictSame(late.heard, [])
+  })
+}

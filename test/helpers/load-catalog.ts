@@ -1,0 +1,30 @@
+// Loading and compiling a catalog without a service around it.
+
+import type { Test } from 'tap'
+import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
+import { CatalogError, type Complaint } from '../../src/catalog/complaint.ts'
+import type { Snapshot } from '../../src/catalog/snapshot.ts'
+import * as trivet from '../../src/index.ts'
+import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
+import type { CatalogSource } from '../../src/sources/catalog-source.ts'
+import { writeCatalog, type Files } from './catalog-folder.ts'
+
+export function openSource (root: string): CatalogSource {
+  return openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet })
+}
+
+export async function loadSnapshot (root: string): Promise<Snapshot> {
+  return await compileCatalog(await openSource(root).load(), { pageSize: 1000 })
+}
+
+/** Everything that is wrong with a catalog of these files. */
+export async function complaintsOf (t: Test, files: Files): Promise<readonly Complaint[]> {
+  const root = await writeCatalog(t, files)
+  try {
+    await loadSnapshot(root)
+    return []
+  } catch (error) {
+    if (error instanceof CatalogError) return error.complaints
+    throw error
+  }
+}

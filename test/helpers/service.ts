@@ -1,0 +1,73 @@
+// The built service as a process of its own, as an operator runs it.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const START_DEADLINE_MS = 30_000
+
+export interface Service {
+  readonly url: string
+  readonly child: ChildProcess
+  /** Everything that it has printed so far. */
+  stdout (): string
+  stderr (): string
+  /** Sends the signal and resolves to the exit code. */
+  stop (signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export interface Exit { readonly code: number | null, readonly stdout: string, readonly stderr: string }
+
+type Environment = { readonly [variable: string]: string }
+
+/** Starts `dist/main.js` on a free port, and stops it when the test ends. */
+export async function startService (t: Test, environment: Environment): Promise<Service> {
+  const { child, stdout, stderr, exited } = launch(environment)
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no URL within ${START_DEADLINE_MS} ms:\n${stdout()}${stderr()}`)), START_DEADLINE_MS)
+    child.stdout?.on('data', () => {
+      const [found] = /http:\/\/\S+/.exec(stdout()) ?? []
+      if (found === undefined) return
+      clearTimeout(timer)
+      resolve(found)
+    })
+    exited.then((code) => {
+      clearTimeout(timer)
+      reject(new Error(`exited with ${code} before it served:\n${stdout()}${stderr()}`))
+    }, reject)
+  })
+  return {
+    url,
+    child,
+    stdout,
+    stderr,
+    async stop (signal = 'SIGTERM') {
+      child.kill(signal)
+      return await exited
+    }
+  }
+}
+
+/** Starts `dist/main.js` where it is expected to end by itself. */
+export async function runService (environment: Environment): Promise<Exit> {
+  const { stdout, stderr, exited } = launch(environment)
+  return { code: await exited, stdout: stdout(), stderr: stderr() }
+}
+
+function launch (environment: Environment) {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', TRIVET_LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const printed = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { printed.stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { printed.stderr += text })
+  const exited = once(child, 'close').then(([code]: Array<number | null>) => code ?? null)
+  return { child, exited, stdout: () => printed.stdout, stderr: () => printed.stderr }
+}
