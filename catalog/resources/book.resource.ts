@@ -1,5 +1,5 @@
 import { defineResourceTemplate } from 'trivet'
-import { books } from '../lib/books.ts'
+import { books, findBook } from '../lib/books.ts'
 
 export default defineResourceTemplate({
   uriTemplate: 'book://{id}',
@@ -11,7 +11,7 @@ export default defineResourceTemplate({
   complete: { id: books.map((book) => book.id) },
   list: () => books.map(({ id, title, author, year }) => ({ variables: { id }, name: id, title, description: `By ${author}, ${year}` })),
   read ({ id }) {
-    const book = books.find((candidate) => candidate.id === id)
+    const book = findBook(id)
     return book && JSON.stringify(book, undefined, 2)
   }
 })

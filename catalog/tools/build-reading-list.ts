@@ -38,7 +38,7 @@ export default defineTool({
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
   timeoutMs: 30_000,
-  async run ({ topic, count = 5, hoursPerWeek = 5 }, ctx) {
+  async run ({ topic, count, hoursPerWeek }, ctx) {
     const chosen = searchBooks(topic).slice(0, count)
     if (chosen.length === 0) throw new ToolError(`No book fits "${topic}". Try one of these genres: ${genres.join(', ')}.`)
     const weekOf = (page: number) => Math.ceil(page / (hoursPerWeek * PAGES_PER_HOUR))

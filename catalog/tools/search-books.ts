@@ -1,4 +1,4 @@
-import { defineTool, ToolError } from 'trivet'
+import { defineTool } from 'trivet'
 import { formatPrice, genres } from '../lib/books.ts'
 import { searchBooks } from '../lib/search.ts'
 
@@ -11,7 +11,7 @@ export default defineTool({
     type: 'object',
     properties: {
       query: { type: 'string', minLength: 1, maxLength: 200, description: 'A few words, such as "Austen" or "revenge at sea"' },
-      genre: { type: 'string', description: `Only this genre, one of: ${genres.join(', ')}` },
+      genre: { type: 'string', enum: genres, description: 'Only this genre' },
       maxPriceCents: { type: 'integer', minimum: 0, description: 'Only books that cost this much or less, in euro cents' },
       limit: { type: 'integer', minimum: 1, maximum: 20, default: 5, description: 'How many books to return' }
     },
@@ -41,8 +41,7 @@ export default defineTool({
     required: ['found', 'books']
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
-  run ({ query, genre, maxPriceCents = Infinity, limit = 5 }) {
-    if (genre !== undefined && !genres.includes(genre)) throw new ToolError(`There is no genre ${genre}. The genres are ${genres.join(', ')}.`)
+  run ({ query, genre, maxPriceCents = Infinity, limit }) {
     const found = searchBooks(query, (book) => book.priceCents <= maxPriceCents && (genre === undefined || book.genres.includes(genre)))
     return {
       found: found.length,
