@@ -33,7 +33,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const SETTINGS: Settings = {
   host: { variable: 'HOST', fallback: '127.0.0.1', read: text('an address or a host name', /^[^\s/]+$/) },
   port: { variable: 'PORT', fallback: 3000, read: integer(0, 65_535) },
-  path: { variable: 'TRIVET_PATH', fallback: '/mcp', read: text('a path that starts with a slash, such as /mcp', /^\/[\w./-]*$/) },
+  path: { variable: 'TRIVET_PATH', fallback: '/mcp', read: text('a path such as /mcp, and neither /livez nor /readyz', /^(?!\/(?:livez|readyz)$)\/[\w./-]*$/) },
   catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', read: text('the path of a folder', /\S/) },
   watch: { variable: 'TRIVET_WATCH', fallback: 'on', read: oneOf(['on', 'off', 'poll'] as const) },
   auth: { variable: 'TRIVET_AUTH', fallback: undefined, read: oneOf(['none'] as const) },

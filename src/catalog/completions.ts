@@ -16,6 +16,6 @@ export async function complete (source: CompletionSource, typed: string, context
   if (typeof source !== 'function') return rankCompletions(source, typed)
   const output = await source(typed, context)
   if (isStrings(output)) return rankCompletions(output, typed)
-  if (typeof output === 'object' && 'values' in output && isStrings(output.values)) return clipCompletion(output)
+  if (typeof output === 'object' && output !== null && 'values' in output && isStrings(output.values)) return clipCompletion(output)
   throw new ContractError('complete', ['must return a list of strings or { values, total?, hasMore? }'])
 }

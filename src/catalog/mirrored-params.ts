@@ -12,6 +12,8 @@ export interface MirroredParam {
 }
 
 const KEYWORD = 'x-mcp-header'
+/** Keywords whose keys are names, not keywords. */
+const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
 // RFC 9110: 1*tchar.
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -33,6 +35,8 @@ export function findMirroredParams (schema: JsonSchema, complain: (place: string
     for (const [keyword, child] of Object.entries(node)) {
       if (keyword === 'properties' && isObject(child)) {
         for (const [key, property] of Object.entries(child)) walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
+      } else if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
+        for (const [key, schema] of Object.entries(child)) walk(schema, `${place}/${keyword}/${key}`, undefined)
       } else if (keyword !== 'enum' && keyword !== 'const' && keyword !== 'default' && keyword !== 'examples') {
         walk(child, `${place}/${keyword}`, undefined)
       }

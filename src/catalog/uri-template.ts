@@ -4,7 +4,7 @@
 import { RE2JS } from 're2js'
 import { parseTemplate as parseExpansion } from 'url-template'
 import type { TemplateVariables } from '../authoring/define-resource.ts'
-import { parseTemplate, type Part, type Variable } from './uri-template-syntax.ts'
+import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
 
 /** A URI longer than this matches nothing. */
 export const MAX_URI_LENGTH = 8192
@@ -24,7 +24,7 @@ export function createUriTemplate (text: string): UriTemplate {
   const parts = parseTemplate(text)
   const { path, query, pairs } = splitQuery(parts)
   const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
-  const pathVariables = path.flatMap((part) => part.kind === 'expression' ? part.variables.map((variable) => ({ variable, separator: separatorOf(part) })) : [])
+  const pathVariables = path.flatMap((part) => part.kind === 'expression' ? part.variables.map((variable) => ({ variable, operator: part.operator })) : [])
   const expansion = parseExpansion(text)
 
   return {
@@ -39,8 +39,8 @@ export function createUriTemplate (text: string): UriTemplate {
       if (!matcher.matches()) return undefined
       try {
         const found: { [name: string]: string | string[] | undefined } = Object.create(null)
-        pathVariables.forEach(({ variable, separator }, index) => {
-          found[variable.name] = decode(matcher.group(index + 1), variable, separator)
+        pathVariables.forEach(({ variable, operator }, index) => {
+          found[variable.name] = decode(matcher.group(index + 1), variable, operator)
         })
         if (query === undefined) return found
         return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, found) ? found : undefined
@@ -69,7 +69,7 @@ function splitQuery (parts: readonly Part[]): { path: readonly Part[], query: re
 }
 
 function toPattern (part: Part): string {
-  if (part.kind === 'literal') return RE2JS.quote(part.text)
+  if (part.kind === 'literal') return literalPattern(part.text)
   const { operator, variables } = part
   const one = (characters: string, separator: string) => ({ explode }: Variable) => explode ? `(${characters}+(?:${separator}${characters}+)*)` : `(${characters}+)`
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
@@ -79,23 +79,45 @@ function toPattern (part: Part): string {
     case '#': return `(?:#${variables.map(one(several ? '[^,]' : '.', ',')).join(',')})?`
     case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
     case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
-    case ';': return variables.map((variable) => `(?:;${RE2JS.quote(variable.name)}=?([^/?#;]*))?`).join('')
+    case ';': return variables.map(pairPattern(';', '[^/?#;]')).join('')
     // Only where literals of a query stand between such expressions, in which case their order is fixed.
     case '?':
-    case '&': return variables.map(({ name }) => `(?:[?&]${RE2JS.quote(name)}=([^&#]*))?`).join('')
+    case '&': return variables.map(pairPattern('[?&]', '[^&#]')).join('')
   }
 }
 
-function separatorOf (part: Part & { kind: 'expression' }): string {
-  return part.operator === '/' || part.operator === '.' ? part.operator : ','
+/** As it is written, and as expansion writes it where it holds what no URI may. */
+function literalPattern (text: string): string {
+  const expanded = parseExpansion(text).expand({})
+  return expanded === text ? RE2JS.quote(text) : `(?:${RE2JS.quote(text)}|${RE2JS.quote(expanded)})`
 }
 
-function decode (text: string | null, { explode }: Variable, separator: string): string | string[] | undefined {
+/** Captures `=value`, nothing where the name stands alone; of an exploded variable all the pairs. */
+function pairPattern (mark: string, characters: string): (variable: Variable) => string {
+  return ({ name, explode }) => {
+    const key = mark + RE2JS.quote(name)
+    return explode ? `((?:${key}(?:=${characters}*)?)+)?` : `(?:${key}((?:=${characters}*)?))?`
+  }
+}
+
+function decode (text: string | null, { name, explode }: Variable, operator: Operator): string | string[] | undefined {
   if (text === null) return undefined
-  return explode ? text.split(separator).map(decodeURIComponent) : decodeURIComponent(text)
+  switch (operator) {
+    case ';':
+    case '?':
+    case '&': {
+      const valueOf = (pair: string) => decodeURIComponent(pair.slice(1))
+      return explode ? text.slice(1).split(operator === ';' ? ';' : '&').map((pair) => valueOf(pair.slice(name.length))) : valueOf(text)
+    }
+    default: {
+      const separator = operator === '/' || operator === '.' ? operator : ','
+      return explode ? text.split(separator).map(decodeURIComponent) : decodeURIComponent(text)
+    }
+  }
 }
 
 function readQuery (text: string, query: readonly Variable[], pairs: readonly string[], found: { [name: string]: string | string[] | undefined }): boolean {
+  if (text.includes('#')) return false
   const owed = new Set(pairs)
   for (const { name } of query) found[name] = undefined
   for (const pair of text.split('&')) {

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { readEnvelope, type Envelope } from '../protocol/envelope.ts'
-import { headerMismatch, invalidRequest, unsupportedRevision } from '../protocol/errors.ts'
+import { handshakeRefused, headerMismatch, invalidRequest, unsupportedRevision } from '../protocol/errors.ts'
 import { checkLiteralHeader, checkMirroredField, mirroredName, type MirroredField } from '../protocol/header-values.ts'
 import { isObject, type Request } from '../protocol/json-rpc.ts'
 import { META_PROTOCOL_VERSION } from '../protocol/meta-keys.ts'
@@ -49,5 +49,5 @@ function only (headers: IncomingHttpHeaders, name: string): string | undefined {
 /** A client of an earlier revision opens with a handshake: it is told which revisions there are. */
 function refuseHandshake ({ method, params }: Request): void {
   if (method !== 'initialize' || (isObject(params?._meta) && META_PROTOCOL_VERSION in params._meta)) return
-  throw unsupportedRevision(typeof params?.protocolVersion === 'string' ? params.protocolVersion : 'none')
+  throw handshakeRefused(typeof params?.protocolVersion === 'string' ? params.protocolVersion : 'none')
 }

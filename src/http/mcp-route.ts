@@ -38,7 +38,9 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
   app.route({
     method: ['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'],
     url: path,
-    handler: (_, reply) => reply.code(405).header('allow', 'POST').send()
+    // Before a body that nobody will read could be found wrong.
+    onRequest: (_, reply) => { reply.code(405).header('allow', 'POST').send() },
+    handler: (_, reply) => reply
   })
 
   function serve (message: Request, request: FastifyRequest, reply: FastifyReply, exchange: Exchange): void {
@@ -65,14 +67,15 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
       inFlight.remove(context)
       if (!reply.raw.writableFinished) context.abort(new RequestAborted('The client is gone'))
     })
+    if (reply.raw.closed) context.abort(new RequestAborted('The client is gone'))
     const outcome = call.handle()
     if (outcome instanceof Promise) outcome.then((settled) => finish(settled, context, exchange), (error: unknown) => fail(error, request, exchange))
     else finish(outcome, context, exchange)
   }
 
   function finish (outcome: Outcome, context: RequestContext, exchange: Exchange): void {
-    if (!context.isAborted) exchange.finish(context.id, outcome)
     context.end()
+    exchange.finish(context.id, outcome)
   }
 }
 

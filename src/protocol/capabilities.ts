@@ -1,6 +1,8 @@
 // What each side declares that it can do.
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities
 
+import { isDeepStrictEqual } from 'node:util'
+
 export type Settings = { [key: string]: unknown }
 
 /** Declared by the client in each request's `_meta`; an open set. */
@@ -36,11 +38,11 @@ function missing (required: Declared, declared: Declared): Declared | undefined 
   const lacking: { [key: string]: unknown } = {}
   for (const [key, wanted] of Object.entries(required)) {
     const had = declared[key]
-    if (!isDeclared(had)) {
-      lacking[key] = wanted
-    } else if (isDeclared(wanted)) {
+    if (isDeclared(wanted) && isDeclared(had)) {
       const deeper = missing(wanted, had)
       if (deeper !== undefined) lacking[key] = deeper
+    } else if (!isDeepStrictEqual(wanted, had)) {
+      lacking[key] = wanted
     }
   }
   return Object.keys(lacking).length === 0 ? undefined : lacking

@@ -28,6 +28,11 @@ export class ProtocolError extends Error {
   }
 }
 
+/** What a client sent is quoted no longer than a sentence bears. */
+function clip (text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`
+}
+
 export const parseError = (cause: unknown) =>
   new ProtocolError(-32700, 'Parse error: the body is not valid JSON in UTF-8', { cause, httpStatus: 400 })
 
@@ -36,7 +41,7 @@ export const invalidRequest = (complaint: string, httpStatus = 400) =>
 
 /** 404 with a JSON-RPC body: the body is what tells it from an endpoint that does not exist. */
 export const methodNotFound = (method: string) =>
-  new ProtocolError(-32601, `Method not found: ${method}`, { httpStatus: 404 })
+  new ProtocolError(-32601, `Method not found: ${clip(method)}`, { httpStatus: 404 })
 
 export const invalidParams = (complaint: string, data?: unknown) =>
   new ProtocolError(-32602, `Invalid params: ${complaint}`, { data })
@@ -45,9 +50,9 @@ export const invalidParams = (complaint: string, data?: unknown) =>
 export const invalidEnvelope = (complaint: string) =>
   new ProtocolError(-32602, `Invalid params: ${complaint}`, { httpStatus: 400 })
 
-export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.stringify(name)}`)
+export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.stringify(clip(name))}`)
 
-export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(name)}`)
+export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(clip(name))}`)
 
 export const resourceNotFound = (uri: string) =>
   new ProtocolError(-32602, 'Resource not found', { data: { uri } })
@@ -69,11 +74,17 @@ export const missingClientCapability = (requiredCapabilities: ClientCapabilities
     httpStatus: 400
   })
 
-export const unsupportedRevision = (requested: string) =>
-  new ProtocolError(-32022, `Unsupported protocol version ${JSON.stringify(requested)}. Supported: ${SUPPORTED_REVISIONS.join(', ')}`, {
+export const unsupportedRevision = (requested: string) => revisionError(`Unsupported protocol version ${JSON.stringify(clip(requested))}.`, requested)
+
+/** What a client of an earlier revision gets for its `initialize`. */
+export const handshakeRefused = (requested: string) => revisionError('There is no initialize handshake here: each request carries its own _meta.', requested)
+
+function revisionError (complaint: string, requested: string): ProtocolError {
+  return new ProtocolError(-32022, `${complaint} Supported: ${SUPPORTED_REVISIONS.join(', ')}`, {
     data: { supported: SUPPORTED_REVISIONS, requested },
     httpStatus: 400
   })
+}
 
 /** An application code, outside the range that JSON-RPC and MCP reserve. */
 export const overloaded = (complaint: string) => new ProtocolError(503, complaint, { httpStatus: 503 })

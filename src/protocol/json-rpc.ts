@@ -25,9 +25,16 @@ function isRequestId (value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** The id of whatever arrived, so that even a refused message is answered under it; `undefined` where it has none. */
+function isResponse (body: { readonly [key: string]: unknown }): boolean {
+  return typeof body.method !== 'string' && ('result' in body || 'error' in body)
+}
+
+/**
+ * The id of whatever arrived, so that even a refused request is answered under it; `undefined` where it has none.
+ * The id of a response is none: it names a request of somebody else's.
+ */
 export function readRequestId (body: unknown): RequestId | undefined {
-  return isObject(body) && isRequestId(body.id) ? body.id : undefined
+  return isObject(body) && !isResponse(body) && isRequestId(body.id) ? body.id : undefined
 }
 
 /** Parses one message or throws an invalid request. */
@@ -36,9 +43,8 @@ export function readMessage (body: unknown): Message {
   if (!isObject(body)) throw invalidRequest('the body must be a JSON object')
   if (body.jsonrpc !== '2.0') throw invalidRequest('"jsonrpc" must be "2.0"')
   const { method, params } = body
-  if (typeof method !== 'string') {
-    throw invalidRequest('result' in body || 'error' in body ? 'a server does not accept responses' : '"method" must be a string')
-  }
+  if (isResponse(body)) throw invalidRequest('a server does not accept responses')
+  if (typeof method !== 'string') throw invalidRequest('"method" must be a string')
   if (params !== undefined && !isObject(params)) throw invalidRequest('"params" must be an object')
   if (!('id' in body)) return { method, params }
   if (!isRequestId(body.id)) throw invalidRequest('"id" must be a string or an integer')

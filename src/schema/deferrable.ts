@@ -3,7 +3,7 @@
 // so its compilation may wait for the first call. Any other keyword (a pattern, a reference) is compiled at load.
 
 const ANNOTATIONS = ['$schema', '$comment', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'x-mcp-header']
-const ASSERTIONS = ['type', 'enum', 'const', 'required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength',
+const ASSERTIONS = ['type', 'const', 'required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength',
   'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties']
 const plain = new Set([...ANNOTATIONS, ...ASSERTIONS])
 
@@ -16,6 +16,8 @@ export function isDeferrable (schema: unknown): boolean {
       case 'properties': return typeof value === 'object' && value !== null && Object.values(value).every(isDeferrable)
       case 'items':
       case 'additionalProperties': return isDeferrable(value)
+      // The one assertion that the meta-schema of 2020-12 accepts and the compiler does not.
+      case 'enum': return Array.isArray(value) && value.length > 0
       default: return plain.has(keyword)
     }
   })

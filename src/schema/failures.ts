@@ -47,7 +47,17 @@ function valueAt (value: unknown, pointer: string): unknown {
 
 /** A value as JSON, short enough to read. */
 export function preview (value: unknown): string {
-  return value === undefined ? 'nothing' : clip(JSON.stringify(value) ?? String(value), MAX_PREVIEW)
+  return value === undefined ? 'nothing' : clip(toText(value), MAX_PREVIEW)
+}
+
+/** A value as JSON, or by its type where it has no such form: a function, a cycle. */
+export function toText (value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? `a value of type ${typeof value}`
+  } catch (error) {
+    if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
+    throw error
+  }
 }
 
 function clip (text: string, length: number): string {

@@ -7,7 +7,7 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
 import { dialectOf, type Dialect } from './dialects.ts'
-import { describeFailures } from './failures.ts'
+import { describeFailures, toText } from './failures.ts'
 import { findSchemaFaults } from './schema-limits.ts'
 
 /** A schema that cannot be used, with every reason. */
@@ -58,7 +58,8 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
       const dialect = dialectOf(schema)
       if (dialect === undefined) faults.push(`/$schema ${JSON.stringify(schema.$schema)} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
       if (dialect === undefined || faults.length > 0) throw new SchemaError(faults)
-      const check = compileChecked(schema, first(dialect), () => all(dialect))
+      // The dialect is settled, and ajv knows each under one spelling alone.
+      const check = compileChecked({ ...schema, $schema: undefined }, first(dialect), () => all(dialect))
       shared.set(json, check)
       return check
     }
@@ -88,14 +89,14 @@ function compileChecked (schema: JsonSchema, ajv: Ajv, explainer: () => Ajv): Js
     validate ??= compileNow(ajv, schema)
     try {
       if (validate(value)) return accepted(value)
+      if (toText(value).length > EXPLAINED_JSON_LENGTH) return refused(describeFailures(validate.errors ?? [], value))
+      explain ??= compileNow(explainer(), schema)
+      explain(value)
+      return refused(describeFailures(explain.errors ?? [], value))
     } catch (error) {
       if (error instanceof RangeError) return refused(['is nested too deeply'])
       throw error
     }
-    if (JSON.stringify(value).length > EXPLAINED_JSON_LENGTH) return refused(describeFailures(validate.errors ?? [], value))
-    explain ??= compileNow(explainer(), schema)
-    explain(value)
-    return refused(describeFailures(explain.errors ?? [], value))
   }
 }
 

@@ -42,5 +42,6 @@ function toVerdict (result: StandardSchemaV1.Result<unknown>): Verdict {
 }
 
 function pathOf (path: StandardSchemaV1.Issue['path']): string {
-  return path?.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.') || 'value'
+  // Not `path.map`: ArkType's paths are arrays of a class of their own, which maps an empty one to [0].
+  return Array.from(path ?? [], (segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.') || 'value'
 }

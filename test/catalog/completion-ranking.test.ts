@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { rankCompletions, clipCompletion } from '../../src/catalog/completion-ranking.ts'
+import { complete, isCompletionSource } from '../../src/catalog/completions.ts'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+
+const genres = ['science', 'crime', 'poetry', 'romance']
+const numbered = Array.from({ length: 150 }, (_, index) => `book ${index}`)
+const context = { arguments: {}, principal: ANONYMOUS, signal: new AbortController().signal }
+
+t.test('gives everything in its own order where nothing has been typed', async (t) => {
+  t.same(rankCompletions(genres, ''), { values: genres, total: 4, hasMore: false })
+  t.same(rankCompletions(genres, '  ').values, genres)
+})
+
+t.test('gives what matches, closest first (178)', async (t) => {
+  t.same(rankCompletions(genres, 'po').values, ['poetry'])
+  t.equal(rankCompletions(['the crime', 'crime', 'crime and more'], 'crime').values[0], 'crime')
+  t.same(rankCompletions(genres, 'zzz'), { values: [], total: 0, hasMore: false })
+})
+
+t.test('matches in any case, in the middle of a word, and words in any order (178)', async (t) => {
+  t.same(rankCompletions(genres, 'POE').values, ['poetry'])
+  t.same(rankCompletions(genres, 'oetry').values, ['poetry'])
+  t.same(rankCompletions(['docs/setup/linux.md', 'docs/setup/macos.md'], 'linux setup').values, ['docs/setup/linux.md'])
+})
+
+t.test('gives at most a hundred values, and says that there are more (176)', async (t) => {
+  const { values, total, hasMore } = rankCompletions(numbered, '')
+  t.same(values, numbered.slice(0, 100))
+  t.equal(total, 150)
+  t.equal(hasMore, true)
+  t.match(rankCompletions(numbered, 'book'), { values: { length: 100 }, total: 150, hasMore: true })
+  t.match(rankCompletions(numbered.slice(0, 40), 'book'), { values: { length: 40 }, total: 40, hasMore: false })
+})
+
+t.test('matches nothing that nobody types', async (t) => {
+  t.same(rankCompletions(['x'.repeat(500)], 'x'.repeat(201)), { values: [], total: 0, hasMore: false })
+})
+
+t.test('passes on what is counted elsewhere, and clips it (176)', async (t) => {
+  t.same(clipCompletion({ values: ['a'], total: 7, hasMore: true }), { values: ['a'], total: 7, hasMore: true })
+  t.same(clipCompletion({ values: ['a'] }), { values: ['a'], hasMore: false })
+  t.match(clipCompletion({ values: numbered }), { values: { length: 100 }, hasMore: true })
+})
+
+t.test('answers with candidates alone, and at most a hundred, whatever is typed', async () => {
+  fc.assert(fc.property(fc.array(fc.string(), { maxLength: 120 }), fc.string({ unit: 'binary', maxLength: 250 }), (candidates, typed) => {
+    const { values } = rankCompletions(candidates, typed)
+    return values.length <= 100 && values.every((value) => candidates.includes(value))
+  }))
+})
+
+t.test('ranks what a list holds, or what a function lists', async (t) => {
+  t.same((await complete(genres, 'po', context)).values, ['poetry'])
+  t.same((await complete(() => genres, 'po', context)).values, ['poetry'])
+  t.same((await complete(async () => genres, 'po', context)).values, ['poetry'])
+})
+
+t.test('leaves alone what a function ranked by itself', async (t) => {
+  t.same(await complete((typed) => ({ values: [`${typed}!`, 'zzz'], total: 9 }), 'po', context), { values: ['po!', 'zzz'], total: 9, hasMore: false })
+})
+
+t.test('shows a function what was typed, and the other arguments (178)', async (t) => {
+  const seen: unknown[] = []
+  await complete((typed, { arguments: others }) => {
+    seen.push(typed, others)
+    return []
+  }, 'x', { ...context, arguments: { genre: 'crime' } })
+  t.same(seen, ['x', { genre: 'crime' }])
+})
+
+t.test('blames a function that returns anything else', async (t) => {
+  for (const json of ['null', '7', '"a"', '[1]', '{}', '{"values":[1]}']) {
+    await t.rejects(complete(() => JSON.parse(json), 'x', context), { name: 'ContractError', message: /must return a list of strings or/ }, json)
+  }
+  await t.rejects(complete(() => JSON.parse('{}').nothing, 'x', context), { name: 'ContractError' })
+})
+
+t.test('knows what suggestions can come from', async (t) => {
+  for (const source of [[], ['a'], () => []]) t.ok(isCompletionSource(source))
+  for (const source of [undefined, null, 'a', [1], {}]) t.notOk(isCompletionSource(source))
+})

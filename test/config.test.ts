@@ -1,0 +1,140 @@
+import t from 'tap'
+import { completeConfig, type Config, ConfigError, isLoopback, readConfig, SETTINGS } from '../src/config.ts'
+
+interface Expectation {
+  readonly fallback: unknown
+  /** Text and what it is read as. */
+  readonly good: ReadonlyArray<readonly [text: string, value: unknown]>
+  readonly bad: readonly string[]
+  /** How the complaint begins, after the name of the variable. */
+  readonly rule: string
+}
+
+function integer (fallback: number, min: number, max: number): Expectation {
+  return {
+    fallback,
+    good: [[String(min), min], [String(max), max], [` ${min} `, min]],
+    bad: [String(min - 1), String(max + 1), '1.5', '1e3', 'a minute', '0x10', '1_000', 'NaN'],
+    rule: `must be an integer from ${min} to ${max}, got `
+  }
+}
+
+const settings: { readonly [K in keyof Config]: Expectation } = {
+  host: {
+    fallback: '127.0.0.1',
+    good: [['localhost', 'localhost'], ['::1', '::1']],
+    bad: ['http://localhost', 'two words'],
+    rule: 'must be an address or a host name, got '
+  },
+  port: integer(3000, 0, 65_535),
+  path: {
+    fallback: '/mcp',
+    good: [['/', '/'], ['/a/b-c', '/a/b-c']],
+    bad: ['mcp', '/a b', '/a?b', '/:id', '/*', '/livez', '/readyz'],
+    rule: 'must be a path such as /mcp, and neither /livez nor /readyz, got '
+  },
+  catalog: { fallback: './catalog', good: [['/srv/catalog', '/srv/catalog'], ['my files', 'my files']], bad: [], rule: '' },
+  watch: { fallback: 'on', good: [['on', 'on'], ['off', 'off'], ['poll', 'poll']], bad: ['true', 'ON'], rule: 'must be one of on, off, poll, got ' },
+  auth: { fallback: undefined, good: [['none', 'none']], bad: ['basic', 'None', 'false'], rule: 'must be none, got ' },
+  allowedHosts: {
+    fallback: [],
+    good: [['a.example', ['a.example']], ['a.example:8080, [::1] ,', ['a.example:8080', '[::1]']]],
+    bad: ['https://a.example', 'a b'],
+    rule: 'must be a comma-separated list of host names, each with or without a port, got '
+  },
+  allowedOrigins: {
+    fallback: [],
+    good: [['https://a.example', ['https://a.example']], ['http://localhost:3000,vscode-webview://x', ['http://localhost:3000', 'vscode-webview://x']], ['*', ['*']]],
+    bad: ['a.example', 'https://a.example/', 'https://a.example/path', 'https://a.example, *.b.example'],
+    rule: 'must be a comma-separated list of origins such as https://app.example.com, got '
+  },
+  logLevel: {
+    fallback: 'info',
+    good: [['trace', 'trace'], ['silent', 'silent']],
+    bad: ['warning', 'INFO', '30'],
+    rule: 'must be one of trace, debug, info, warn, error, fatal, silent, got '
+  },
+  pageSize: integer(1000, 1, 100_000),
+  maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
+  maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
+  maxStreams: integer(10_000, 1, 1_000_000),
+  keepAliveMs: integer(25_000, 100, 3_600_000),
+  requestTimeoutMs: integer(30_000, 1, 3_600_000),
+  shutdownTimeoutMs: integer(10_000, 0, 600_000)
+}
+
+/** What is wrong with the environment; empty where nothing is. */
+function complaintsOf (environment: { [variable: string]: string }): readonly string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.complaints
+    throw error
+  }
+}
+
+for (const { key, variable, fallback, good, bad, rule } of Object.entries(settings).flatMap(([key, expected]) =>
+  Object.entries(SETTINGS).filter(([known]) => known === key).map(([, { variable }]) => ({ key, variable, ...expected })))) {
+  const valueOf = (config: Config) => Object.entries(config).find(([name]) => name === key)?.[1]
+
+  t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} by default, and where it is empty`, async (t) => {
+    t.same(valueOf(readConfig({})), fallback)
+    t.same(valueOf(readConfig({ [variable]: '' })), fallback)
+    t.same(valueOf(readConfig({ [variable]: '  ' })), fallback)
+  })
+
+  t.test(`${variable} is read`, async (t) => {
+    for (const [text, value] of good) t.same(valueOf(readConfig({ [variable]: text })), value, text)
+  })
+
+  t.test(`${variable} complains precisely`, async (t) => {
+    for (const text of bad) t.same(complaintsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${JSON.stringify(text)}`])
+  })
+}
+
+t.test('has an expectation above for every setting', async (t) => {
+  t.same(Object.keys(settings).sort(), Object.keys(SETTINGS).sort())
+  t.same(Object.keys(readConfig({})).sort(), Object.keys(SETTINGS).sort())
+})
+
+t.test('names every variable once, in its own name space but for the two that platforms set', async (t) => {
+  const variables = Object.values(SETTINGS).map(({ variable }) => variable)
+  t.equal(new Set(variables).size, variables.length)
+  t.same(variables.filter((variable) => !variable.startsWith('TRIVET_')), ['HOST', 'PORT'])
+})
+
+t.test('complains of everything at once', async (t) => {
+  const complaints = complaintsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
+  t.match(complaints, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
+  t.equal(complaints.length, 3)
+  t.throws(() => readConfig({ PORT: 'x', TRIVET_WATCH: 'maybe' }), { name: 'ConfigError', message: /not usable:\n {2}PORT .*\n {2}TRIVET_WATCH / })
+})
+
+t.test('ignores variables that are not its own', async (t) => {
+  t.same(readConfig({ PATH: '/bin', TRIVET_UNKNOWN: 'x' }), readConfig({}))
+})
+
+t.test('can be changed by nobody', async (t) => {
+  t.ok(Object.isFrozen(readConfig({})))
+  t.ok(Object.isFrozen(readConfig({ TRIVET_ALLOWED_HOSTS: 'a' }).allowedHosts))
+})
+
+t.test('refuses an address that others can reach, unless it is said who may use the service (6, 7)', async (t) => {
+  for (const HOST of ['0.0.0.0', '::', '192.168.1.4', 'shop.example', '127.0.0.1.example']) {
+    t.match(complaintsOf({ HOST }), [/^HOST is .*, which others can reach: .*TRIVET_AUTH=none/], HOST)
+    t.equal(readConfig({ HOST, TRIVET_AUTH: 'none' }).host, HOST)
+  }
+})
+
+t.test('asks nothing of an address that only this machine can reach (6)', async (t) => {
+  for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]']) {
+    t.ok(isLoopback(HOST))
+    t.same(complaintsOf({ HOST }), [], HOST)
+  }
+})
+
+t.test('completes what an embedding program gives', async (t) => {
+  t.same(completeConfig({ port: 1 }), { ...readConfig({}), port: 1 })
+  t.ok(Object.isFrozen(completeConfig({})))
+})

@@ -1,0 +1,66 @@
+import t from 'tap'
+import * as errors from '../../src/protocol/errors.ts'
+import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
+
+const { ProtocolError, ...factories } = errors
+
+// Checklist, section D: every situation with its code and its HTTP status.
+const table: ReadonlyArray<readonly [factory: keyof typeof factories, error: errors.ProtocolError, code: number, httpStatus: number]> = [
+  ['parseError', errors.parseError(new Error('x')), -32700, 400],
+  ['invalidRequest', errors.invalidRequest('x'), -32600, 400],
+  ['methodNotFound', errors.methodNotFound('x'), -32601, 404],
+  ['invalidParams', errors.invalidParams('x'), -32602, 200],
+  ['invalidEnvelope', errors.invalidEnvelope('x'), -32602, 400],
+  ['unknownTool', errors.unknownTool('x'), -32602, 200],
+  ['unknownPrompt', errors.unknownPrompt('x'), -32602, 200],
+  ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
+  ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
+  ['internalError', errors.internalError(new Error('x')), -32603, 200],
+  ['requestTimedOut', errors.requestTimedOut(1), -32603, 200],
+  ['requestCancelled', errors.requestCancelled(), -32603, 200],
+  ['headerMismatch', errors.headerMismatch('x'), -32020, 400],
+  ['missingClientCapability', errors.missingClientCapability({ sampling: {} }), -32021, 400],
+  ['unsupportedRevision', errors.unsupportedRevision('x'), -32022, 400],
+  ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
+  ['overloaded', errors.overloaded('x'), 503, 503]
+]
+
+for (const [factory, error, code, httpStatus] of table) {
+  t.test(`${factory} is ${code} with HTTP ${httpStatus}`, async (t) => {
+    t.equal(error.code, code)
+    t.equal(error.httpStatus, httpStatus)
+    t.ok(error instanceof ProtocolError && error instanceof Error)
+    t.ok(error.message.length > 0)
+  })
+}
+
+t.test('leaves no factory out of the table above', async (t) => {
+  t.same(table.map(([factory]) => factory).sort(), Object.keys(factories).sort())
+})
+
+t.test('allocates no code that the specification keeps for itself (68, 69, 70, 71)', async (t) => {
+  const defined = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
+  for (const [factory, { code }] of table) t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
+})
+
+t.test('says which resource was not found (155)', async (t) => {
+  t.same(errors.resourceNotFound('x:y').data, { uri: 'x:y' })
+})
+
+t.test('says which capability is missing as capabilities are written (90)', async (t) => {
+  const { data, message } = errors.missingClientCapability({ sampling: { tools: {} } })
+  t.same(data, { requiredCapabilities: { sampling: { tools: {} } } })
+  t.match(message, /sampling/)
+})
+
+t.test('says which revisions there are, and which was asked for (81)', async (t) => {
+  t.same(errors.unsupportedRevision('1999-01-01').data, { supported: SUPPORTED_REVISIONS, requested: '1999-01-01' })
+})
+
+t.test('keeps the cause for the log', async (t) => {
+  const cause = new Error('the database is down')
+  const error = errors.internalError(cause)
+  t.equal(error.cause, cause)
+  t.equal(error.message, 'Internal error')
+  t.equal(error.data, undefined)
+})

@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonSchema } from '../../src/protocol/primitives.ts'
+import { isDeferrable } from '../../src/schema/deferrable.ts'
+import { dialectOf } from '../../src/schema/dialects.ts'
+import { createSchemaCompiler, SchemaError } from '../../src/schema/json-schema.ts'
+import { createParamsReader } from '../../src/schema/params.ts'
+import { Type } from 'typebox'
+
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'
+
+function compile (schema: JsonSchema) {
+  return createSchemaCompiler({ useDefaults: false }).compile(schema)
+}
+
+/** Why the schema is unusable; empty where it is not. */
+function faultsOf (schema: JsonSchema): readonly string[] {
+  try {
+    compile(schema)
+    return []
+  } catch (error) {
+    if (error instanceof SchemaError) return error.faults
+    throw error
+  }
+}
+
+t.test('is 2020-12 where no dialect is declared, and what is declared otherwise (72)', async (t) => {
+  t.equal(dialectOf({}), '2020-12')
+  for (const $schema of ['https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft/2020-12/schema#']) t.equal(dialectOf({ $schema }), '2020-12')
+  for (const $schema of ['http://json-schema.org/draft-07/schema', DRAFT_07, 'https://json-schema.org/draft-07/schema']) t.equal(dialectOf({ $schema }), 'draft-07')
+})
+
+t.test('refuses any other dialect, naming it and those that serve (73)', async (t) => {
+  for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema', '', 'toString', 7, null]) {
+    t.equal(dialectOf({ $schema }), undefined)
+    t.match(faultsOf({ $schema, type: 'object' }), [new RegExp(`^/\\$schema ${JSON.stringify($schema).replace(/[.$]/g, '\\$&')} is not supported; use JSON Schema 2020-12`)])
+  }
+})
+
+t.test('checks by the rules of 2020-12 (72)', async (t) => {
+  const check = compile({ type: 'array', prefixItems: [{ type: 'string' }], items: false })
+  t.ok(check(['a']).ok)
+  t.notOk(check([1]).ok)
+  t.notOk(check(['a', 'b']).ok)
+  const closed = compile({ type: 'object', allOf: [{ properties: { a: {} } }], unevaluatedProperties: false })
+  t.ok(closed({ a: 1 }).ok)
+  t.notOk(closed({ b: 1 }).ok)
+})
+
+t.test('checks by the rules of draft-07, under each of its names (72)', async (t) => {
+  for (const $schema of ['http://json-schema.org/draft-07/schema', DRAFT_07, 'https://json-schema.org/draft-07/schema']) {
+    const check = compile({ $schema, type: 'array', items: [{ type: 'string' }], additionalItems: false })
+    t.ok(check(['a']).ok)
+    t.notOk(check([1]).ok)
+    t.notOk(check(['a', 'b']).ok)
+    const dependent = compile({ $schema, dependencies: { a: ['b'] } })
+    t.notOk(dependent({ a: 1 }).ok)
+  }
+})
+
+t.test('refuses what the dialect does not allow, with its place (115)', async (t) => {
+  t.match(faultsOf({ type: 'objekt' }), [/^\/type must be equal to one of the allowed values/])
+  t.match(faultsOf({ properties: { a: { minimum: 'low' } } }), [/^\/properties\/a\/minimum must be number/])
+  t.match(faultsOf({ required: 'a' }), [/^\/required must be array/])
+})
+
+t.test('refuses at compile what could only fail later (115)', async (t) => {
+  for (const schema of [
+    { pattern: '(' },
+    { properties: { a: { pattern: '[' } } },
+    { patternProperties: { '(': {} } },
+    { $ref: '#/$defs/nowhere' },
+    { enum: [] },
+    { properties: { a: { items: { enum: [] } } } }
+  ]) t.not(faultsOf(schema).length, 0, JSON.stringify(schema))
+})
+
+t.test('knows the common formats', async (t) => {
+  const check = compile({ type: 'string', format: 'date-time' })
+  t.ok(check('2026-07-28T00:00:00Z').ok)
+  t.notOk(check('tomorrow').ok)
+})
+
+t.test('takes a format that it does not know for an annotation', async (t) => {
+  t.ok(compile({ type: 'string', format: 'isbn' })('x').ok)
+})
+
+t.test('follows references inside the schema, recursive ones too', async (t) => {
+  const check = compile({ $ref: '#/$defs/tree', $defs: { tree: { type: 'object', properties: { child: { $ref: '#/$defs/tree' } }, additionalProperties: false } } })
+  t.ok(check({ child: { child: {} } }).ok)
+  t.notOk(check({ child: { child: 1 } }).ok)
+})
+
+t.test('follows a reference to an embedded $id (75)', async (t) => {
+  const check = compile({ properties: { a: { $ref: 'https://shop.example/sku' } }, $defs: { sku: { $id: 'https://shop.example/sku', type: 'string' } } })
+  t.ok(check({ a: 'x' }).ok)
+  t.notOk(check({ a: 1 }).ok)
+})
+
+t.test('lets two schemas have the same $id and different rules', async (t) => {
+  const { compile } = createSchemaCompiler({ useDefaults: false })
+  const string = compile({ $id: 'https://shop.example/a', type: 'string' })
+  const number = compile({ $id: 'https://shop.example/a', type: 'number' })
+  t.ok(string('x').ok && number(1).ok)
+  t.notOk(string(1).ok || number('x').ok)
+})
+
+t.test('lets annotations be that no dialect knows (114)', async (t) => {
+  t.same(faultsOf({ type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region', 'x-own': [] } } }), [])
+})
+
+t.test('fills in defaults only where it was asked to', async (t) => {
+  const schema = { type: 'object', properties: { size: { type: 'number', default: 10 }, deep: { type: 'object', properties: { a: { default: 1 } } } }, required: ['size'] }
+  t.same(createSchemaCompiler({ useDefaults: true }).compile(schema)({ deep: {} }), { ok: true, value: { size: 10, deep: { a: 1 } } })
+  t.notOk(compile(schema)({}).ok)
+  const value = { size: 1 }
+  t.same(compile(schema)(value), { ok: true, value: { size: 1 } })
+})
+
+t.test('shares one check between equal schemas', async (t) => {
+  const { compile } = createSchemaCompiler({ useDefaults: false })
+  t.equal(compile({ type: 'string', maxLength: 3 }), compile({ type: 'string', maxLength: 3 }))
+  t.not(compile({ type: 'string', maxLength: 3 }), compile({ type: 'string', maxLength: 4 }))
+})
+
+t.test('refuses a value that is nested too deeply, and says so', async (t) => {
+  const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000))
+  const tree = { $ref: '#/$defs/tree', $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } }
+  t.same(compile(tree)(deep), { ok: false, problems: ['is nested too deeply'] })
+  t.notOk(compile({ type: 'string' })(deep).ok)
+})
+
+t.test('refuses a deep value that is wrong at its root already', async (t) => {
+  const tree: unknown = JSON.parse('['.repeat(8000) + ']'.repeat(8000))
+  const check = compile({ required: ['x'], properties: { tree: { $ref: '#/$defs/t' } }, $defs: { t: { type: 'array', items: { $ref: '#/$defs/t' } } } })
+  t.notOk(check({ tree }).ok)
+})
+
+t.test('refuses values that are no JSON without falling over them', async (t) => {
+  const cycle: { self?: unknown } = {}
+  cycle.self = cycle
+  for (const value of [undefined, 1n, cycle, () => 1, Symbol('x'), { a: 1n }]) t.notOk(compile({ type: 'string' })(value).ok)
+})
+
+t.test('gives back as params what the schema says, and throws invalid params that name the field otherwise (123)', async (t) => {
+  const readParams = createParamsReader(Type.Object({ name: Type.String() }))
+  t.same(readParams({ name: 'a', _meta: {} }), { name: 'a', _meta: {} })
+  t.throws(() => readParams({}), { code: -32602, httpStatus: 200, message: 'Invalid params: name: is required, but missing' })
+  t.throws(() => readParams(undefined), { code: -32602 })
+})
+
+// Schemas of every keyword whose compilation may wait. One in twenty values of a keyword is not what it should be.
+function mostly<T> (sound: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 19, arbitrary: sound }, { weight: 1, arbitrary: fc.jsonValue() })
+}
+
+const typeName = fc.constantFrom('object', 'array', 'string', 'integer', 'number', 'boolean', 'null')
+const bound = mostly(fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })))
+const count = mostly(fc.nat())
+const keywords = {
+  type: mostly(fc.oneof(typeName, fc.uniqueArray(typeName, { minLength: 1, maxLength: 3 }))),
+  enum: mostly(fc.array(fc.jsonValue(), { maxLength: 3 })),
+  const: fc.jsonValue(),
+  required: mostly(fc.uniqueArray(fc.string(), { maxLength: 3 })),
+  minimum: bound,
+  maximum: bound,
+  exclusiveMinimum: bound,
+  exclusiveMaximum: bound,
+  minLength: count,
+  maxLength: count,
+  minItems: count,
+  maxItems: count,
+  uniqueItems: mostly(fc.boolean()),
+  minProperties: count,
+  maxProperties: count,
+  title: mostly(fc.string()),
+  description: mostly(fc.string()),
+  default: fc.jsonValue(),
+  examples: mostly(fc.array(fc.jsonValue(), { maxLength: 2 })),
+  deprecated: mostly(fc.boolean()),
+  readOnly: mostly(fc.boolean()),
+  $comment: mostly(fc.string()),
+  'x-mcp-header': fc.string()
+}
+const propertyName = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', "a'b"))
+const { schema: generated } = fc.letrec<{ schema: JsonSchema, subschema: JsonSchema | boolean }>((tie) => ({
+  subschema: fc.oneof({ depthSize: 'small' }, fc.boolean(), tie('schema')),
+  schema: fc.uniqueArray(fc.oneof(
+    ...Object.entries(keywords).map(([keyword, value]) => fc.tuple(fc.constant(keyword), value)),
+    fc.tuple(fc.constant('properties'), fc.dictionary(propertyName, tie('subschema'), { maxKeys: 3 })),
+    fc.tuple(fc.constantFrom('items', 'additionalProperties'), tie('subschema'))
+  ), { maxLength: 5, selector: ([keyword]) => keyword }).map((entries) => Object.fromEntries(entries))
+}))
+
+for (const [dialect, $schema] of [['2020-12', undefined], ['draft-07', DRAFT_07]]) {
+  t.test(`never fails to compile what it put off compiling (${dialect}, 115)`, async (t) => {
+    const compilers = [createSchemaCompiler({ useDefaults: false }), createSchemaCompiler({ useDefaults: true })]
+    let putOff = 0
+    fc.assert(fc.property(generated, fc.jsonValue(), fc.constantFrom(...compilers), (given, value, compiler) => {
+      const schema = $schema === undefined ? given : { ...given, $schema }
+      if (!isDeferrable(schema)) return
+      let check
+      try {
+        check = compiler.compile(schema)
+      } catch (error) {
+        if (error instanceof SchemaError) return
+        throw error
+      }
+      check(value)
+      putOff += 1
+    }), { numRuns: 300 })
+    t.ok(putOff > 100, `${putOff} schemas were put off`)
+  })
+}
+
+t.test('puts off nothing that holds a pattern, a reference or a keyword that it does not know', async (t) => {
+  for (const schema of [{ pattern: 'a' }, { $ref: '#' }, { properties: { a: { format: 'date' } } }, { items: { anyOf: [] } }, { unknown: 1 }, { items: [{}] }, null, 'x']) {
+    t.notOk(isDeferrable(schema), JSON.stringify(schema))
+  }
+  t.ok(isDeferrable({ type: 'object', properties: { a: { type: 'array', items: { enum: [1] } } }, additionalProperties: false }))
+})

@@ -1,0 +1,90 @@
+import t from 'tap'
+import type { JsonSchema } from '../../src/protocol/primitives.ts'
+import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
+import { findSchemaFaults, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_KEYS } from '../../src/schema/schema-limits.ts'
+
+function faultsOf (schema: JsonSchema): string[] {
+  return findSchemaFaults(schema, JSON.stringify(schema))
+}
+
+/** A schema of exactly this many levels. */
+function nested (levels: number): JsonSchema {
+  let schema: JsonSchema = {}
+  for (let level = 1; level < levels; level++) schema = { items: schema }
+  return schema
+}
+
+function withKeys (count: number): JsonSchema {
+  return { properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, true])) }
+}
+
+/** A schema that is exactly this long as JSON. */
+function ofBytes (bytes: number): JsonSchema {
+  const empty = Buffer.byteLength(JSON.stringify({ description: '' }))
+  return { description: 'x'.repeat(bytes - empty) }
+}
+
+t.test('bounds the bytes of a schema (77)', async (t) => {
+  t.same(faultsOf(ofBytes(MAX_SCHEMA_BYTES)), [])
+  t.same(faultsOf(ofBytes(MAX_SCHEMA_BYTES + 1)), [`is ${MAX_SCHEMA_BYTES + 1} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`])
+  t.match(faultsOf({ description: '€'.repeat(MAX_SCHEMA_BYTES / 2) }), [/bytes of JSON/], 'bytes, not characters')
+})
+
+t.test('bounds the depth of a schema (77)', async (t) => {
+  t.same(faultsOf(nested(MAX_SCHEMA_DEPTH)), [])
+  t.match(faultsOf(nested(MAX_SCHEMA_DEPTH + 1)), [/\/items is nested deeper than 64 levels$/])
+})
+
+t.test('bounds the keys of one object in a schema (77)', async (t) => {
+  t.same(faultsOf(withKeys(MAX_SCHEMA_KEYS)), [])
+  t.same(faultsOf(withKeys(MAX_SCHEMA_KEYS + 1)), [`/properties has ${MAX_SCHEMA_KEYS + 1} keys; the limit is ${MAX_SCHEMA_KEYS}`])
+})
+
+t.test('compiles and runs whatever stays within the limits (77)', async (t) => {
+  const { compile } = createSchemaCompiler({ useDefaults: true })
+  const wide = compile(withKeys(MAX_SCHEMA_KEYS))
+  t.ok(wide({ p1: 1 }).ok)
+  t.ok(compile({ enum: Array.from({ length: 5000 }, (_, index) => `value ${index}`) })('value 4999').ok)
+  t.ok(compile(nested(MAX_SCHEMA_DEPTH))([[[]]]).ok)
+})
+
+t.test('refuses $async wherever it stands', async (t) => {
+  t.match(faultsOf({ $async: true }), [/^\/\$async is not allowed/])
+  t.match(faultsOf({ properties: { a: { anyOf: [{ $async: true }] } } }), [/^\/properties\/a\/anyOf\/0\/\$async is not allowed/])
+  t.same(faultsOf({ $async: false }), [])
+})
+
+const outside: ReadonlyArray<readonly [keyword: string, target: string]> = [
+  ['$ref', 'https://example.com/schema.json'],
+  ['$ref', 'http://169.254.169.254/latest/meta-data'],
+  ['$ref', 'https://example.com/schema.json#/$defs/a'],
+  ['$ref', '//example.com/schema.json'],
+  ['$ref', 'file:///etc/passwd'],
+  ['$ref', './other.json'],
+  ['$ref', 'urn:example:a'],
+  ['$dynamicRef', 'https://example.com/schema.json#x'],
+  ['$recursiveRef', 'https://example.com/schema.json']
+]
+
+for (const [keyword, target] of outside) {
+  t.test(`refuses the ${keyword} ${target}: references are never fetched (75, 76)`, async (t) => {
+    t.match(faultsOf({ properties: { a: { [keyword]: target } } }), [`/properties/a/${keyword} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`])
+    t.throws(() => createSchemaCompiler({ useDefaults: false }).compile({ properties: { a: { [keyword]: target } } }), { name: 'SchemaError' })
+  })
+}
+
+t.test('allows references to what is in the schema itself: by pointer, by anchor, by an embedded $id (75)', async (t) => {
+  t.same(faultsOf({ $ref: '#/$defs/a', $defs: { a: { $anchor: 'x' } }, items: { $ref: '#x' } }), [])
+  t.same(faultsOf({ $ref: 'https://example.com/a', $defs: { a: { $id: 'https://example.com/a' } } }), [])
+  t.same(faultsOf({ $ref: 'https://example.com/a#/type', $defs: { a: { $id: 'https://example.com/a#' } } }), [])
+})
+
+t.test('takes properties that are called like keywords for what they are', async (t) => {
+  t.same(faultsOf({ properties: { $ref: { type: 'string' }, $id: { type: 'string' }, $async: { type: 'boolean' } } }), [])
+})
+
+t.test('reports everything at once, each with its place', async (t) => {
+  const faults = faultsOf({ $async: true, properties: { a: { $ref: 'https://example.com' } }, items: nested(MAX_SCHEMA_DEPTH) })
+  t.match(faults, [/^\/\$async/, /nested deeper/, /^\/properties\/a\/\$ref/])
+  t.equal(faults.length, 3)
+})
