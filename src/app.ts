@@ -90,6 +90,5 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     registerBody(guarded, config.maxBodyBytes)
     registerMcpRoute(guarded, { path: config.path, catalog, dispatcher, inFlight })
   })
-  await app.ready()
   return { app, catalog }
 }

@@ -17,14 +17,19 @@ export interface ResultWriter {
   write (members: string, meta?: Meta): string
 }
 
-/** Every result says that it is complete and who made it. https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta */
+/**
+ * Every result says that it is complete and who made it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
+ *
+ * @param info goes with every result that this writer writes.
+ */
 export function createResultWriter (info: Implementation): ResultWriter {
-  // Its name and version: the rest is told once, by discovery, and not with every answer.
-  const identity = { [META_SERVER_INFO]: { name: info.name, version: info.version } }
+  const identity = { [META_SERVER_INFO]: info }
   const ready = JSON.stringify(identity)
   return {
     write (members, meta) {
-      const ownMeta = meta === undefined ? ready : JSON.stringify({ ...identity, ...meta })
+      // Last, so that a result that a tool passes on from another server does not pass for that server's.
+      const ownMeta = meta === undefined ? ready : JSON.stringify({ ...meta, ...identity })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
     }
   }

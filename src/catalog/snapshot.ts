@@ -25,7 +25,8 @@ const MAX_VIEWS = 64
 export function createSnapshot (
   server: ServerSettings, primitives: Primitives, stamps: ReadonlyMap<string, string>, { pageSize }: SnapshotOptions
 ): Snapshot {
-  const writer = createResultWriter(server.info)
+  // Name and version: the rest is told once, by discovery, and not with every answer.
+  const writer = createResultWriter({ name: server.info.name, version: server.info.version })
   const options = { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
   const deciding = decidingScopes(primitives)
   const openView = createView(primitives, () => false, options)

@@ -37,12 +37,13 @@ export class RequestContext {
   readonly log: RequestLog
   /** What the log says of the request: the primitive, never its arguments. */
   subject: string | undefined
-  /** Called when the request's life ends early. */
+  /** Called when what is being done must stop. */
   onAbort: ((reason: Error) => void) | undefined
   readonly #emit: (json: string) => void
   // Made when somebody asks for the signal: most handlers never do.
   #controller: AbortController | undefined
   #reason: Error | undefined
+  #isAborted = false
   #ended = false
   #progress = -Infinity
 
@@ -66,16 +67,23 @@ export class RequestContext {
     return this.#controller.signal
   }
 
-  /** Ends the request's life early. Only the first reason counts. */
+  /** Ends the request's life early: what is being done for it stops. Only the first reason counts. */
   abort (reason: Error): void {
+    if (this.#reason === undefined && !this.#ended) this.#isAborted = true
+    this.stop(reason)
+  }
+
+  /** Stops what is being done for the request, which is answered all the same. Only the first reason counts. */
+  stop (reason: Error): void {
     if (this.#reason !== undefined || this.#ended) return
     this.#reason = reason
     this.#controller?.abort(reason)
     this.onAbort?.(reason)
   }
 
+  /** Whether it ended early, so that no result is due. */
   get isAborted (): boolean {
-    return this.#reason !== undefined
+    return this.#isAborted
   }
 
   /** Once the answer is on its way nothing more may be said. */
@@ -90,19 +98,29 @@ export class RequestContext {
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {
     const { progressToken } = this.envelope
-    if (progressToken === undefined || this.#isSilent || !(progress > this.#progress)) return
+    if (progressToken === undefined || this.#isSilent || !(progress > this.#progress && progress < Infinity)) return
     this.#progress = progress
     this.#emit(progressNotification(progressToken, {
       progress,
-      ...(total === undefined ? {} : { total }),
+      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined ? {} : { message })
     }))
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
-  tell (level: LogLevel, data: unknown): void {
+  tell (level: LogLevel, message: string, data?: object): void {
     const { logLevel } = this.envelope
     if (logLevel === undefined || this.#isSilent || !isAtLeast(level, logLevel)) return
-    this.#emit(logNotification(level, data))
+    this.#emit(toLogNotification(level, message, data))
+  }
+}
+
+function toLogNotification (level: LogLevel, message: string, data: object | undefined): string {
+  if (data === undefined) return logNotification(level, message)
+  try {
+    return logNotification(level, { message, ...data })
+  } catch {
+    // A cycle, or a bigint: what has no JSON is left out, because a log message must not make its handler fail.
+    return logNotification(level, message)
   }
 }

@@ -26,7 +26,7 @@ export function runHandler<T> (context: RequestContext, timeoutMs: number, run: 
   const output = run()
   if (!isThenable(output)) return output
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => context.abort(new HandlerTimeout(timeoutMs)), timeoutMs)
+    const timer = setTimeout(() => context.stop(new HandlerTimeout(timeoutMs)), timeoutMs)
     context.onAbort = (reason) => {
       clearTimeout(timer)
       reject(reason)

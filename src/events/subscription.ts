@@ -6,21 +6,27 @@ import { listChangedNotification, resourceUpdatedNotification, type ListName, ty
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
+/** Past this many resources that are waiting to be told, a change below a subscribed directory is told as one of the directory. */
+const MAX_PENDING_RESOURCES = 1000
+
 export class Subscription {
   readonly id: RequestId
   readonly filter: SubscriptionFilter
   readonly sink: MessageSink
-  /** How many keep-alive rounds it has been blocked. */
+  /** How many keep-alive rounds it has been blocked, without having read anything between them. */
   blockedRounds = 0
   // What is pending is a set, so that however much happens while the client does not read, no more than its own
-  // filter is ever held.
+  // filter is ever held, and of what lies below its directories a limited number.
   readonly #lists = new Set<ListName>()
+  // Without trailing slashes.
+  readonly #followed: ReadonlySet<string>
   readonly #uris = new Set<string>()
 
   constructor (id: RequestId, filter: SubscriptionFilter, sink: MessageSink) {
     this.id = id
     this.filter = filter
     this.sink = sink
+    this.#followed = filter.resourceSubscriptions === undefined ? NOTHING : new Set(filter.resourceSubscriptions.map(withoutSlash))
   }
 
   /** Notes the event, if it was asked for. `true` where there is now something to flush. */
@@ -48,12 +54,23 @@ export class Subscription {
   }
 
   #noteUri (uri: string): boolean {
-    const asked = this.filter.resourceSubscriptions?.some((subscribed) => isAtOrBelow(uri, subscribed)) === true
-    if (asked) this.#uris.add(uri)
-    return asked
+    const [nearest] = selfAndDirectories(uri).filter((one) => this.#followed.has(one))
+    if (nearest === undefined) return false
+    // Past the limit the directory stands for all that is in it.
+    this.#uris.add(this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri) ? uri : nearest)
+    return true
   }
 }
 
-function isAtOrBelow (uri: string, subscribed: string): boolean {
-  return uri === subscribed || uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
+const NOTHING: ReadonlySet<string> = new Set()
+
+function withoutSlash (uri: string): string {
+  return uri.endsWith('/') ? uri.slice(0, -1) : uri
+}
+
+/** Whoever follows a directory hears of what is in it. */
+function selfAndDirectories (uri: string): string[] {
+  const found = [withoutSlash(uri)]
+  for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) found.push(uri.slice(0, end))
+  return found
 }

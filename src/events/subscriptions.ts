@@ -80,7 +80,11 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, t
         open.delete(subscription)
         pending.delete(subscription)
       }
-      sink.onDrain = () => subscription.flush()
+      sink.onDrain = () => {
+        // Behind, but reading.
+        subscription.blockedRounds = 0
+        subscription.flush()
+      }
       // Before it can hear anything: nothing may precede the acknowledgement.
       sink.send(acknowledgedNotification(id, filter))
       if (closed) sink.end(toResultResponse(id, toResult(id)))

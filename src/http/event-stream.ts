@@ -47,9 +47,13 @@ export class EventStream extends Readable implements MessageSink {
     this.destroy()
   }
 
-  /** What was waiting has been taken. */
+  /** More may come; at this moment the last of what was waiting still counts, and right after it is gone. */
   override _read (): void {
-    if (!this.#ended && this.readableLength === 0) this.onDrain?.()
+    if (this.onDrain !== undefined) queueMicrotask(this.#drained)
+  }
+
+  readonly #drained = (): void => {
+    if (!this.#ended && !this.isBlocked) this.onDrain?.()
   }
 
   override _destroy (error: Error | null, callback: (error?: Error | null) => void): void {

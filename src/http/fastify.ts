@@ -19,6 +19,8 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    exposeHeadRoutes: false
+    exposeHeadRoutes: false,
+    // What still arrives on an open connection while the service goes down is served, and its connection is then closed.
+    return503OnClosing: false
   })
 }

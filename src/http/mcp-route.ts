@@ -65,7 +65,7 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
     inFlight.add(context)
     reply.raw.once('close', () => {
       inFlight.remove(context)
-      if (!reply.raw.writableFinished) context.abort(new RequestAborted('The client is gone'))
+      if (!reply.raw.writableEnded) context.abort(new RequestAborted('The client is gone'))
     })
     if (reply.raw.closed) context.abort(new RequestAborted('The client is gone'))
     const outcome = call.handle()

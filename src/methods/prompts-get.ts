@@ -16,9 +16,9 @@ export function promptsGet ({ requestTimeoutMs, notifyResourceUpdated }: Handler
       arguments: Type.Optional(Type.Record(Type.String(), Type.String()))
     })),
     async handle ({ name, arguments: args = {} }, request) {
+      request.subject = name
       const prompt = request.view.prompt(name)
       if (prompt === undefined) throw unknownPrompt(name)
-      request.subject = name
       const missing = prompt.requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
       if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} needs the argument ${missing.join(', ')}`)
       const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))

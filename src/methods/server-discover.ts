@@ -1,11 +1,10 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import { Type } from 'typebox'
-import { cacheMembers } from '../catalog/result-json.ts'
+import { cacheMembers, createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { ServerCapabilities } from '../protocol/capabilities.ts'
-import { META_SERVER_INFO } from '../protocol/meta-keys.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -25,9 +24,9 @@ export function serverDiscover ({ isWatching }: DiscoverOptions): Method {
   }
   const results = new WeakMap<Snapshot, string>()
 
-  function serialise ({ server: { info, instructions, listTtlMs }, writer }: Snapshot): string {
+  function serialise ({ server: { info, instructions, listTtlMs } }: Snapshot): string {
     const own = JSON.stringify({ supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions }).slice(1, -1)
-    return writer.write(`${own},${cacheMembers({ ttlMs: listTtlMs, cacheScope: 'public' })}`, { [META_SERVER_INFO]: info })
+    return createResultWriter(info).write(`${own},${cacheMembers({ ttlMs: listTtlMs, cacheScope: 'public' })}`)
   }
 
   return defineMethod({

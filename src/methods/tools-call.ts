@@ -44,9 +44,9 @@ export function toolsCall ({ requestTimeoutMs, notifyResourceUpdated }: HandlerO
 }
 
 function findTool (name: string, request: RequestContext): CompiledTool {
+  request.subject = name
   const tool = request.view.tool(name)
   if (tool === undefined) throw unknownTool(name)
-  request.subject = name
   return tool
 }
 

@@ -58,8 +58,9 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
       const dialect = dialectOf(schema)
       if (dialect === undefined) faults.push(`/$schema ${JSON.stringify(schema.$schema)} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
       if (dialect === undefined || faults.length > 0) throw new SchemaError(faults)
-      // The dialect is settled, and ajv knows each under one spelling alone.
-      const check = compileChecked({ ...schema, $schema: undefined }, first(dialect), () => all(dialect))
+      // The dialect is settled, and ajv knows each under one spelling alone. With a name of its own, "#" is the schema itself.
+      const named = { $id: `urn:trivet:schema:${shared.size}`, ...schema, $schema: undefined }
+      const check = compileChecked(named, first(dialect), () => all(dialect))
       shared.set(json, check)
       return check
     }

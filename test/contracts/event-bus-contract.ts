@@ -8,7 +8,7 @@ import { until } from '../helpers/deadline.ts'
 const updated = (uri: string): ChangeEvent => ({ type: 'resource-updated', uri })
 
 /** @param create makes a bus of its own for each claim. */
-export async function checkEventBus (t: Test, create: () => Promise<EventBus>): Promise<void> {
+export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
   async function open (t: Test): Promise<EventBus> {
     const bus = await create()
     t.teardown(async () => await bus.close())

@@ -1,6 +1,6 @@
 // A catalog folder for one test: written from a table of files, removed when the test ends.
 
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
@@ -25,6 +25,21 @@ export async function writeByRename (root: string, path: string, contents: strin
   const beside = join(dirname(path), '.saving')
   await writeInPlace(root, beside, contents)
   await rename(join(root, beside), join(root, path))
+}
+
+/**
+ * As kubelet writes a ConfigMap: a directory of the moment, `..data` that names it, and a link for each key's first step.
+ * @param written waited for between the writing and the swap of the link
+ */
+export async function writeVolume (root: string, moment: string, files: Files, written: () => Promise<void> = async () => {}): Promise<void> {
+  const directory = `..2026_01_01_00_00_0${moment}`
+  for (const [path, contents] of Object.entries(files)) await writeInPlace(join(root, directory), path, contents)
+  await written()
+  await symlink(directory, join(root, '..data_tmp'))
+  await rename(join(root, '..data_tmp'), join(root, '..data'))
+  for (const first of new Set(Object.keys(files).map((path) => path.split('/')[0] ?? ''))) {
+    await symlink(join('..data', first), join(root, first)).catch(() => {})
+  }
 }
 
 /** The source of a module with one tool. `options` is the text of further members. */

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 const DEADLINE_MS = 5000
 
 /** Resolves once the condition holds; rejects where it does not in time. */
-export async function until (holds: () => boolean, what: string, deadlineMs = DEADLINE_MS): Promise<void> {
+export async function until (holds: () => boolean | Promise<boolean>, what: string, deadlineMs = DEADLINE_MS): Promise<void> {
   const deadline = performance.now() + deadlineMs
-  while (!holds()) {
+  while (!await holds()) {
     if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`)
     await pause(2)
   }

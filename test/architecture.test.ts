@@ -1,0 +1,159 @@
+// Who may import whom. Each rule is also shown a source that breaks it, because a rule that cannot fail holds nothing.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import {
+  breaksOfBarrels, breaksOfCycles, breaksOfImplementations, breaksOfPackage, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers,
+  readImports, type Import, type Sources
+} from './helpers/source-rules.ts'
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
+
+/** What each room may import of ours, beside itself. */
+const ROOMS = {
+  protocol: [],
+  access: [],
+  schema: ['protocol'],
+  authoring: ['protocol', 'access'],
+  events: ['protocol'],
+  catalog: ['authoring', 'schema', 'protocol', 'access'],
+  sources: ['catalog', 'authoring', 'schema', 'protocol', 'events'],
+  dispatch: ['catalog', 'authoring', 'events', 'schema', 'access', 'protocol'],
+  methods: ['dispatch', 'catalog', 'authoring', 'events', 'schema', 'protocol', 'access'],
+  http: ['dispatch', 'catalog', 'events', 'protocol', 'access'],
+  'config.ts': [],
+  'app.ts': ['*'],
+  'main.ts': ['app.ts', 'config.ts', 'catalog'],
+  'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
+}
+
+async function readSources (): Promise<Sources> {
+  const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted()
+  return new Map(await Promise.all(files.map(async (file) => [file.split(sep).join('/'), await readFile(join(SRC, file), 'utf8')] as const)))
+}
+
+const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' || (file === 'main.ts' && isType)
+const mayImportAjv = ({ file, isType }: Import) => file === 'schema/json-schema.ts' || isType
+
+/** Every rule, by its claim, with sources that break it. */
+const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: Sources) => string[], readonly made: { readonly [file: string]: string }, readonly found: readonly string[] }> = [
+  {
+    claim: 'each room imports only the rooms that it may',
+    breaks: (sources) => breaksOfRooms(sources, ROOMS),
+    made: {
+      'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
+      'events/b.ts': "import { x } from './memory-event-bus.ts'\nimport {\n  y,\n  z\n} from '../dispatch/method.ts'\n",
+      'http/c.ts': "import '../methods/tools-call.ts'\nexport { a } from '../authoring/context.ts'\n",
+      'sources/d.ts': "const x = await import('../app.ts')\n",
+      'utils/e.ts': '',
+      'catalog/f.ts': "// import { a } from '../http/body.ts'\nimport { b } from '../protocol/errors.ts'\n"
+    },
+    found: [
+      'utils is not listed', 'protocol/a.ts imports access/principal.ts', 'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
+      'http/c.ts imports authoring/context.ts', 'sources/d.ts imports app.ts'
+    ]
+  },
+  {
+    claim: 'methods do not import methods',
+    breaks: (sources) => breaksOfStrangers(sources, 'methods', 'methods/method-list.ts'),
+    made: { 'methods/a.ts': "import { toolsCall } from './tools-call.ts'\n", 'methods/method-list.ts': "import { a } from './a.ts'\n" },
+    found: ['methods/a.ts imports methods/tools-call.ts']
+  },
+  {
+    claim: 'only http/ and app.ts import Fastify and its plugins',
+    breaks: (sources) => breaksOfPackage(sources, /^(?:@fastify\/|fastify)/, mayImportFastify),
+    made: {
+      'dispatch/a.ts': "import type { FastifyReply } from 'fastify'\n",
+      'main.ts': "import type { FastifyInstance } from 'fastify'\nimport Fastify from 'fastify'\n",
+      'http/b.ts': "import cors from '@fastify/cors'\n",
+      'methods/c.ts': "import plugin from 'fastify-plugin'\n"
+    },
+    found: ['dispatch/a.ts imports fastify', 'main.ts imports fastify', 'methods/c.ts imports fastify-plugin']
+  },
+  {
+    claim: 'one file imports ajv when it runs',
+    breaks: (sources) => breaksOfPackage(sources, /^ajv/, mayImportAjv),
+    made: {
+      'schema/a.ts': "import type { ErrorObject } from 'ajv'\n",
+      'schema/json-schema.ts': "import { Ajv } from 'ajv'\n",
+      'schema/b.ts': "import { Ajv2020 } from 'ajv/dist/2020.js'\n",
+      'schema/c.ts': "import { type ErrorObject } from 'ajv'\n"
+    },
+    found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
+  },
+  {
+    claim: 'only main.ts touches the process',
+    breaks: breaksOfProcess,
+    made: {
+      'config.ts': 'const port = process.env.PORT\n',
+      'main.ts': 'process.exit()\n',
+      'http/a.ts': "// ends the process\n/** a process */\nlog('the process')\n",
+      'http/b.ts': "import { env } from 'node:process'\n",
+      'http/c.ts': 'const { exit } = globalThis.process\n'
+    },
+    found: ['config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
+  },
+  {
+    claim: 'an implementation is imported by app.ts alone',
+    breaks: breaksOfImplementations,
+    made: {
+      'app.ts': "import { a } from './events/memory-event-bus.ts'\n",
+      'methods/a.ts': "import { a } from '../events/memory-event-bus.ts'\n",
+      'state/b.ts': "import { a } from './redis-state-store.ts'\nimport { b } from './state-store.ts'\n"
+    },
+    found: ['methods/a.ts imports events/memory-event-bus.ts', 'state/b.ts imports state/redis-state-store.ts']
+  },
+  {
+    claim: 'no imports go in a circle, but for the late one of index.ts',
+    breaks: breaksOfCycles,
+    made: {
+      'app.ts': "const trivet = await import('./index.ts')\n",
+      'index.ts': "export { app } from './app.ts'\n",
+      'a.ts': "import { b } from './b.ts'\n",
+      'b.ts': "import type { c } from './c.ts'\n",
+      'c.ts': "const a = await import('./a.ts')\n",
+      'd.ts': "import { a } from './a.ts'\n"
+    },
+    found: ['a.ts -> b.ts -> c.ts -> a.ts']
+  },
+  {
+    claim: 'no file is longer than 300 lines',
+    breaks: (sources) => breaksOfSize(sources, 300),
+    made: { 'a.ts': 'a\n'.repeat(300), 'b.ts': 'b\n'.repeat(301) },
+    found: ['b.ts has 301 lines']
+  },
+  {
+    claim: 'only index.ts passes on what others export',
+    breaks: breaksOfBarrels,
+    made: {
+      'index.ts': "export { a } from './a.ts'\n",
+      'a/index.ts': "export * from './b.ts'\n",
+      'b.ts': "export {\n  a,\n  b\n} from './a.ts'\n",
+      'c.ts': "export type { A } from './a.ts'\n",
+      'd.ts': "export const from = 'a'\nexport { from as to }\n"
+    },
+    found: ['a/index.ts passes on what others export', 'b.ts passes on what others export', 'c.ts passes on what others export']
+  }
+]
+
+const sources = await readSources()
+
+for (const { claim, breaks, made, found } of RULES) {
+  t.test(claim, (t) => {
+    t.strictSame(breaks(sources), [])
+    t.strictSame(breaks(new Map(Object.entries(made))), found, 'and the rule can fail')
+    t.end()
+  })
+}
+
+t.test('sees every import that there is', (t) => {
+  const imports = readImports(sources)
+  t.ok(sources.size > 80)
+  const statements = [...sources.values()].flatMap((text) => text.match(/^(?:import\b.*|\} from .*|export .* from .*)'$/gm) ?? [])
+  t.equal(imports.filter(({ isDynamic }) => !isDynamic).length, statements.length)
+  t.strictSame(imports.filter(({ isOurs, target }) => isOurs && !sources.has(target)), [], 'and each is of a file that exists')
+  t.ok(imports.some(({ isDynamic, target }) => isDynamic && target === 'index.ts'))
+  t.end()
+})

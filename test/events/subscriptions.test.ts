@@ -1,0 +1,287 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createMemoryEventBus } from '../../src/events/memory-event-bus.ts'
+import type { EventBus } from '../../src/events/event-bus.ts'
+import type { MessageSink } from '../../src/events/message-sink.ts'
+import { createSubscriptions, type Subscriptions, type SubscriptionsOptions } from '../../src/events/subscriptions.ts'
+import { META_SUBSCRIPTION_ID } from '../../src/protocol/meta-keys.ts'
+import { until } from '../helpers/deadline.ts'
+import type { Message } from '../helpers/request.ts'
+
+/** A stream to a client that reads, or does not, as the test wants. */
+class FakeSink implements MessageSink {
+  isBlocked = false
+  onDrain: (() => void) | undefined
+  onClose: (() => void) | undefined
+  readonly messages: Message[] = []
+  keptAlive = 0
+  wasCut = false
+  wasEnded = false
+
+  get methods (): string[] { return this.messages.slice(1).map(({ method }) => method) }
+  get uris (): string[] { return this.messages.flatMap(({ params }) => params?.uri ?? []) }
+
+  send (json: string): void { if (!this.wasEnded) this.messages.push(JSON.parse(json)) }
+  keepAlive (): void { this.keptAlive++ }
+
+  end (json: string): void {
+    this.send(json)
+    this.wasEnded = true
+    this.leave()
+  }
+
+  cut (): void {
+    this.wasCut = true
+    this.leave()
+  }
+
+  leave (): void {
+    this.onClose?.()
+    this.onClose = undefined
+  }
+
+  unblock (): void {
+    this.isBlocked = false
+    this.onDrain?.()
+  }
+}
+
+function build (t: Test, options: Partial<SubscriptionsOptions> = {}): { bus: EventBus, subscriptions: Subscriptions } {
+  const bus = createMemoryEventBus()
+  const subscriptions = createSubscriptions(bus, {
+    maxStreams: 100,
+    keepAliveMs: 60_000,
+    toResult: (id) => JSON.stringify({ resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } }),
+    onSlowReader () {},
+    ...options
+  })
+  t.teardown(() => subscriptions.close())
+  return { bus, subscriptions }
+}
+
+async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {
+  for (const uri of uris) await bus.publish({ type: 'resource-updated', uri })
+}
+
+t.test('acknowledges first, even while events are being published (194, 195)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sink = new FakeSink()
+  const publishing = bus.publish({ type: 'tools-changed' })
+  subscriptions.open('s', { toolsListChanged: true }, sink)
+  await Promise.all([publishing, bus.publish({ type: 'tools-changed' })])
+  await turn()
+  t.strictSame(sink.messages, [
+    { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { [META_SUBSCRIPTION_ID]: 's' }, notifications: { toolsListChanged: true } } },
+    { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [META_SUBSCRIPTION_ID]: 's' } } }
+  ])
+})
+
+t.test('sends only what was asked for, and takes false for not asked (197, 198)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const asking = { tools: new FakeSink(), prompts: new FakeSink(), resources: new FakeSink(), one: new FakeSink(), nothing: new FakeSink() }
+  subscriptions.open(1, { toolsListChanged: true, promptsListChanged: false }, asking.tools)
+  subscriptions.open(2, { promptsListChanged: true, resourcesListChanged: false }, asking.prompts)
+  subscriptions.open(3, { resourcesListChanged: true, toolsListChanged: false }, asking.resources)
+  subscriptions.open(4, { resourceSubscriptions: ['shop://a'] }, asking.one)
+  subscriptions.open(5, {}, asking.nothing)
+  await bus.publish({ type: 'tools-changed' })
+  await bus.publish({ type: 'prompts-changed' })
+  await bus.publish({ type: 'resources-changed' })
+  await publishUpdates(bus, ['shop://a', 'shop://b'])
+  await turn()
+  t.strictSame(asking.tools.methods, ['notifications/tools/list_changed'])
+  t.strictSame(asking.prompts.methods, ['notifications/prompts/list_changed'])
+  t.strictSame(asking.resources.methods, ['notifications/resources/list_changed'])
+  t.strictSame(asking.one.methods, ['notifications/resources/updated'])
+  t.strictSame(asking.one.uris, ['shop://a'])
+  t.strictSame(asking.nothing.methods, [])
+})
+
+t.test('names the subscription by the id of its request, in the type that the id has (196)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  for (const id of ['7', 7, 0, '', -1]) {
+    const sink = new FakeSink()
+    subscriptions.open(id, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink)
+    await bus.publish({ type: 'tools-changed' })
+    await bus.publish({ type: 'prompts-changed' })
+    await publishUpdates(bus, ['a://b'])
+    await turn()
+    t.equal(sink.messages.length, 4)
+    for (const { params } of sink.messages) t.strictSame(params._meta, { [META_SUBSCRIPTION_ID]: id })
+  }
+})
+
+t.test('tells once what happens several times within one turn of the event loop', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sink = new FakeSink()
+  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['a://1', 'a://2'] }, sink)
+  for (let i = 0; i < 50; i++) {
+    await bus.publish({ type: 'tools-changed' })
+    await publishUpdates(bus, ['a://1', 'a://2'])
+  }
+  await turn()
+  t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated', 'notifications/resources/updated'])
+  t.strictSame(sink.uris, ['a://1', 'a://2'])
+  await bus.publish({ type: 'tools-changed' })
+  await turn()
+  t.equal(sink.messages.length, 5, 'what happens later is told again')
+})
+
+t.test('holds what happens while the client does not read, once each, and tells it when the client reads again', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sink = new FakeSink()
+  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
+  sink.isBlocked = true
+  for (let i = 0; i < 3; i++) {
+    await bus.publish({ type: 'tools-changed' })
+    await publishUpdates(bus, ['a://1'])
+    await turn()
+  }
+  t.strictSame(sink.methods, [])
+  sink.unblock()
+  t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated'])
+  sink.unblock()
+  t.equal(sink.messages.length, 3, 'nothing is told twice')
+})
+
+t.test('a subscription to a directory hears of what is in it, by its own URI, and of nothing beside it (163)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const open = (uri: string) => {
+    const sink = new FakeSink()
+    subscriptions.open(uri, { resourceSubscriptions: [uri] }, sink)
+    return sink
+  }
+  const directory = open('file:///docs')
+  const withSlash = open('file:///docs/')
+  const file = open('file:///docs/a.md')
+  await publishUpdates(bus, ['file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs.md', 'file:///docs-old/a.md', 'file:///', 'file:///docs/a.md.bak'])
+  await turn()
+  t.strictSame(directory.uris, ['file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs/a.md.bak'])
+  t.strictSame(withSlash.uris, directory.uris, 'with or without a slash it is the same directory')
+  t.strictSame(file.uris, ['file:///docs/a.md'])
+})
+
+t.test('a blocked stream holds no more than its filter, whatever happens (207)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const exact = new FakeSink()
+  const directory = new FakeSink()
+  subscriptions.open('exact', { resourceSubscriptions: ['file:///docs/1', 'file:///docs/2'] }, exact)
+  subscriptions.open('directory', { resourceSubscriptions: ['file:///docs'] }, directory)
+  exact.isBlocked = directory.isBlocked = true
+  await publishUpdates(bus, Array.from({ length: 10_000 }, (_, index) => `file:///docs/${index}`))
+  await turn()
+  exact.unblock()
+  directory.unblock()
+  t.strictSame(exact.uris, ['file:///docs/1', 'file:///docs/2'])
+  t.ok(directory.uris.length <= 1001, `${directory.uris.length} messages about one directory`)
+  t.ok(directory.uris.includes('file:///docs'), 'past the limit the directory stands for what is in it')
+  await publishUpdates(bus, ['file:///docs/3'])
+  await turn()
+  t.equal(directory.uris.at(-1), 'file:///docs/3', 'and then single resources are told again')
+})
+
+t.test('a reader that takes nothing for two keep-alive rounds is cut off, and the owner is told', async (t) => {
+  const slow: unknown[] = []
+  const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: (id) => { slow.push(id) } })
+  const stuck = new FakeSink()
+  const reading = new FakeSink()
+  subscriptions.open('stuck', {}, stuck)
+  subscriptions.open('reading', {}, reading)
+  stuck.isBlocked = true
+  await until(() => stuck.wasCut, 'the cut')
+  t.strictSame(slow, ['stuck'])
+  t.equal(stuck.keptAlive, 0, 'nothing more is written to it')
+  await until(() => reading.keptAlive >= 5, 'five keep-alives')
+  t.notOk(reading.wasCut)
+  t.equal(subscriptions.size, 1)
+  t.strictSame(slow, ['stuck'], 'it is told once')
+})
+
+t.test('a reader that lags but reads is not cut off', async (t) => {
+  const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: () => t.fail('it was reading') })
+  const lagging = new FakeSink()
+  const clock = new FakeSink()
+  subscriptions.open('lagging', {}, lagging)
+  subscriptions.open('clock', {}, clock)
+  lagging.isBlocked = true
+  let rounds = 0
+  // Comes after the other in each round: that one is blocked whenever it is looked at, but reads between the rounds.
+  clock.keepAlive = () => {
+    rounds++
+    lagging.unblock()
+    lagging.isBlocked = true
+  }
+  await until(() => rounds >= 6, 'six keep-alive rounds')
+  t.notOk(lagging.wasCut)
+})
+
+t.test('streams with equal ids are independent (202, 203)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const [first, second] = [new FakeSink(), new FakeSink()]
+  subscriptions.open(1, { toolsListChanged: true }, first)
+  subscriptions.open(1, { promptsListChanged: true }, second)
+  t.equal(subscriptions.size, 2)
+  first.leave()
+  t.equal(subscriptions.size, 1)
+  await bus.publish({ type: 'tools-changed' })
+  await bus.publish({ type: 'prompts-changed' })
+  await turn()
+  t.strictSame(first.methods, [], 'a client that is gone is told nothing')
+  t.strictSame(second.methods, ['notifications/prompts/list_changed'])
+})
+
+t.test('a stream that ends with events pending is told nothing more', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sink = new FakeSink()
+  subscriptions.open(1, { toolsListChanged: true }, sink)
+  await bus.publish({ type: 'tools-changed' })
+  sink.leave()
+  await turn()
+  t.strictSame(sink.methods, [])
+})
+
+t.test('tells thousands of streams, a part of them in each turn of the event loop', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sinks = Array.from({ length: 1200 }, () => new FakeSink())
+  for (const [id, sink] of sinks.entries()) subscriptions.open(id, { toolsListChanged: true }, sink)
+  await bus.publish({ type: 'tools-changed' })
+  await turn()
+  const told = () => sinks.filter(({ methods }) => methods.length === 1).length
+  t.ok(told() > 0 && told() < sinks.length, `${told()} in the first turn`)
+  await until(() => told() === sinks.length, 'all of them')
+})
+
+t.test('is full at its limit, and not once a stream has left (207)', (t) => {
+  const { subscriptions } = build(t, { maxStreams: 2 })
+  const first = new FakeSink()
+  subscriptions.open(1, {}, first)
+  t.notOk(subscriptions.isFull)
+  subscriptions.open(2, {}, new FakeSink())
+  t.ok(subscriptions.isFull)
+  first.leave()
+  t.notOk(subscriptions.isFull)
+  t.end()
+})
+
+t.test('closing tells what is pending and ends each stream with the result of its own request (204)', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const [text, number] = [new FakeSink(), new FakeSink()]
+  subscriptions.open('a', { toolsListChanged: true }, text)
+  subscriptions.open(2, {}, number)
+  await bus.publish({ type: 'tools-changed' })
+  subscriptions.close()
+  subscriptions.close()
+  t.strictSame(text.methods, ['notifications/tools/list_changed', undefined])
+  t.strictSame(text.messages.at(-1), { jsonrpc: '2.0', id: 'a', result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 'a' } } })
+  t.strictSame(number.messages.at(-1), { jsonrpc: '2.0', id: 2, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 2 } } })
+  t.ok(text.wasEnded && number.wasEnded)
+  t.equal(subscriptions.size, 0)
+  await bus.publish({ type: 'tools-changed' })
+  await turn()
+  t.equal(text.messages.length, 3)
+
+  const late = new FakeSink()
+  subscriptions.open('late', { toolsListChanged: true }, late)
+  t.match(late.messages, [{ method: 'notifications/subscriptions/acknowledged' }, { id: 'late', result: { resultType: 'complete' } }])
+  t.ok(late.wasEnded, 'a stream that is opened afterwards is acknowledged and ended at once')
+})

@@ -1,0 +1,107 @@
+// The rules of the house, as functions of source texts: each returns what breaks it, one line a break.
+
+import { posix } from 'node:path'
+
+/** Source texts by their path below src/, such as `http/body.ts`. */
+export type Sources = ReadonlyMap<string, string>
+
+export interface Import {
+  readonly file: string
+  /** The path below src/ of a file of ours, or the specifier of anything else. */
+  readonly target: string
+  readonly isOurs: boolean
+  /** Gone before the code runs. */
+  readonly isType: boolean
+  readonly isDynamic: boolean
+}
+
+const STATIC = /^(?:import|export)(\s+type)?(?:\s+[\w\s{},*$]*?\sfrom)?\s+'([^']+)'/gm
+const DYNAMIC = /\bimport\('([^']+)'\)/g
+const RE_EXPORT = /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})[\w\s]*\sfrom\s+'/m
+
+export function readImports (sources: Sources): Import[] {
+  return [...sources].flatMap(([file, text]) => {
+    const code = withoutComments(text)
+    const toImport = (specifier: string, isType: boolean, isDynamic: boolean): Import => {
+      const isOurs = specifier.startsWith('.')
+      return { file, target: isOurs ? posix.join(posix.dirname(file), specifier) : specifier, isOurs, isType, isDynamic }
+    }
+    return [
+      ...[...code.matchAll(STATIC)].map(([, type, specifier = '']) => toImport(specifier, type !== undefined, false)),
+      ...[...code.matchAll(DYNAMIC)].map(([, specifier = '']) => toImport(specifier, false, true))
+    ]
+  })
+}
+
+function withoutComments (text: string): string {
+  return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<![:'"`\\])\/\/.*$/gm, '')
+}
+
+/** The folder of a file, or its own name where it lies in none. */
+function roomOf (file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : file
+}
+
+const toLine = ({ file, target }: Import) => `${file} imports ${target}`
+
+/** @param allowed what each room may import of ours, beside itself. A room that is not listed may not exist. */
+export function breaksOfRooms (sources: Sources, allowed: { readonly [room: string]: readonly string[] }): string[] {
+  const unknown = [...new Set([...sources.keys()].map(roomOf))].filter((room) => !Object.hasOwn(allowed, room)).map((room) => `${room} is not listed`)
+  const wrong = readImports(sources).filter(({ file, target, isOurs }) => {
+    const [from, to] = [roomOf(file), roomOf(target)]
+    return isOurs && from !== to && !(allowed[from] ?? []).includes(to) && !(allowed[from] ?? []).includes('*')
+  })
+  return [...unknown, ...wrong.map(toLine)]
+}
+
+/** Files of one room that import each other, where only the named one may. */
+export function breaksOfStrangers (sources: Sources, room: string, except: string): string[] {
+  return readImports(sources)
+    .filter(({ file, target, isOurs }) => isOurs && roomOf(file) === room && roomOf(target) === room && file !== except).map(toLine)
+}
+
+/** Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern names. */
+export function breaksOfPackage (sources: Sources, pattern: RegExp, mayImport: (one: Import) => boolean): string[] {
+  return readImports(sources).filter((one) => !one.isOurs && pattern.test(one.target) && !mayImport(one)).map(toLine)
+}
+
+/** Whoever imports an implementation of an interface, but for the composition root. */
+export function breaksOfImplementations (sources: Sources): string[] {
+  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && /(?:^|\/)(?:memory|file|redis)-[\w-]+(?:store|bus)\.ts$/.test(target) && file !== 'app.ts').map(toLine)
+}
+
+/** Files that refer to the process. */
+export function breaksOfProcess (sources: Sources): string[] {
+  return [...sources].filter(([file, text]) => {
+    const code = withoutComments(text)
+    return file !== 'main.ts' && (/\bprocess\b/.test(code.replaceAll(/'[^'\n]*'/g, '')) || code.includes("'node:process'"))
+  }).map(([file]) => `${file} touches process`)
+}
+
+/** Import cycles, each once. An import that happens late may close one where it is of index.ts, which is what catalogs import. */
+export function breaksOfCycles (sources: Sources): string[] {
+  const edges = new Map<string, string[]>()
+  for (const { file, target, isOurs, isDynamic } of readImports(sources)) {
+    if (isOurs && !(isDynamic && target === 'index.ts')) edges.set(file, [...edges.get(file) ?? [], target])
+  }
+  const cycles: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+    if (done.has(file)) return
+    done.add(file)
+    for (const target of edges.get(file) ?? []) visit(target, [...path, file])
+  }
+  for (const file of sources.keys()) visit(file, [])
+  return cycles
+}
+
+export function breaksOfSize (sources: Sources, maxLines: number): string[] {
+  return [...sources].map(([file, text]) => ({ file, lines: text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > maxLines).map(({ file, lines }) => `${file} has ${lines} lines`)
+}
+
+/** Files that pass on what others export. */
+export function breaksOfBarrels (sources: Sources): string[] {
+  return [...sources].filter(([file, text]) => file !== 'index.ts' && RE_EXPORT.test(withoutComments(text))).map(([file]) => `${file} passes on what others export`)
+}
