@@ -154,6 +154,23 @@ t.test('a client that leaves ends its request: the signal aborts, and nobody hea
   await untilState(({ aborted }) => aborted.length === 2)
   t.strictSame((await state()).aborted, ['AbortError', 'AbortError'])
   t.strictSame(log.lines.filter(({ level }) => level >= 50).map(({ msg }) => msg), ['after the end'], 'a client that leaves is no failure of the service')
+  for (const name of ['speaks_and_hangs', 'hangs']) {
+    await until(() => log.lines.some((line) => line.msg === 'request' && line.name === name && line.cancelled === true), `the line of ${name}`)
+  }
+})
+
+t.test('hooks of an embedding program run for every kind of answer, and their headers reach the client', async (t) => {
+  const app = await buildApp(t, FILES)
+  const sent: string[] = []
+  app.addHook('onRequest', async (_, reply) => { reply.header('x-own', 'mine') })
+  app.addHook('onSend', async (request) => { sent.push(request.url) })
+  const url = await listen(app)
+  for (const parts of [call('steps'), call('steps', {}, token(1)), { method: 'unknown/method' }]) {
+    const stream = await openStream(t, url, parts)
+    await stream.ended()
+    t.equal(stream.headers['x-own'], 'mine')
+  }
+  t.strictSame(sent, ['/mcp', '/mcp', '/mcp'])
 })
 
 t.test('a client that does not read a flood costs bounded memory, and still gets its result', async (t) => {

@@ -91,6 +91,14 @@ t.test('follows references inside the schema, recursive ones too', async (t) => 
   t.notOk(check({ child: { child: 1 } }).ok)
 })
 
+t.test('"#" is the schema itself, in both dialects, whether or not it has a name', async (t) => {
+  for (const extra of [{}, { $schema: 'http://json-schema.org/draft-07/schema#' }, { $id: 'https://shop.example/tree' }]) {
+    const check = compile({ ...extra, type: 'object', properties: { child: { $ref: '#' } }, additionalProperties: false })
+    t.ok(check({ child: { child: {} } }).ok)
+    t.notOk(check({ child: { child: 1 } }).ok)
+  }
+})
+
 t.test('follows a reference to an embedded $id (75)', async (t) => {
   const check = compile({ properties: { a: { $ref: 'https://shop.example/sku' } }, $defs: { sku: { $id: 'https://shop.example/sku', type: 'string' } } })
   t.ok(check({ a: 'x' }).ok)
