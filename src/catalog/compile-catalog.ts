@@ -18,10 +18,10 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
   const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
   const { readTtlMs } = contents.server
 
-  const tools = compileAll(contents.tools, (one) => compileTool(one.definition, compilers, complainOf(one)))
-  const prompts = compileAll(contents.prompts, (one) => compilePrompt(one.definition, complainOf(one)))
-  const resources = compileAll(contents.resources, (one) => compileResource(one.definition, readTtlMs, complainOf(one)))
-  const templates = compileAll(contents.templates, (one) => compileTemplate(one.definition, readTtlMs, complainOf(one)))
+  const tools = compileAll(contents.tools, complainOf, (definition, complain) => compileTool(definition, compilers, complain))
+  const prompts = compileAll(contents.prompts, complainOf, compilePrompt)
+  const resources = compileAll(contents.resources, complainOf, (definition, complain) => compileResource(definition, readTtlMs, complain))
+  const templates = compileAll(contents.templates, complainOf, (definition, complain) => compileTemplate(definition, readTtlMs, complain))
 
   const listed: Array<Compiled<Offered>> = [...resources]
   for (const { compiled, located } of templates) {
@@ -29,7 +29,7 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
     try {
       for (const offered of await listTemplate(located.definition, compiled.template, complain)) listed.push({ compiled: offered, located })
     } catch (error) {
-      complain('list', `failed: ${error instanceof Error ? error.message : String(error)}`)
+      complain('list', `failed: ${messageOf(error)}`)
     }
   }
 
@@ -47,11 +47,24 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
 
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
-function compileAll<D, C extends Offered> (all: ReadonlyArray<Located<D>>, compile: (one: Located<D>) => C | undefined): Array<Compiled<C, D>> {
+function compileAll<D, C extends Offered> (
+  all: ReadonlyArray<Located<D>>, complainOf: (one: Located<D>) => Complain, compile: (definition: D, complain: Complain) => C | undefined
+): Array<Compiled<C, D>> {
   return all.flatMap((located) => {
-    const compiled = compile(located)
-    return compiled === undefined ? [] : [{ compiled, located }]
+    const complain = complainOf(located)
+    try {
+      const compiled = compile(located.definition, complain)
+      return compiled === undefined ? [] : [{ compiled, located }]
+    } catch (error) {
+      // What a definition holds is the author's: a value that is no JSON must not hide the complaints about the others.
+      complain('', `cannot be compiled: ${messageOf(error)}`)
+      return []
+    }
   })
+}
+
+function messageOf (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function inOrder<C extends Offered> (all: ReadonlyArray<Compiled<C>>): C[] {

@@ -1,7 +1,7 @@
 // A catalog as a folder: server.yaml, tools/, prompts/, resources/.
 
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { CatalogError, type Complaint } from '../catalog/complaint.ts'
 import type { CatalogContents, Located, ServerSettings } from '../catalog/contents.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
@@ -25,11 +25,14 @@ export interface CatalogFolderOptions {
   readonly trivet: Namespace
 }
 
-export function openCatalogFolder (root: string, options: CatalogFolderOptions): CatalogSource {
+/** @param folder relative to where the process runs, unless it is absolute. */
+export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
+  const root = resolve(folder)
   return {
     name: root,
     load: () => loadFolder(root, options),
-    watch: (onChange) => watchFolder(root, options.watchMode, onChange)
+    // Where there is no folder to watch, loading says so, and better.
+    watch: async (onChange) => await isFolder(root) ? await watchFolder(root, options.watchMode, onChange) : async () => {}
   }
 }
 
@@ -40,10 +43,9 @@ const RESOURCE_MODULE = /\.resource\.(?:ts|mts|js|mjs)$/
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
 
 async function loadFolder (root: string, { maxResourceBytes, trivet }: CatalogFolderOptions): Promise<CatalogContents> {
-  const facts = await stat(root).catch(() => undefined)
-  if (facts?.isDirectory() !== true) throw new CatalogError([{ file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }])
-  const reading = new Reading(createModuleGraph({ trivet }))
-  const server = await reading.server(root)
+  if (!await isFolder(root)) throw new CatalogError([{ file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }])
+  const reading = new Reading(root, createModuleGraph({ trivet }))
+  const server = await reading.server()
   const inFolder = async (name: string) => await listFiles(join(root, name))
 
   for (const file of (await inFolder('tools')).filter(isModule)) await reading.module('tools', file, ['tool'])
@@ -67,6 +69,11 @@ async function loadFolder (root: string, { maxResourceBytes, trivet }: CatalogFo
   }
 }
 
+async function isFolder (path: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => undefined)
+  return facts?.isDirectory() === true
+}
+
 /** One pass over the folder: what it found, and what it could not use. */
 class Reading {
   readonly tools: Array<Located<ToolDefinition>> = []
@@ -74,18 +81,20 @@ class Reading {
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
   readonly complaints: Complaint[] = []
+  readonly #root: string
   readonly #graph: ModuleGraph
 
-  constructor (graph: ModuleGraph) {
+  constructor (root: string, graph: ModuleGraph) {
+    this.#root = root
     this.#graph = graph
   }
 
-  async server (root: string): Promise<ServerSettings> {
+  async server (): Promise<ServerSettings> {
     try {
-      return await readServerSettings(root)
+      return await readServerSettings(this.#root)
     } catch (error) {
       this.complaints.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
-      return defaultServerSettings(root)
+      return defaultServerSettings(this.#root)
     }
   }
 
@@ -97,7 +106,7 @@ class Reading {
       if (found.length === 0) this.complaints.push({ file, place: '', rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/` })
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
-      this.complaints.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
+      this.complaints.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
@@ -108,6 +117,13 @@ class Reading {
     } catch (error) {
       this.complaints.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
     }
+  }
+
+  /** Names the file as well, where it is one that the loaded one imports. */
+  #placeInGraph (error: unknown, loaded: string): string {
+    const origin = this.#graph.originOf(error) ?? loaded
+    const line = placeOf(error, origin)
+    return origin === loaded ? line : `in ${relative(this.#root, origin)}${line === '' ? '' : `, ${line}`}`
   }
 
   #add (definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[], expected: string): void {

@@ -1,6 +1,7 @@
 // One file as resource contents: text where it is text, base64 where it is not.
 
 import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import mime from 'mime'
 import type { ResourceContents } from '../protocol/content.ts'
@@ -22,26 +23,35 @@ export function mimeTypeOf (path: string): string | undefined {
 }
 
 export interface FileReadOptions {
-  /** The real path of the folder that the file must still be in when it is read. */
+  /** The folder that the file must still be in when it is read. */
+  readonly folder: string
+  /** Its real path when it was listed. */
   readonly root: string
   readonly maxBytes: number
 }
 
+/** Follows no link any more, and waits for no writer of a pipe. */
+const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Errors of a path that leads nowhere. */
+const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
+
 /** `undefined` where the file is gone, or no longer where it may be. Throws a FileTooLargeError. */
-export async function readFileContents (path: string, uri: string, { root, maxBytes }: FileReadOptions): Promise<ResourceContents | undefined> {
-  const bytes = await readBytes(path, root, maxBytes)
+export async function readFileContents (path: string, uri: string, options: FileReadOptions): Promise<ResourceContents | undefined> {
+  const bytes = await readBytes(path, options)
   if (bytes === undefined) return undefined
   const isText = isUtf8(bytes) && !bytes.includes(0)
   const mimeType = mimeTypeOf(path) ?? (isText ? 'text/plain' : 'application/octet-stream')
   return isText ? { uri, mimeType, text: bytes.toString('utf8') } : { uri, mimeType, blob: bytes.toString('base64') }
 }
 
-async function readBytes (path: string, root: string, maxBytes: number): Promise<Buffer | undefined> {
+async function readBytes (path: string, { folder, root, maxBytes }: FileReadOptions): Promise<Buffer | undefined> {
   try {
     // A link may have been put in the file's place since the folder was listed.
     const real = await realpath(path)
-    if (!isWithin(root, real)) return undefined
-    const handle = await open(real, 'r')
+    // The folder itself moves with the link swap of a mounted ConfigMap.
+    if (!isWithin(root, real) && !isWithin(await realpath(folder), real)) return undefined
+    const handle = await open(real, READ_REGULAR)
     try {
       const facts = await handle.stat()
       if (!facts.isFile()) return undefined
@@ -51,7 +61,7 @@ async function readBytes (path: string, root: string, maxBytes: number): Promise
       await handle.close()
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+    if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined
     throw error
   }
 }

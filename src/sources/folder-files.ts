@@ -26,7 +26,7 @@ export async function listFiles (folder: string): Promise<FolderFile[]> {
   const root = await realpath(folder).catch(() => undefined)
   if (root === undefined) return []
   const files: FolderFile[] = []
-  await walk(folder, '', [])
+  await walk(folder, '', [root])
   return files.sort((a, b) => a.path < b.path ? -1 : 1)
 
   async function walk (directory: string, path: string, above: readonly string[]): Promise<void> {

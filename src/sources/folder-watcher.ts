@@ -2,6 +2,8 @@
 // an addition, a removal, and the swap of the `..data` link by which a mounted ConfigMap changes.
 
 import { watch as watchNode } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
 
 /** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
@@ -29,14 +31,24 @@ export async function watchFolder (root: string, mode: WatchMode, onChange: () =
   })
   files.on('all', settle)
   // A replaced link to a folder is no event of any file in it.
-  const links = watchNode(root, (_, name) => { if (name?.startsWith('..') === true) settle() })
+  const mounts = new Set([root, ...await findMounts(root)])
+  const links = [...mounts].map((mount) => watchNode(mount, (_, name) => { if (name?.startsWith('..') === true) settle() }))
   await new Promise<void>((resolve, reject) => {
     files.once('ready', resolve)
-    files.once('error', reject)
+    // Stays: an error that nobody hears would end the process.
+    files.on('error', reject)
   })
   return async () => {
     clearTimeout(timer)
-    links.close()
+    for (const link of links) link.close()
     await files.close()
   }
+}
+
+/** Each folder that a ConfigMap is mounted on, which may be the root or one below it: `..data` stands in it. */
+async function findMounts (folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+  const below = await Promise.all(folders.map(async ({ name }) => await findMounts(join(folder, name))))
+  return [...(entries.some(({ name }) => name === '..data') ? [folder] : []), ...below.flat()]
 }

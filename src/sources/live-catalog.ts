@@ -25,20 +25,27 @@ export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log
   let dirty = false
   let loading: Promise<void> | undefined
   let closed = false
+  let isLoaded = false
   // Watching starts first: a change during the first load is then not missed.
   const stopWatching = await source.watch(() => {
     dirty = true
-    loading ??= reloadWhileDirty().finally(() => { loading = undefined })
+    if (isLoaded) startReloading()
   })
   const catalog = await load().then(createCatalog).catch(async (error: unknown) => {
     closed = true
     await stopWatching()
     throw error
   })
+  isLoaded = true
+  if (dirty) startReloading()
   warnOfUnreachable(catalog.current)
 
   async function load (): Promise<Snapshot> {
     return await compileCatalog(await source.load(), options)
+  }
+
+  function startReloading (): void {
+    loading ??= reloadWhileDirty().finally(() => { loading = undefined })
   }
 
   async function reloadWhileDirty (): Promise<void> {

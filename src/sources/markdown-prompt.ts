@@ -52,7 +52,7 @@ export function readMarkdownPrompt (text: string, file: string): PromptDefinitio
     render: (values: { readonly [name: string]: string | undefined }): PromptMessage[] => turns.map(({ role, text }) => ({
       role,
       // Replaced once: what a value holds is never read again for braces.
-      content: { type: 'text', text: text.replace(PLACEHOLDER, (_, placeholder: string) => values[placeholder] ?? '') }
+      content: { type: 'text', text: text.replace(PLACEHOLDER, (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : '') }
     }))
   })
 }

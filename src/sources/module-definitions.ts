@@ -12,8 +12,13 @@ export interface Found<D = unknown> {
   readonly definition: D
 }
 
-/** Every definition among the exports. A list of definitions counts as each of them. */
+/** Every definition among the exports, once under whichever name. A list of definitions counts as each of them. */
 export function findDefinitions (namespace: Namespace): Found[] {
+  const found = findAll(namespace)
+  return found.filter(({ definition }, index) => found.findIndex((other) => other.definition === definition) === index)
+}
+
+function findAll (namespace: Namespace): Found[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
@@ -44,8 +49,8 @@ export function placeOf (error: unknown, file: string): string {
   return line === undefined ? '' : `line ${line}`
 }
 
-/** What an error says, without what its library puts around it. */
+/** What an error says, without what its library puts around it: the place is said apart. */
 export function ruleOf (error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.replace(/^Error transforming [^\n]*?: /, '').replace(/ \(\d+:\d+\)$/, '').split('\n')[0] ?? message
+  return message.replace(/^Error transforming [^\n]*?: /, '').replace(/ \(\d+:\d+\)$/, '').split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
 }

@@ -27,9 +27,9 @@ export async function createPlainFiles (folder: string, files: readonly FolderFi
   const byPath = new Map(files.map((file) => [file.path, file]))
   const cache = { ttlMs: readTtlMs, cacheScope: 'public' } as const
 
-  async function read (file: FolderFile, uri: string, budget: number): Promise<ResourceContents | undefined> {
+  async function read (file: FolderFile, uri: string): Promise<ResourceContents | undefined> {
     try {
-      return await readFileContents(file.absolutePath, uri, { root, maxBytes: budget })
+      return await readFileContents(file.absolutePath, uri, { folder, root, maxBytes })
     } catch (error) {
       throw error instanceof FileTooLargeError ? resourceTooLarge(uri, error.size, maxBytes) : error
     }
@@ -37,14 +37,22 @@ export async function createPlainFiles (folder: string, files: readonly FolderFi
 
   async function readDirectory (path: string): Promise<ResourceContents[] | undefined> {
     const within = files.filter((file) => file.path.startsWith(`${path}/`) && !file.path.slice(path.length + 1).includes('/'))
-    const total = within.reduce((sum, { size }) => sum + size, 0)
-    if (total > maxBytes) throw resourceTooLarge(toFileUri(path), total, maxBytes)
+    assertFits(path, within.reduce((sum, { size }) => sum + size, 0))
     const contents: ResourceContents[] = []
+    // Again, by what is there now: files may have grown since they were listed.
+    let total = 0
     for (const file of within) {
-      const one = await read(file, toFileUri(file.path), maxBytes)
-      if (one !== undefined) contents.push(one)
+      const one = await read(file, toFileUri(file.path))
+      if (one === undefined) continue
+      total += 'text' in one ? Buffer.byteLength(one.text) : Buffer.byteLength(one.blob, 'base64')
+      assertFits(path, total)
+      contents.push(one)
     }
     return contents.length === 0 ? undefined : contents
+  }
+
+  function assertFits (path: string, size: number): void {
+    if (size > maxBytes) throw resourceTooLarge(toFileUri(path), size, maxBytes)
   }
 
   return {
@@ -59,7 +67,7 @@ export async function createPlainFiles (folder: string, files: readonly FolderFi
       read: async ({ path }, { uri }) => {
         if (typeof path !== 'string') return undefined
         const file = byPath.get(path)
-        return file === undefined ? await readDirectory(path.replace(/\/$/, '')) : await read(file, uri, maxBytes)
+        return file === undefined ? await readDirectory(path.replace(/\/$/, '')) : await read(file, uri)
       }
     }),
     stamps: new Map(files.map((file) => [toFileUri(file.path), file.stamp]))
@@ -74,7 +82,7 @@ export async function createPlainFiles (folder: string, files: readonly FolderFi
       size: file.size,
       annotations: { lastModified: file.modified.toISOString() },
       cache,
-      read: async ({ uri }) => await read(file, uri, maxBytes)
+      read: async ({ uri }) => await read(file, uri)
     })
   }
 }

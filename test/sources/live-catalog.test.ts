@@ -1,0 +1,297 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { createApp, type AppOptions } from '../../src/app.ts'
+import type { CatalogContents } from '../../src/catalog/contents.ts'
+import type { ChangeEvent } from '../../src/events/change-event.ts'
+import { createMemoryEventBus } from '../../src/events/memory-event-bus.ts'
+import type { CatalogSource } from '../../src/sources/catalog-source.ts'
+import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
+import { listen } from '../helpers/app.ts'
+import { toolModule, writeByRename, writeCatalog, writeInPlace, writeVolume, type Files } from '../helpers/catalog-folder.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
+import { send, type Message } from '../helpers/request.ts'
+import { openStream, type AnswerStream } from '../helpers/stream.ts'
+
+const DEADLINE_MS = 20_000
+
+interface Live { readonly app: FastifyInstance, readonly log: ReadableLog, readonly stream: AnswerStream }
+
+/** A service over this folder, and a client that listens to all of its lists and to some resources. */
+async function openLive (t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}): Promise<Live> {
+  const log = createReadableLog('info')
+  const app = await createApp({ catalog, watch: 'on', logger: log.logger, ...options })
+  t.teardown(async () => await app.close())
+  const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions }
+  const stream = await openStream(t, await listen(app), { method: 'subscriptions/listen', id: 'listening', params: { notifications } })
+  t.match(await stream.next(), { method: 'notifications/subscriptions/acknowledged', params: { notifications } })
+  return { app, log, stream }
+}
+
+async function call (app: FastifyInstance, name: string, args: object = {}): Promise<Message> {
+  const { response } = await send(app, { method: 'tools/call', params: { name, arguments: args } })
+  return response.result?.content[0].text ?? response.error.message
+}
+
+async function read (app: FastifyInstance, uri: string): Promise<Message> {
+  const { response } = await send(app, { method: 'resources/read', params: { uri } })
+  return response.result?.contents[0].text ?? response.error.message
+}
+
+async function untilCalled (app: FastifyInstance, name: string, answer: string): Promise<void> {
+  await until(async () => await call(app, name) === answer, `${name} to answer ${answer}`, DEADLINE_MS)
+}
+
+const said = (stream: AnswerStream): Message[] => stream.messages.slice(1).map(({ method, params }) => params.uri ?? method)
+const saying = (text: string, name = 'a'): string => toolModule(name, '', `() => '${text}'`)
+const TOOLS = 'notifications/tools/list_changed'
+const PROMPTS = 'notifications/prompts/list_changed'
+const RESOURCES = 'notifications/resources/list_changed'
+
+t.test('serves what was changed, however it was changed (135, 192)', async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': saying('one'), 'tools/gone.ts': saying('gone', 'gone') })
+  const { app, stream } = await openLive(t, root)
+  await writeByRename(root, 'tools/a.ts', saying('two'))
+  await untilCalled(app, 'a', 'two')
+  await writeInPlace(root, 'tools/a.ts', saying('three'))
+  await untilCalled(app, 'a', 'three')
+  t.strictSame(said(stream), [], 'and says nothing where no list has changed')
+  await writeInPlace(root, 'tools/new/b.ts', saying('four', 'b'))
+  await untilCalled(app, 'b', 'four')
+  await until(() => said(stream).length === 1, 'a notification')
+  await rm(join(root, 'tools/gone.ts'))
+  await untilCalled(app, 'gone', 'Invalid params: unknown tool "gone"')
+  await rm(join(root, 'tools/new'), { recursive: true })
+  await untilCalled(app, 'b', 'Invalid params: unknown tool "b"')
+  await until(() => said(stream).length === 3, 'a notification each')
+  t.strictSame(said(stream), [TOOLS, TOOLS, TOOLS])
+  t.match(stream.messages[1].params, { _meta: { 'io.modelcontextprotocol/subscriptionId': 'listening' } })
+})
+
+t.test('announces only the lists and the files that are others now (135, 162, 163, 172)', async (t) => {
+  const root = await writeCatalog(t, {
+    'tools/a.ts': toolModule('a', 'title: "A"'), 'prompts/p.md': 'P', 'resources/a.txt': 'a', 'resources/b.txt': 'b', 'resources/docs/c.txt': 'c', 'lib/x.ts': ''
+  })
+  const { stream } = await openLive(t, root, ['file:///a.txt', 'file:///docs', 'file:///b.txt'])
+  const announced = async (what: string[]): Promise<void> => {
+    const before = said(stream).length
+    await until(() => said(stream).length >= before + what.length, what.join(', '), DEADLINE_MS)
+    t.strictSame(said(stream).slice(before), what)
+  }
+  for (const [path, text, what] of [
+    ['prompts/p.md', '---\ntitle: P\n---\nP', [PROMPTS]],
+    ['tools/a.ts', toolModule('a', 'title: "B"'), [TOOLS]],
+    ['prompts/p.md', '---\ntitle: P\n---\nOnly the text is another.', []],
+    ['tools/b.ts', toolModule('b'), [TOOLS]],
+    ['resources/a.txt', 'another', [RESOURCES, 'file:///a.txt']],
+    ['resources/docs/c.txt', 'another', [RESOURCES, 'file:///docs/c.txt']],
+    ['resources/docs/new.txt', 'new', [RESOURCES]],
+    ['resources/s.resource.ts', "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://s', name: 's', scopes: ['s'], read: () => '' })", [RESOURCES]],
+    ['prompts/p.md', '---\ntitle: Q\n---\nThe end.', [PROMPTS]]
+  ] as const) {
+    await writeByRename(root, path, text)
+    await announced([...what])
+  }
+})
+
+t.test('finishes a request on the snapshot that it began with, code and library', async (t) => {
+  const gates = await writeCatalog(t, {})
+  const waiting = (version: string) => `import { existsSync, writeFileSync } from 'node:fs'
+    import { setTimeout } from 'node:timers/promises'
+    import { defineTool } from 'trivet'
+    import { version } from '../lib/version.ts'
+    export default defineTool({ name: 'wait', async run () {
+      writeFileSync('${gates}/started-${version}', '')
+      while (!existsSync('${gates}/go')) await setTimeout(5)
+      return '${version} ' + version()
+    } })`
+  const lib = (version: string) => `let text = '${version}'\nexport const version = () => text`
+  const root = await writeCatalog(t, { 'tools/wait.ts': waiting('tool 1'), 'tools/a.ts': saying('one'), 'lib/version.ts': lib('lib 1') })
+  const { app } = await openLive(t, root)
+  const old = call(app, 'wait')
+  await until(() => existsSync(join(gates, 'started-tool 1')), 'the old tool to start')
+  await writeInPlace(root, 'tools/wait.ts', waiting('tool 2'))
+  await writeInPlace(root, 'lib/version.ts', lib('lib 2'))
+  await rm(join(root, 'tools/a.ts'))
+  await untilCalled(app, 'a', 'Invalid params: unknown tool "a"')
+  const fresh = call(app, 'wait')
+  await until(() => existsSync(join(gates, 'started-tool 2')), 'the new tool to start')
+  await writeInPlace(gates, 'go', '')
+  t.equal(await within(old, 'the old answer'), 'tool 1 lib 1')
+  t.equal(await within(fresh, 'the new answer'), 'tool 2 lib 2')
+})
+
+t.test('keeps serving what it has while the new catalog does not load, says why, and loads it once it is mended', async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a' })
+  const { app, log, stream } = await openLive(t, root)
+  const errors = () => log.lines.filter(({ level }) => level === 50)
+  await writeInPlace(root, 'tools/a.ts', saying('two'))
+  await untilCalled(app, 'a', 'two')
+  await writeInPlace(root, 'tools/b.ts', 'const b = (\n')
+  await until(() => errors().length > 0, 'a complaint', DEADLINE_MS)
+  t.match(errors()[0], {
+    msg: 'catalog not reloaded: the one from before keeps serving', catalog: root, complaints: [{ file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected token' }]
+  })
+  await writeInPlace(root, 'tools/a.ts', saying('three'))
+  await until(() => errors().length > 1, 'another complaint', DEADLINE_MS)
+  t.equal(await call(app, 'a'), 'two', 'all of it or nothing of it')
+  t.equal(await call(app, 'b'), 'one')
+  await writeInPlace(root, 'tools/b.ts', saying('mended', 'b'))
+  await untilCalled(app, 'b', 'mended')
+  t.equal(await call(app, 'a'), 'three')
+  t.strictSame(said(stream), [])
+})
+
+t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
+  const tool = (name: string) => `import { defineTool } from 'trivet'\nimport { version } from '../lib/version.ts'\nexport default defineTool({ name: '${name}', title: version, run: () => version })`
+  const root = await writeCatalog(t, { 'tools/a.ts': tool('a'), 'tools/b.ts': tool('b'), 'lib/version.ts': "export const version = '0'" })
+  const { app } = await openLive(t, root)
+  const titles = async (): Promise<string[]> => (await send(app, { method: 'tools/list' })).response.result.tools.map(({ title }: Message) => title)
+  const mixtures: string[][] = []
+  const seen = async (): Promise<string[]> => {
+    const found = await titles()
+    if (new Set(found).size > 1) mixtures.push(found)
+    return found
+  }
+  for (let version = 1; version <= 60; version++) {
+    await (version % 2 === 0 ? writeByRename : writeInPlace)(root, 'lib/version.ts', `export const version = '${version}'`)
+    await writeByRename(root, `tools/${version % 3 === 0 ? 'a' : 'b'}.ts`, tool(version % 3 === 0 ? 'a' : 'b'))
+    await seen()
+    await nextTurn()
+  }
+  await until(async () => (await seen()).every((title) => title === '60'), 'the last edit', DEADLINE_MS)
+  t.strictSame(mixtures, [])
+  t.strictSame([await call(app, 'a'), await call(app, 'b')], ['60', '60'])
+})
+
+for (const watch of ['on', 'poll'] as const) {
+  t.test(`notices the link swap of a mounted ConfigMap (${watch})`, async (t) => {
+    const root = await writeCatalog(t, {})
+    const files = (text: string): Files => ({ 'server.yaml': 'name: mounted', 'tools/a.ts': `import { text } from '../lib/text.ts'\n${toolModule('a', '', '() => text')}`, 'lib/text.ts': `export const text = '${text}'`, 'resources/a.txt': text })
+    await writeVolume(root, '1', files('one'))
+    const { app, log } = await openLive(t, root, [], { watch })
+    t.equal(await call(app, 'a'), 'one')
+    await writeVolume(root, '2', files('two'))
+    await untilCalled(app, 'a', 'two')
+    t.equal(await read(app, 'file:///a.txt'), 'two')
+    await rm(join(root, '..2026_01_01_00_00_01'), { recursive: true })
+    await writeVolume(root, '3', { ...files('three'), 'tools/a.ts': 'broken (' })
+    await rm(join(root, '..2026_01_01_00_00_02'), { recursive: true })
+    await until(() => log.lines.some(({ level }) => level === 50), 'a complaint', DEADLINE_MS)
+    t.equal(await call(app, 'a'), 'two')
+    t.equal(await read(app, 'file:///a.txt'), 'three', 'a file is what it is')
+    await writeVolume(root, '4', files('four'))
+    await untilCalled(app, 'a', 'four')
+  })
+
+  t.test(`notices the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
+    const root = await writeCatalog(t, { 'server.yaml': 'name: mounted', 'tools/.keep': '' })
+    await writeVolume(join(root, 'tools'), '1', { 'a.ts': saying('one') })
+    const { app, log } = await openLive(t, root, [], { watch })
+    const reloads = () => log.lines.filter(({ msg }) => msg === 'catalog reloaded').length
+    for (const [moment, text] of [['2', 'two'], ['3', 'three']] as const) {
+      const before = reloads()
+      await writeVolume(join(root, 'tools'), moment, { 'a.ts': saying(text) }, async () => await until(() => reloads() > before, 'a reload before the swap', DEADLINE_MS))
+      await untilCalled(app, 'a', text)
+    }
+  })
+}
+
+t.test('polls where it is told to', async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': saying('one') })
+  const { app } = await openLive(t, root, [], { watch: 'poll' })
+  await writeInPlace(root, 'tools/a.ts', saying('two, and longer'))
+  await untilCalled(app, 'a', 'two, and longer')
+  await writeByRename(root, 'tools/deep/b.ts', saying('b', 'b'))
+  await untilCalled(app, 'b', 'b')
+})
+
+/** A source that changes when the test says so. Each load waits for its turn. */
+function createScriptedSource (): { source: CatalogSource, change: () => void, loads: Array<(contents: Partial<CatalogContents>) => void>, watched: () => boolean } {
+  const loads: Array<(contents: Partial<CatalogContents>) => void> = []
+  let listener: (() => void) | undefined
+  const server = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
+  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], stamps: new Map(), complaints: [] }
+  return {
+    loads,
+    change: () => listener?.(),
+    watched: () => listener !== undefined,
+    source: {
+      name: 'scripted',
+      load: async () => await new Promise((resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))),
+      async watch (onChange) {
+        listener = onChange
+        return async () => { listener = undefined }
+      }
+    }
+  }
+}
+
+async function openScripted (): Promise<ReturnType<typeof createScriptedSource> & { opening: ReturnType<typeof openLiveCatalog>, events: ChangeEvent[], log: ReadableLog }> {
+  const scripted = createScriptedSource()
+  const bus = createMemoryEventBus()
+  const events: ChangeEvent[] = []
+  bus.subscribe((event) => events.push(event))
+  const log = createReadableLog()
+  const opening = openLiveCatalog(scripted.source, bus, log.logger, { pageSize: 10 })
+  await until(() => scripted.loads.length === 1, 'the first load')
+  return { ...scripted, opening, events, log }
+}
+
+t.test('misses no change during the first load', async (t) => {
+  const { loads, change, opening, log, events } = await openScripted()
+  change()
+  await nextTurn()
+  t.equal(loads.length, 1, 'one load at a time')
+  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
+  const { catalog, close } = await opening
+  await until(() => loads.length === 2, 'the second load')
+  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
+  await until(() => events.length === 1, 'an event')
+  t.strictSame(events, [{ type: 'resource-updated', uri: 'x://a' }])
+  t.equal(catalog.current.stamps.get('x://a'), '2')
+  t.notMatch(log.text(), 'not reloaded')
+  await close()
+})
+
+t.test('loads once more after a change during a load, and only once', async (t) => {
+  const { loads, change, opening, log } = await openScripted()
+  loads[0]?.({})
+  const { close } = await opening
+  change()
+  await until(() => loads.length === 2, 'the second load')
+  for (let i = 0; i < 5; i++) change()
+  loads[1]?.({})
+  await until(() => loads.length === 3, 'the third load')
+  loads[2]?.({})
+  await until(() => log.text().split('catalog reloaded').length === 3, 'two reloads')
+  await nextTurn()
+  t.equal(loads.length, 3)
+  await close()
+})
+
+t.test('stops watching when it is closed, and drops what is being loaded', async (t) => {
+  const { loads, change, opening, watched, events } = await openScripted()
+  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
+  const { catalog, close } = await opening
+  const before = catalog.current
+  change()
+  await until(() => loads.length === 2, 'the second load')
+  const closing = close()
+  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
+  await within(closing, 'the end')
+  t.equal(catalog.current, before)
+  t.strictSame(events, [])
+  t.notOk(watched())
+})
+
+t.test('stops watching where the first load fails', async (t) => {
+  const { loads, opening, watched } = await openScripted()
+  loads[0]?.({ complaints: [{ file: 'a', place: '', rule: 'is wrong' }] })
+  await t.rejects(opening, { name: 'CatalogError', message: /a: is wrong/ })
+  t.notOk(watched())
+})
