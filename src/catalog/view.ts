@@ -32,7 +32,7 @@ export interface View {
   readonly templates: Pages
   tool (name: string): CompiledTool | undefined
   prompt (name: string): CompiledPrompt | undefined
-  /** The resource of exactly this URI, or else the most specific template that it matches. */
+  /** The resource of exactly this URI, or else the most specific template that it matches, where the caller may see that one. */
   resource (uri: string): ResourceMatch | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
 }
@@ -42,14 +42,23 @@ export function createView (all: Primitives, isGranted: (scope: string) => boole
   const maySee = ({ scopes }: Offered) => scopes.every(isGranted)
   const tools = byKey(all.tools.filter(maySee))
   const prompts = byKey(all.prompts.filter(maySee))
-  const resources = byKey(all.resources.filter(maySee))
-  const visibleTemplates = all.templates.filter(maySee)
-  const templates = byKey(visibleTemplates)
-  const specificFirst = visibleTemplates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || inListOrder(a, b))
+  const resources = byKey(all.resources)
+  const templates = byKey(all.templates.filter(maySee))
+  const specificFirst = all.templates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || inListOrder(a, b))
 
   const pagesOf = (member: string, offered: readonly Offered[]) => createPages(offered.filter(maySee), {
     member, pageSize, writer, cache: { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
   })
+
+  function find (uri: string): ResourceMatch | undefined {
+    const resource = resources.get(uri)
+    if (resource !== undefined) return { kind: 'resource', resource }
+    for (const candidate of specificFirst) {
+      const variables = candidate.template.match(uri)
+      if (variables !== undefined) return { kind: 'template', resource: candidate, variables }
+    }
+    return undefined
+  }
 
   return {
     tools: pagesOf('tools', all.tools),
@@ -60,13 +69,9 @@ export function createView (all: Primitives, isGranted: (scope: string) => boole
     prompt: (name) => prompts.get(name),
     template: (uriTemplate) => templates.get(uriTemplate),
     resource (uri) {
-      const resource = resources.get(uri)
-      if (resource !== undefined) return { kind: 'resource', resource }
-      for (const candidate of specificFirst) {
-        const variables = candidate.template.match(uri)
-        if (variables !== undefined) return { kind: 'template', resource: candidate, variables }
-      }
-      return undefined
+      const match = find(uri)
+      // What scopes hide must not be had through a more general template that they forgot.
+      return match !== undefined && maySee(match.resource) ? match : undefined
     }
   }
 }

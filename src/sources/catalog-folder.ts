@@ -74,6 +74,17 @@ async function isFolder (path: string): Promise<boolean> {
   return facts?.isDirectory() === true
 }
 
+/** How long the evaluation of one module may take, in milliseconds: one that never ends must not stop every later reload. */
+const MAX_LOAD_MS = 30_000
+
+async function withinLoadTime<T> (loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`is not loaded within ${MAX_LOAD_MS / 1000} s; a top-level await may wait for something that never comes`)), MAX_LOAD_MS)
+  })
+  return await Promise.race([loading, late]).finally(() => clearTimeout(timer))
+}
+
 /** One pass over the folder: what it found, and what it could not use. */
 class Reading {
   readonly tools: Array<Located<ToolDefinition>> = []
@@ -102,7 +113,7 @@ class Reading {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await this.#graph.load(absolutePath))
+      const found = findDefinitions(await withinLoadTime(this.#graph.load(absolutePath)))
       if (found.length === 0) this.complaints.push({ file, place: '', rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/` })
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {

@@ -19,6 +19,8 @@ export class FileTooLargeError extends Error {
 }
 
 export function mimeTypeOf (path: string): string | undefined {
+  // Where catalogs are concerned it is no video.
+  if (/\.[cm]?ts$/.test(path)) return 'text/typescript'
   return mime.getType(path) ?? undefined
 }
 

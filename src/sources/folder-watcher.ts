@@ -11,15 +11,22 @@ export type WatchMode = 'on' | 'off' | 'poll'
 
 /** A change rarely comes alone: this long must pass without another, in milliseconds. */
 const SETTLE_MS = 60
+/** But a folder in which something is always being written is not waited for longer than this, in milliseconds. */
+const MAX_SETTLE_MS = 1000
 const POLL_INTERVAL_MS = 1000
 
 /** Resolves when it is watching. Calls back after each change has settled, until the returned function is called. */
 export async function watchFolder (root: string, mode: WatchMode, onChange: () => void): Promise<() => Promise<void>> {
   if (mode === 'off') return async () => {}
   let timer: NodeJS.Timeout | undefined
+  let firstAt = Infinity
   const settle = () => {
     clearTimeout(timer)
-    timer = setTimeout(onChange, SETTLE_MS)
+    firstAt = Math.min(firstAt, performance.now())
+    timer = setTimeout(() => {
+      firstAt = Infinity
+      onChange()
+    }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - performance.now())))
   }
   const files = watchFiles(root, {
     ignoreInitial: true,
@@ -32,7 +39,7 @@ export async function watchFolder (root: string, mode: WatchMode, onChange: () =
   files.on('all', settle)
   // A replaced link to a folder is no event of any file in it.
   const mounts = new Set([root, ...await findMounts(root)])
-  const links = [...mounts].map((mount) => watchNode(mount, (_, name) => { if (name?.startsWith('..') === true) settle() }))
+  const links = [...mounts].map((mount) => watchNode(mount, (_, name) => { if (name?.startsWith('..') === true) settle() }).on('error', settle))
   await new Promise<void>((resolve, reject) => {
     files.once('ready', resolve)
     // Stays: an error that nobody hears would end the process.

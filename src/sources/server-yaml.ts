@@ -15,7 +15,7 @@ const text = optional(Type.String({ minLength: 1 }))
 const readSettings = createReader(Type.Object({
   name: text,
   title: text,
-  version: optional(Type.Union([Type.String({ minLength: 1 }), Type.Number()])),
+  version: text,
   description: text,
   websiteUrl: optional(Type.String({ format: 'uri' })),
   icons: optional(Type.Array(Type.Object({
@@ -49,7 +49,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
   if (yaml === undefined) return defaults
   const { name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize, ...info } = readSettings(parse(yaml) ?? {})
   return {
-    info: { name, version: String(version), ...info },
+    info: { name, version, ...info },
     instructions,
     listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
     readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,

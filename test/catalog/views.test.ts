@@ -161,3 +161,19 @@ t.test('answers more kinds of callers than it keeps views for, each rightly', as
   }
   t.strictSame(namesFor(''), [])
 })
+
+t.test('what scopes hide is not to be had through a more general template', async (t) => {
+  const app = await buildApp(t, {
+    'resources/all.resource.ts': moduleOf(`export default [
+      defineResource({ uri: 'doc://board', name: 'board', scopes: ['docs:read'], read: () => 'hidden' }),
+      defineResourceTemplate({ uriTemplate: 'doc://private/{id}', name: 'private', scopes: ['docs:read'], read: () => 'hidden' }),
+      defineResourceTemplate({ uriTemplate: 'doc://{+path}', name: 'all', read: () => 'general' })
+    ]`)
+  }, { authenticator })
+  const read = async (uri: string, authorization: string) => (await send(app, { method: 'resources/read', params: { uri }, headers: { authorization } })).response
+  for (const uri of ['doc://board', 'doc://private/1']) {
+    t.match((await read(uri, '')).error, { code: -32602, data: { uri } })
+    t.equal((await read(uri, 'docs:read')).result.contents[0].text, 'hidden')
+  }
+  t.equal((await read('doc://other', '')).result.contents[0].text, 'general')
+})

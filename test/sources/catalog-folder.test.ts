@@ -104,7 +104,7 @@ pageSize: 2
   t.match(list, { ttlMs: 1234, tools: [{ name: 'a' }, { name: 'b' }], nextCursor: String, _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'shop', version: '1.2.3' } } })
   const { result: read } = (await send(app, { method: 'resources/read', params: { uri: 'file:///a.txt' } })).response
   t.equal(read.ttlMs, 5678)
-  const root = await writeCatalog(t, { 'server.yaml': 'title: T\nversion: 2\ndescription: D\nwebsiteUrl: https://a.example\nicons: [{ src: "data:image/png;base64,AAAA" }]' })
+  const root = await writeCatalog(t, { 'server.yaml': 'title: T\nversion: "2"\ndescription: D\nwebsiteUrl: https://a.example\nicons: [{ src: "data:image/png;base64,AAAA" }]' })
   t.match((await loadSnapshot(root)).server.info, {
     name: basename(root), title: 'T', version: '2', description: 'D', websiteUrl: 'https://a.example', icons: [{ src: 'data:image/png;base64,AAAA' }]
   })

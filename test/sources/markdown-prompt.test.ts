@@ -113,6 +113,7 @@ t.test('complains of what is wrong with a file, at its line', async (t) => {
     [`${withArguments('a')}Say {{b}}.`, '', /^\{\{b\}\} is none of the arguments in the front matter$/],
     ['Say {{b}}.', '', /^\{\{b\}\} is none of the arguments/],
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
+    ['---\ntitle: T\nText', '', /^front matter begins with --- and never ends/],
     ['', '', /^has no text$/],
     [`${withArguments('a', 'a')}{{a}}`, '', /^arguments: "a" is named twice$/]
   ]
