@@ -1,0 +1,60 @@
+// Results as text tables.
+
+/** CPU µs: what one answer costs the server's process. It moves least when something else keeps the machine busy. */
+export function printCalls ({ tools, method, bytes, peers, leftOut }) {
+  console.log(`\n${method}, ${tools} tools${bytes === undefined ? '' : `, ${grouped(bytes)} bytes an answer`}`)
+  printTable(['', 'req/s', 'of bare Fastify', 'times SDK', 'p50 ms', 'p99 ms', 'p99 of bare Fastify\'s', 'CPU µs', 'client busy'], [
+    ...peers.map((peer) => [
+      peer.name, grouped(peer.perSecond), rounded(peer.ofCeiling), rounded(peer.timesSdk),
+      rounded(peer.p50Ms), rounded(peer.p99Ms), rounded(peer.p99OfCeiling),
+      rounded(peer.cpuUs), rounded(peer.clientBusy)
+    ]),
+    ...Object.entries(leftOut).map(([name, ms]) => [name, `left out: ${grouped(ms)} ms for one request`])
+  ])
+}
+
+export function printGrowth ({ sizes, ratio }) {
+  console.log('\nTrivet, tools/call as the catalog grows')
+  printTable(['tools', 'req/s', 'CPU µs'], sizes.map(({ size, perSecond, cpuUs }) => [grouped(size), grouped(perSecond), rounded(cpuUs)]))
+  console.log(`Median of ratios: ${rounded(ratio)}`)
+}
+
+export function printStreams ({ streams, memory, fanOut }) {
+  console.log(`\n${grouped(streams)} open streams`)
+  if (memory === undefined) console.log('Memory was not measured: this system has no /proc.')
+  const rows = Object.keys(fanOut.median).map((name) => [
+    name, memory === undefined ? '' : rounded(memory.median[name] / 1024), rounded(fanOut.median[name])
+  ])
+  printTable(['', 'KiB a stream', 'one change to all, ms'], [
+    ...rows, ['median of ratios', rounded(memory?.ratio), rounded(fanOut.ratio)]
+  ])
+}
+
+export function printStartup ({ tools, ms, runs }) {
+  console.log(`\nStart-up with ${grouped(tools)} tool files: ${grouped(ms)} ms (${runs.map(grouped).join(', ')})`)
+}
+
+/** Leaves out what this run has not measured. */
+export function printYardsticks (judged) {
+  const measured = judged.filter(({ figure }) => figure !== undefined)
+  if (measured.length === 0) return
+  console.log('\nYardsticks')
+  printTable(['', 'target', 'figure', ''], measured.map(({ name, target, figure, verdict }) => [name, target, rounded(figure), verdict]))
+}
+
+/** The first column to the left, the others to the right. A row may be shorter; its last cell may then be wide. */
+function printTable (head, rows) {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row.length === head.length ? row[column].length : column === 0 ? row[0].length : 0)))
+  for (const row of [head, ...rows]) {
+    console.log(row.map((cell, column) => column === 0 || row.length < head.length ? cell.padEnd(widths[column]) : cell.padStart(widths[column])).join('  ').trimEnd())
+  }
+}
+
+function grouped (figure) {
+  return Math.round(figure).toLocaleString('en')
+}
+
+function rounded (figure) {
+  if (figure === undefined || Number.isNaN(figure)) return ''
+  return figure < 100 ? figure.toPrecision(3) : grouped(figure)
+}

@@ -1,0 +1,20 @@
+// What the figures of a run depend on besides the code.
+
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+const PACKAGES = ['fastify', '@modelcontextprotocol/server', '@modelcontextprotocol/fastify', '@modelcontextprotocol/node', 'zod', 'autocannon']
+
+export function surroundings () {
+  return {
+    trivet: versionOf('.'),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cpus: availableParallelism(),
+    packages: Object.fromEntries(PACKAGES.map((name) => [name, versionOf(`node_modules/${name}`)]))
+  }
+}
+
+function versionOf (folder) {
+  return JSON.parse(readFileSync(new URL(`../${folder}/package.json`, import.meta.url), 'utf8')).version
+}

@@ -1,0 +1,13 @@
+// One temporary folder for all that a run writes, gone when the run is over, however it ends.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = mkdtempSync(join(tmpdir(), 'trivet-bench-'))
+process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+
+/** A path in the workspace that nothing else uses. */
+export function workspacePath (name) {
+  return join(mkdtempSync(join(root, 'part-')), name)
+}
