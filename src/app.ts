@@ -67,8 +67,10 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     subscriptions,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
-    notifyResourceUpdated: (uri) => {
-      bus.publish({ type: 'resource-updated', uri }).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
+    notify: {
+      resourceUpdated (uri) {
+        bus.publish({ type: 'resource-updated', uri }).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
+      }
     }
   }))
 

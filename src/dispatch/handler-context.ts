@@ -5,14 +5,14 @@ import type { Context, Log, ReadContext } from '../authoring/context.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { RequestContext, RequestLog } from './request-context.ts'
 
-/** Publishes that a resource has changed. */
-export type NotifyResourceUpdated = (uri: string) => void
+/** Where changes are published. */
+export type Notify = Context['notify']
 
 /** What every method that runs a catalog's code is given. */
 export interface HandlerOptions {
   /** How long the code may take where nothing else is said. */
   readonly requestTimeoutMs: number
-  readonly notifyResourceUpdated: NotifyResourceUpdated
+  readonly notify: Notify
 }
 
 /** Eight levels of the protocol, four of the service's log. */
@@ -22,11 +22,11 @@ const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
 
 export class HandlerContext implements Context {
   readonly #request: RequestContext
-  readonly notify: { resourceUpdated: NotifyResourceUpdated }
+  readonly notify: Notify
 
-  constructor (request: RequestContext, resourceUpdated: NotifyResourceUpdated) {
+  constructor (request: RequestContext, notify: Notify) {
     this.#request = request
-    this.notify = { resourceUpdated }
+    this.notify = notify
   }
 
   get signal (): AbortSignal { return this.#request.signal }
@@ -64,8 +64,8 @@ export class HandlerContext implements Context {
 export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
-  constructor (request: RequestContext, resourceUpdated: NotifyResourceUpdated, uri: string) {
-    super(request, resourceUpdated)
+  constructor (request: RequestContext, notify: Notify, uri: string) {
+    super(request, notify)
     this.uri = uri
   }
 }

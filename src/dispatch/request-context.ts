@@ -7,6 +7,7 @@ import type { Envelope } from '../protocol/envelope.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../protocol/log-levels.ts'
 import { logNotification, progressNotification } from '../protocol/notifications.ts'
+import { HandlerTimeout } from './endings.ts'
 
 /** The service's log, as far as a request uses it. */
 export interface RequestLog {
@@ -14,6 +15,12 @@ export interface RequestLog {
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
   error (fields: object, message: string): void
+}
+
+/** Where a request can say something before its result. */
+export interface Outlet {
+  /** Sends a notification on the request's own stream. */
+  notify (json: string): void
 }
 
 export interface RequestFacts {
@@ -39,7 +46,10 @@ export class RequestContext {
   subject: string | undefined
   /** Called when what is being done must stop. */
   onAbort: ((reason: Error) => void) | undefined
-  readonly #emit: (json: string) => void
+  readonly #outlet: Outlet
+  #timeoutMs: number | undefined
+  #isTimed = false
+  #timer: NodeJS.Timeout | undefined
   // Made when somebody asks for the signal: most handlers never do.
   #controller: AbortController | undefined
   #reason: Error | undefined
@@ -47,8 +57,7 @@ export class RequestContext {
   #ended = false
   #progress = -Infinity
 
-  /** @param emit sends a notification on the request's own stream. */
-  constructor ({ id, snapshot, principal, envelope, requestId, log }: RequestFacts, emit: (json: string) => void) {
+  constructor ({ id, snapshot, principal, envelope, requestId, log }: RequestFacts, outlet: Outlet) {
     this.id = id
     this.snapshot = snapshot
     this.view = snapshot.view(principal)
@@ -56,7 +65,7 @@ export class RequestContext {
     this.envelope = envelope
     this.requestId = requestId
     this.log = log
-    this.#emit = emit
+    this.#outlet = outlet
   }
 
   get signal (): AbortSignal {
@@ -77,6 +86,7 @@ export class RequestContext {
   stop (reason: Error): void {
     if (this.#reason !== undefined || this.#ended) return
     this.#reason = reason
+    clearTimeout(this.#timer)
     this.#controller?.abort(reason)
     this.onAbort?.(reason)
   }
@@ -86,9 +96,27 @@ export class RequestContext {
     return this.#isAborted
   }
 
+  /** How long what is being done may take, from now or from when the clock starts. */
+  limit (timeoutMs: number): void {
+    this.#timeoutMs = timeoutMs
+    if (this.#isTimed) this.startClock()
+  }
+
+  /** Most requests are answered within the turn of the event loop in which they came, and never need a clock. */
+  startClock (): void {
+    const timeoutMs = this.#timeoutMs
+    this.#isTimed = true
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop(new HandlerTimeout(timeoutMs)), timeoutMs)
+  }
+
   /** Once the answer is on its way nothing more may be said. */
   end (): void {
     this.#ended = true
+    clearTimeout(this.#timer)
+  }
+
+  get isEnded (): boolean {
+    return this.#ended
   }
 
   get #isSilent (): boolean {
@@ -100,7 +128,7 @@ export class RequestContext {
     const { progressToken } = this.envelope
     if (progressToken === undefined || this.#isSilent || !(progress > this.#progress && progress < Infinity)) return
     this.#progress = progress
-    this.#emit(progressNotification(progressToken, {
+    this.#outlet.notify(progressNotification(progressToken, {
       progress,
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined ? {} : { message })
@@ -111,7 +139,7 @@ export class RequestContext {
   tell (level: LogLevel, message: string, data?: object): void {
     const { logLevel } = this.envelope
     if (logLevel === undefined || this.#isSilent || !isAtLeast(level, logLevel)) return
-    this.#emit(toLogNotification(level, message, data))
+    this.#outlet.notify(toLogNotification(level, message, data))
   }
 }
 

@@ -1,9 +1,9 @@
 // Who gets as far as the endpoint: hosts, origins, and callers who are who they say.
 
 import cors from '@fastify/cors'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Authenticator } from '../access/authenticator.ts'
-import { ANONYMOUS, type Principal } from '../access/principal.ts'
+import type { Principal } from '../access/principal.ts'
 import { invalidRequest, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import type { OriginPolicy } from './origin-policy.ts'
@@ -26,28 +26,37 @@ export function registerGuards (app: FastifyInstance, policy: OriginPolicy, auth
 
   if (policy.allowsSomeOrigin) {
     // Only allowed origins get this far, so each may have the answer.
-    app.register(cors, { origin: true, methods: ['POST'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 })
+    cors(forWebPages(app), { origin: true, methods: ['POST'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 }, (error) => { if (error !== undefined) throw error })
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    request.principal = ANONYMOUS
     const proceed = (principal: Principal) => {
       request.principal = principal
       done()
     }
-    const reject = (error: unknown) => {
-      request.log.info({ err: error }, 'not authenticated')
-      reply.header('www-authenticate', 'Bearer')
-      refuse(reply, invalidRequest('the Authorization header is missing or not valid', 401))
-    }
     try {
       const principal = authenticator.authenticate(request.headers.authorization)
-      if (principal instanceof Promise) principal.then(proceed, reject)
+      if (principal instanceof Promise) principal.then(proceed, (error: unknown) => reject(error, request, reply))
       else proceed(principal)
     } catch (error) {
-      reject(error)
+      reject(error, request, reply)
     }
   })
+}
+
+/** The same app to a plugin, whose hook then runs only for what a web page sent: others have no use for its headers. */
+function forWebPages (app: FastifyInstance): FastifyInstance {
+  const addHook = (name: 'onRequest', hook: onRequestHookHandler) => app.addHook(name, function (request, reply, done) {
+    if (request.headers.origin === undefined) done()
+    else hook.call(this, request, reply, done)
+  })
+  return Object.create(app, { addHook: { value: addHook } })
+}
+
+function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  request.log.info({ err: error }, 'not authenticated')
+  reply.header('www-authenticate', 'Bearer')
+  refuse(reply, invalidRequest('the Authorization header is missing or not valid', 401))
 }
 
 /** Before the body has been read there is no id to answer under. */

@@ -4,10 +4,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { RequestAborted } from '../dispatch/endings.ts'
 import { toProtocolError } from '../dispatch/failures.ts'
 import type { Outcome } from '../dispatch/method.ts'
 import { RequestContext } from '../dispatch/request-context.ts'
-import { RequestAborted } from '../dispatch/run-handler.ts'
 import { missingCapabilities } from '../protocol/capabilities.ts'
 import { missingClientCapability } from '../protocol/errors.ts'
 import { isRequest, readMessage, readRequestId, type Request } from '../protocol/json-rpc.ts'
@@ -54,7 +54,7 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
       envelope,
       requestId: request.id,
       log: request.log
-    }, (json) => exchange.notify(json))
+    }, exchange)
     request.mcp.context = context
     const call = method.open(message.params, context)
     const missing = call.requiredCapabilities === undefined ? undefined : missingCapabilities(call.requiredCapabilities, envelope.clientCapabilities)
@@ -62,12 +62,7 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
     for (const field of call.mirroredParams) checkField(field, request.headers)
 
     // From here on the request has a life: it ends with the answer, or with the client.
-    inFlight.add(context)
-    reply.raw.once('close', () => {
-      inFlight.remove(context)
-      if (!reply.raw.writableEnded) context.abort(new RequestAborted('The client is gone'))
-    })
-    if (reply.raw.closed) context.abort(new RequestAborted('The client is gone'))
+    inFlight.add(context, reply.raw)
     const outcome = call.handle()
     if (outcome instanceof Promise) outcome.then((settled) => finish(settled, context, exchange), (error: unknown) => fail(error, request, exchange))
     else finish(outcome, context, exchange)

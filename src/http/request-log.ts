@@ -1,10 +1,13 @@
 // One line for each request: what it was and how it ended, never what it said.
 
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestContext } from '../dispatch/request-context.ts'
 
 /** No primitive's name is longer; what a client makes up may be. */
 const MAX_NAME_LENGTH = 256
+
+/** The levels of a log at which these lines are written. */
+const WRITTEN = new Set(['trace', 'debug', 'info'])
 
 /** What is known of a request while it is served. */
 export class McpFacts {
@@ -21,7 +24,7 @@ export function registerRequestLog (app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     request.mcp = new McpFacts()
     // Not the hook for responses: it does not run for a client that leaves before it has one.
-    if (isLevelEnabled(request.log)) reply.raw.once('close', () => logRequest(request, reply))
+    if (WRITTEN.has(request.log.level)) reply.raw.once('close', () => logRequest(request, reply))
     done()
   })
 }
@@ -36,8 +39,4 @@ function logRequest (request: FastifyRequest, reply: FastifyReply): void {
     durationMs: Math.round(reply.elapsedTime * 100) / 100,
     cancelled: reply.raw.writableEnded ? undefined : true
   }, 'request')
-}
-
-function isLevelEnabled (log: FastifyBaseLogger): boolean {
-  return !('isLevelEnabled' in log) || typeof log.isLevelEnabled !== 'function' || log.isLevelEnabled('info') === true
 }

@@ -8,7 +8,7 @@ import { runHandler } from '../dispatch/run-handler.ts'
 import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function promptsGet ({ requestTimeoutMs, notifyResourceUpdated }: HandlerOptions): Method {
+export function promptsGet ({ requestTimeoutMs, notify }: HandlerOptions): Method {
   return defineMethod({
     name: 'prompts/get',
     readParams: createParamsReader(Type.Object({
@@ -23,7 +23,7 @@ export function promptsGet ({ requestTimeoutMs, notifyResourceUpdated }: Handler
       if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} needs the argument ${missing.join(', ')}`)
       const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))
       if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} has no argument ${unknown.join(', ')}`)
-      const output = await runHandler(request, requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, notifyResourceUpdated)))
+      const output = await runHandler(request, requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, notify)))
       return promptResult(request.snapshot.writer, output, prompt.description)
     }
   })

@@ -8,7 +8,7 @@ import { runHandler } from '../dispatch/run-handler.ts'
 import { resourceNotFound } from '../protocol/errors.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function resourcesRead ({ requestTimeoutMs, notifyResourceUpdated }: HandlerOptions): Method {
+export function resourcesRead ({ requestTimeoutMs, notify }: HandlerOptions): Method {
   return defineMethod({
     name: 'resources/read',
     readParams: createParamsReader(Type.Object({ uri: Type.String() })),
@@ -17,7 +17,7 @@ export function resourcesRead ({ requestTimeoutMs, notifyResourceUpdated }: Hand
       if (found === undefined) throw resourceNotFound(uri)
       // The template and not the URI: what its variables hold are arguments, and no argument goes to the log.
       request.subject = found.resource.key
-      const context = new HandlerReadContext(request, notifyResourceUpdated, uri)
+      const context = new HandlerReadContext(request, notify, uri)
       const output = await runHandler(request, requestTimeoutMs, () =>
         found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context))
       const { mimeType, cache } = found.resource

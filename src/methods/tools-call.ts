@@ -5,21 +5,22 @@ import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
 import { errorResult, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
+import { HandlerTimeout } from '../dispatch/endings.ts'
 import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
-import { HandlerTimeout, runHandler } from '../dispatch/run-handler.ts'
+import { runHandler } from '../dispatch/run-handler.ts'
 import { unknownTool } from '../protocol/errors.ts'
 import type { Verdict } from '../schema/check.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function toolsCall ({ requestTimeoutMs, notifyResourceUpdated }: HandlerOptions): Method {
+export function toolsCall ({ requestTimeoutMs, notify }: HandlerOptions): Method {
   function call (tool: CompiledTool, verdict: Verdict, request: RequestContext): string | Promise<string> {
     const { writer } = request.snapshot
     if (!verdict.ok) return errorResult(writer, toComplaint(tool, verdict.problems))
     try {
       const output = runHandler(request, tool.timeoutMs ?? requestTimeoutMs, () =>
-        tool.run(verdict.value, new HandlerContext(request, notifyResourceUpdated)))
+        tool.run(verdict.value, new HandlerContext(request, notify)))
       if (!(output instanceof Promise)) return outputResult(writer, output, tool.checkOutput)
       return output.then((settled) => outputResult(writer, settled, tool.checkOutput)).catch((error: unknown) => toErrorResult(error, tool, request))
     } catch (error) {
