@@ -60,7 +60,7 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
       if (dialect === undefined || faults.length > 0) throw new SchemaError(faults)
       // The dialect is settled, and ajv knows each under one spelling alone. With a name of its own, "#" is the schema itself.
       const named = { $id: `urn:trivet:schema:${shared.size}`, ...schema, $schema: undefined }
-      const check = compileChecked(named, first(dialect), () => all(dialect))
+      const check = compileChecked(named, isDeferrable(schema), first(dialect), () => all(dialect))
       shared.set(json, check)
       return check
     }
@@ -80,11 +80,11 @@ function createInstances (options: Options): (dialect: Dialect) => Ajv {
   }
 }
 
-function compileChecked (schema: JsonSchema, ajv: Ajv, explainer: () => Ajv): JsonSchemaCheck {
+function compileChecked (schema: JsonSchema, mayWait: boolean, ajv: Ajv, explainer: () => Ajv): JsonSchemaCheck {
   if (ajv.validateSchema(schema) !== true) throw new SchemaError(toFaults(ajv.errors))
   let validate: ValidateFunction | undefined
   let explain: ValidateFunction | undefined
-  if (!isDeferrable(schema)) validate = compileNow(ajv, schema)
+  if (!mayWait) validate = compileNow(ajv, schema)
 
   return (value) => {
     validate ??= compileNow(ajv, schema)

@@ -2,8 +2,7 @@
 // imports it is fresh; the old graph is garbage once its last request has ended. (Node's own registry never forgets.)
 // Packages are imported natively: they are shared with the service and with every other graph.
 
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -62,7 +61,8 @@ export function createModuleGraph (provided: { readonly [specifier: string]: Nam
   }
 
   async function evaluate (file: string, exports: object): Promise<void> {
-    const source = await readFile(file, 'utf8')
+    await breathe()
+    const source = readFileSync(file, 'utf8')
     if (extname(file) === '.json') {
       Object.assign(exports, { __esModule: true, default: JSON.parse(source) })
       return
@@ -98,6 +98,17 @@ export function createModuleGraph (provided: { readonly [specifier: string]: Nam
     load: async (file) => await load(file),
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
+}
+
+/** How long requests wait for a load at most before some are served in between, in milliseconds. */
+const BREATH_MS = 10
+let lastBreath = 0
+
+/** Small files are read fastest one after the other, without a turn of the event loop for each. */
+async function breathe (): Promise<void> {
+  if (performance.now() - lastBreath < BREATH_MS) return
+  await new Promise(setImmediate)
+  lastBreath = performance.now()
 }
 
 /** Packages are not the catalog's own, and CommonJS is Node's affair. */
