@@ -11,7 +11,7 @@ import { ContractError, type ResultWriter } from './result-json.ts'
 
 interface Parts { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
 
-export function textResult (writer: ResultWriter, text: string): string {
+function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
 }
 
@@ -69,8 +69,6 @@ async function sayAll (writer: ResultWriter, result: ToolResultOptions, checkOut
 
 function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {
   const { content, structuredContent, isError, _meta } = output
-  const verdict = contentBlocksShape(content)
-  if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
   return {
     content: toBlocks(content),
     ...(structuredContent === undefined ? {} : { structuredContent }),

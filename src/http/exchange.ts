@@ -17,10 +17,6 @@ export class Exchange {
     this.#id = id
   }
 
-  get isAnswered (): boolean {
-    return this.#answered
-  }
-
   /** Sends a notification ahead of the result. */
   notify (json: string): void {
     if (this.#answered) return

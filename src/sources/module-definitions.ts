@@ -14,8 +14,8 @@ export interface Found<D = unknown> {
 
 /** Every definition among the exports, once under whichever name. A list of definitions counts as each of them. */
 export function findDefinitions (namespace: Namespace): Found[] {
-  const found = findAll(namespace)
-  return found.filter(({ definition }, index) => found.findIndex((other) => other.definition === definition) === index)
+  const seen = new Set<unknown>()
+  return findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
 }
 
 function findAll (namespace: Namespace): Found[] {
