@@ -15,7 +15,6 @@ import { registerHealthRoutes } from './http/health-routes.ts'
 import { createInFlight } from './http/in-flight.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
-import { registerRequestLog } from './http/request-log.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createMethods } from './methods/method-list.ts'
 import { subscriptionMeta } from './protocol/notifications.ts'
@@ -87,7 +86,6 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   })
   app.register(async (open) => registerHealthRoutes(open, health))
   app.register(async (guarded) => {
-    registerRequestLog(guarded)
     registerGuards(guarded, createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator)
     registerBody(guarded, config.maxBodyBytes)
     registerMcpRoute(guarded, { path: config.path, catalog, dispatcher, inFlight })

@@ -7,6 +7,7 @@ import type { Principal } from '../access/principal.ts'
 import { invalidRequest, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import type { OriginPolicy } from './origin-policy.ts'
+import { openRequestLog } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest { principal: Principal }
@@ -16,10 +17,12 @@ const EXPOSED_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Retr
 
 export function registerGuards (app: FastifyInstance, policy: OriginPolicy, authenticator: Authenticator): void {
   app.decorateRequest('principal')
+  app.decorateRequest('mcp')
   const addCorsHeaders = policy.allowsSomeOrigin ? createCors(app) : undefined
 
-  // One hook for all of it: each hook costs a request as much as finding its route.
+  // One hook for all of it, the log included: each hook costs a request as much as finding its route.
   app.addHook('onRequest', function (request, reply, done) {
+    openRequestLog(request, reply)
     const { host, origin } = request.headers
     if (!policy.allowsHost(host)) {
       refuse(reply, invalidRequest(`Host ${host ?? '(none)'} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403))

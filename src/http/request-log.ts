@@ -1,6 +1,6 @@
 // One line for each request: what it was and how it ended, never what it said.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestContext } from '../dispatch/request-context.ts'
 
 /** No primitive's name is longer; what a client makes up may be. */
@@ -20,13 +20,11 @@ declare module 'fastify' {
   interface FastifyRequest { mcp: McpFacts }
 }
 
-export function registerRequestLog (app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    request.mcp = new McpFacts()
-    // Not the hook for responses: it does not run for a client that leaves before it has one.
-    if (WRITTEN.has(request.log.level)) reply.raw.once('close', () => logRequest(request, reply))
-    done()
-  })
+/** To be called first of all for a request, so that whatever becomes of it is in the log. */
+export function openRequestLog (request: FastifyRequest, reply: FastifyReply): void {
+  request.mcp = new McpFacts()
+  // Not the hook for responses: it does not run for a client that leaves before it has one.
+  if (WRITTEN.has(request.log.level)) reply.raw.once('close', () => logRequest(request, reply))
 }
 
 function logRequest (request: FastifyRequest, reply: FastifyReply): void {
