@@ -23,6 +23,7 @@ export function startTrivet (main, catalog, { watch = false, logging = false } =
     PORT: '0',
     TRIVET_CATALOG: catalog,
     TRIVET_WATCH: watch ? 'on' : 'off',
+    TRIVET_STATE_URL: 'memory:',
     TRIVET_LOG_LEVEL: logging ? 'info' : 'warn',
     TRIVET_PAGE_SIZE: '10000'
   }, logging ? { outputFile: workspacePath('trivet.log') } : {})

@@ -4,9 +4,11 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { completeConfig, isLoopback, type Config } from './config.ts'
+import { completeConfig, ConfigError, isLoopback, type Config } from './config.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
+import type { EventBus } from './events/event-bus.ts'
 import { createMemoryEventBus } from './events/memory-event-bus.ts'
+import { openRedisEventBus } from './events/redis-event-bus.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
 import { createFastify } from './http/fastify.ts'
@@ -16,10 +18,18 @@ import { createInFlight } from './http/in-flight.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
 import { registerShutdown } from './http/shutdown.ts'
+import { createInputRounds } from './input/sealed-input-round.ts'
+import { createSealer } from './input/sealer.ts'
 import { createMethods } from './methods/method-list.ts'
 import { subscriptionMeta } from './protocol/notifications.ts'
+import { openRedis } from './redis-connection.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
+import { createHandles } from './state/handles.ts'
+import { openLmdbStateStore } from './state/lmdb-state-store.ts'
+import { createMemoryStateStore } from './state/memory-state-store.ts'
+import { openRedisStateStore } from './state/redis-state-store.ts'
+import type { StateStore } from './state/state-store.ts'
 
 /** The settings of the README's table by their names in camel case; each has its default. */
 export interface AppOptions extends Partial<Config> {
@@ -42,30 +52,45 @@ export async function createApp (options: AppOptions = {}): Promise<FastifyInsta
   return app
 }
 
-export interface Service { readonly app: FastifyInstance, readonly catalog: Catalog }
+export interface Service {
+  readonly app: FastifyInstance
+  readonly catalog: Catalog
+  /** Announces the end to whoever sends requests, and waits until they go elsewhere. To be followed by `app.close()`. */
+  drain (): Promise<void>
+}
 
 /** The app together with what it serves, for whoever starts it and wants to say so. */
 export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const bus = createMemoryEventBus()
+  const { store, bus, closeBackends } = await openBackends(config, log).catch((error: unknown) => {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+  })
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
     // Loaded late, because it is what exports this function: a catalog's 'trivet' is this very module.
     trivet: await import('./index.ts')
   })
-  const { catalog, close } = await openLiveCatalog(source, bus, log, { pageSize: config.pageSize })
+  const { catalog, close } = await openLiveCatalog(source, bus, log, { pageSize: config.pageSize }).catch(async (error: unknown) => {
+    await closeBackends()
+    throw error
+  })
   const subscriptions = createSubscriptions(bus, {
     maxStreams: config.maxStreams,
     keepAliveMs: config.keepAliveMs,
     toResult: (id) => catalog.current.writer.write('', subscriptionMeta(id)),
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
+  const sealer = createSealer(config.secrets.length === 0 ? undefined : config.secrets, {
+    onEphemeral: () => log.warn('TRIVET_SECRETS is not set: questions to clients are lost when this process ends')
+  })
   const dispatcher = createDispatcher(createMethods({
     subscriptions,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
+    handles: createHandles(store, { maxPerOwner: config.maxHandles }),
+    inputRounds: createInputRounds({ sealer, ttlMs: config.requestStateTtlMs }),
     notify: {
       resourceUpdated (uri) {
         bus.publish({ type: 'resource-updated', uri }).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
@@ -75,20 +100,54 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
 
   const app = createFastify(log)
   const inFlight = createInFlight()
-  const health = registerShutdown(app, {
+  const shutdown = registerShutdown(app, {
     inFlight,
     subscriptions,
     timeoutMs: config.shutdownTimeoutMs,
+    drainMs: config.drainMs,
     async closeRest () {
       await close()
-      await bus.close()
+      await closeBackends()
     }
   })
-  app.register(async (open) => registerHealthRoutes(open, health))
+  app.register(async (open) => registerHealthRoutes(open, shutdown, [{ name: 'the state store', check: async () => await store.check() }]))
   app.register(async (guarded) => {
-    registerGuards(guarded, createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator)
+    registerGuards(guarded, { policy: createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator, shutdown })
     registerBody(guarded, config.maxBodyBytes)
     registerMcpRoute(guarded, { path: config.path, catalog, dispatcher, inFlight })
   })
-  return { app, catalog }
+  return { app, catalog, drain: shutdown.drain }
+}
+
+interface Backends {
+  readonly store: StateStore
+  readonly bus: EventBus
+  closeBackends (): Promise<void>
+}
+
+/** How long Redis may take to be reached when the service starts, in milliseconds. */
+const CONNECT_DEADLINE_MS = 5000
+
+/** The address of the state carries the bus as well: where replicas share the one, they share the other. */
+async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Promise<Backends> {
+  if (stateUrl.startsWith('redis')) {
+    const redis = openRedis(stateUrl, { onError: (err) => log.warn({ err }, 'Redis is not available') })
+    await redis.ready(CONNECT_DEADLINE_MS)
+    const bus = await openRedisEventBus(redis, { onError: (err) => log.warn({ err }, 'events are not passed on') })
+    return toBackends(openRedisStateStore(redis.commands), bus, redis)
+  }
+  const store = stateUrl === 'memory:' ? createMemoryStateStore() : openLmdbStateStore(stateUrl.slice('file:'.length))
+  return toBackends(store, createMemoryEventBus())
+}
+
+function toBackends (store: StateStore, bus: EventBus, connection?: { close (): Promise<void> }): Backends {
+  return {
+    store,
+    bus,
+    async closeBackends () {
+      await bus.close()
+      await store.close()
+      await connection?.close()
+    }
+  }
 }

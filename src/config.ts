@@ -17,6 +17,11 @@ export interface Config {
   readonly keepAliveMs: number
   readonly requestTimeoutMs: number
   readonly shutdownTimeoutMs: number
+  readonly drainMs: number
+  readonly stateUrl: string
+  readonly maxHandles: number
+  readonly secrets: readonly string[]
+  readonly requestStateTtlMs: number
 }
 
 /** How one setting is read: from the text of its variable to its value, or a throw of what it must be. */
@@ -24,9 +29,15 @@ interface Setting<T> {
   readonly variable: string
   readonly fallback: T
   readonly read: (text: string) => T
+  /** Never repeated in a complaint. */
+  readonly isSecret?: true
 }
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
+
+const STATE_URL = /^(?:memory:|file:.+|rediss?(?:\+(?:sentinel|cluster))?:\/\/\S+)$/
+const NO_SECRETS = 'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has sealed. ' +
+  'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
@@ -46,15 +57,20 @@ export const SETTINGS: Settings = {
   maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, read: integer(1, 1_000_000) },
   keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, read: integer(100, 3_600_000) },
   requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, read: integer(1, 3_600_000) },
-  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) }
+  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) },
+  drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, read: integer(0, 600_000) },
+  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
+  maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, read: integer(1, 10_000_000) },
+  secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, read: list('secrets of 32 characters or more each', /^.{32,}$/) },
+  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) }
 }
 
 /** Settings that cannot be used, with every reason. */
 export class ConfigError extends Error {
   readonly complaints: readonly string[]
 
-  constructor (complaints: readonly string[]) {
-    super(`The settings are not usable:\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`)
+  constructor (complaints: readonly string[], options?: ErrorOptions) {
+    super(`The settings are not usable:\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`, options)
     this.name = 'ConfigError'
     this.complaints = complaints
   }
@@ -64,13 +80,14 @@ export class ConfigError extends Error {
 export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
   const complaints: string[] = []
   function read<K extends keyof Config> (key: K): Config[K] {
-    const { variable, fallback, read }: Setting<Config[K]> = SETTINGS[key]
+    const { variable, fallback, read, isSecret }: Setting<Config[K]> = SETTINGS[key]
     const written = environment[variable]?.trim() ?? ''
     if (written === '') return fallback
     try {
       return read(written)
     } catch (error) {
-      complaints.push(`${variable} must be ${error instanceof Error ? error.message : String(error)}, got ${JSON.stringify(written)}`)
+      const got = isSecret === true ? 'something else' : JSON.stringify(written)
+      complaints.push(`${variable} must be ${error instanceof Error ? error.message : String(error)}, got ${got}`)
       return fallback
     }
   }
@@ -90,19 +107,31 @@ export function readConfig (environment: { readonly [variable: string]: string |
     maxStreams: read('maxStreams'),
     keepAliveMs: read('keepAliveMs'),
     requestTimeoutMs: read('requestTimeoutMs'),
-    shutdownTimeoutMs: read('shutdownTimeoutMs')
+    shutdownTimeoutMs: read('shutdownTimeoutMs'),
+    drainMs: read('drainMs'),
+    stateUrl: read('stateUrl'),
+    maxHandles: read('maxHandles'),
+    secrets: read('secrets'),
+    requestStateTtlMs: read('requestStateTtlMs')
   }
   if (!isLoopback(config.host) && config.auth === undefined) {
     complaints.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)
   }
+  if (lacksSecrets(config)) complaints.push(NO_SECRETS)
   if (complaints.length > 0) throw new ConfigError(complaints)
   return Object.freeze(config)
 }
 
-/** The given settings, and the defaults for all others. */
+/** The given settings, and the defaults for all others. Throws a ConfigError where they do not go together. */
 export function completeConfig (given: Partial<Config>): Config {
-  const defaults = readConfig({})
-  return Object.freeze({ ...defaults, ...given })
+  const config = { ...readConfig({}), ...given }
+  if (lacksSecrets(config)) throw new ConfigError([NO_SECRETS])
+  return Object.freeze(config)
+}
+
+/** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
+function lacksSecrets ({ stateUrl, secrets }: Config): boolean {
+  return stateUrl.startsWith('redis') && secrets.length === 0
 }
 
 /** Whether only this machine can reach an address. */

@@ -13,6 +13,14 @@ export type {
   ListedResource, ResourceDefinition, ResourceOptions, ResourceOutput,
   ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables, VariablesOf
 } from './authoring/define-resource.ts'
+export { defineHandle } from './authoring/define-handle.ts'
+export type { HandleDefinition, HandleOptions } from './authoring/define-handle.ts'
+export { HandleError } from './authoring/handles.ts'
+export type { Handles, NewHandle } from './authoring/handles.ts'
+export { elicit, roots, sample } from './authoring/input-request.ts'
+export type {
+  AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampleOptions, SamplingMessage, UrlAnswer
+} from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
 export type { Context, Log, ReadContext } from './authoring/context.ts'
 export type { Principal } from './access/principal.ts'

@@ -9,7 +9,7 @@ import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 
 /** What closing needs beyond the deadline of the requests, in milliseconds. */
-const CLOSING_MARGIN_MS = 2000
+const CLOSING_MARGIN_MS = 3000
 
 try {
   await serve(readConfig(process.env))
@@ -21,13 +21,15 @@ try {
 
 async function serve (config: Config): Promise<void> {
   const logger = pino({ level: config.logLevel })
-  const { app, catalog } = await createService({ ...config, logger })
+  const { app, catalog, drain } = await createService({ ...config, logger })
 
   // A tool that forgets a promise must not take down everyone else's requests.
   process.on('unhandledRejection', (err) => logger.error({ err }, 'a promise was rejected and nobody handled it'))
-  closeWithGrace({ delay: config.shutdownTimeoutMs + CLOSING_MARGIN_MS, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
+  closeWithGrace({ delay: config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
     if (err === undefined) logger.info({ signal }, 'shutting down')
     else logger.fatal({ err }, 'shutting down after an error that nobody caught')
+    // Who presses Ctrl-C has no load balancer to wait for.
+    if (signal === 'SIGTERM') await drain()
     await app.close()
   })
 

@@ -18,12 +18,15 @@ const ROOMS = {
   schema: ['protocol'],
   authoring: ['protocol', 'access'],
   events: ['protocol'],
+  state: ['authoring', 'schema', 'protocol', 'access'],
+  input: ['authoring', 'schema', 'protocol', 'access'],
   catalog: ['authoring', 'schema', 'protocol', 'access'],
   sources: ['catalog', 'authoring', 'schema', 'protocol', 'events'],
-  dispatch: ['catalog', 'authoring', 'events', 'schema', 'access', 'protocol'],
-  methods: ['dispatch', 'catalog', 'authoring', 'events', 'schema', 'protocol', 'access'],
+  dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
+  methods: ['dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'],
   http: ['dispatch', 'catalog', 'events', 'protocol', 'access'],
   'config.ts': [],
+  'redis-connection.ts': [],
   'app.ts': ['*'],
   'main.ts': ['app.ts', 'config.ts', 'catalog'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
@@ -82,6 +85,17 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
       'schema/c.ts': "import { type ErrorObject } from 'ajv'\n"
     },
     found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
+  },
+  {
+    claim: 'a driver is imported by its own file alone',
+    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, ({ file }) => file === 'state/lmdb-state-store.ts' || file === 'redis-connection.ts'),
+    made: {
+      'state/lmdb-state-store.ts': "import { open } from 'lmdb'\n",
+      'redis-connection.ts': "import { Redis } from 'ioredis'\n",
+      'events/redis-event-bus.ts': "import { Redis } from 'ioredis'\n",
+      'app.ts': "import { open } from 'lmdb'\n"
+    },
+    found: ['events/redis-event-bus.ts imports ioredis', 'app.ts imports lmdb']
   },
   {
     claim: 'only main.ts touches the process',

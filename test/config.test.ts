@@ -60,7 +60,22 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   maxStreams: integer(10_000, 1, 1_000_000),
   keepAliveMs: integer(25_000, 100, 3_600_000),
   requestTimeoutMs: integer(30_000, 1, 3_600_000),
-  shutdownTimeoutMs: integer(10_000, 0, 600_000)
+  shutdownTimeoutMs: integer(10_000, 0, 600_000),
+  drainMs: integer(0, 0, 600_000),
+  stateUrl: {
+    fallback: 'file:./data',
+    good: [['memory:', 'memory:'], ['file:/data', 'file:/data']],
+    bad: ['memory', 'file:', './data', 'http://redis', 'redis://'],
+    rule: 'must be memory:, file:PATH, or an address of Redis such as redis://host:6379, got '
+  },
+  maxHandles: integer(10_000, 1, 10_000_000),
+  secrets: {
+    fallback: [],
+    good: [['a'.repeat(32), ['a'.repeat(32)]], [`${'a'.repeat(32)}, ${'b'.repeat(40)}`, ['a'.repeat(32), 'b'.repeat(40)]]],
+    bad: ['too short', `${'a'.repeat(32)},short`],
+    rule: 'must be a comma-separated list of secrets of 32 characters or more each, got '
+  },
+  requestStateTtlMs: integer(900_000, 1000, 86_400_000)
 }
 
 /** What is wrong with the environment; empty where nothing is. */
@@ -74,8 +89,8 @@ function complaintsOf (environment: { [variable: string]: string }): readonly st
   }
 }
 
-for (const { key, variable, fallback, good, bad, rule } of Object.entries(settings).flatMap(([key, expected]) =>
-  Object.entries(SETTINGS).filter(([known]) => known === key).map(([, { variable }]) => ({ key, variable, ...expected })))) {
+for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entries(settings).flatMap(([key, expected]) =>
+  Object.entries(SETTINGS).filter(([known]) => known === key).map(([, { variable, isSecret = false }]) => ({ key, variable, isSecret, ...expected })))) {
   const valueOf = (config: Config) => Object.entries(config).find(([name]) => name === key)?.[1]
 
   t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} by default, and where it is empty`, async (t) => {
@@ -89,7 +104,7 @@ for (const { key, variable, fallback, good, bad, rule } of Object.entries(settin
   })
 
   t.test(`${variable} complains precisely`, async (t) => {
-    for (const text of bad) t.same(complaintsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${JSON.stringify(text)}`])
+    for (const text of bad) t.same(complaintsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`])
   })
 }
 
@@ -137,4 +152,13 @@ t.test('asks nothing of an address that only this machine can reach (6)', async 
 t.test('completes what an embedding program gives', async (t) => {
   t.same(completeConfig({ port: 1 }), { ...readConfig({}), port: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
+})
+
+t.test('refuses a store that replicas share without a secret that they share, and never repeats a secret', async (t) => {
+  for (const TRIVET_STATE_URL of ['redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b']) {
+    t.match(complaintsOf({ TRIVET_STATE_URL }), [/^TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*openssl rand/], TRIVET_STATE_URL)
+    t.equal(readConfig({ TRIVET_STATE_URL, TRIVET_SECRETS: 's'.repeat(32) }).stateUrl, TRIVET_STATE_URL)
+    t.throws(() => completeConfig({ stateUrl: TRIVET_STATE_URL }), { name: 'ConfigError', message: /TRIVET_SECRETS is not set/ })
+  }
+  t.notMatch(complaintsOf({ TRIVET_SECRETS: 'hunter2' }).join(), /hunter2/)
 })

@@ -64,7 +64,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   t.match(refused.stderr, /TRIVET_AUTH/, 'it starts only when it is said who may use it')
 
   // On loopback and the example's folder, because this machine is not a container.
-  const own = { ...environment, HOST: '127.0.0.1', PORT: '38917', TRIVET_CATALOG: join(root, 'catalog') }
+  const own = { ...environment, HOST: '127.0.0.1', PORT: '38917', TRIVET_CATALOG: join(root, 'catalog'), TRIVET_STATE_URL: `file:${join(work, 'data')}` }
   const service = spawn(program, args, { cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...own }, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(service, 'exit')
   t.teardown(() => service.kill('SIGKILL'))
@@ -81,6 +81,10 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
 })
 
 t.test('the composition mounts the example read-only, and says who may use it', async (t) => {
-  const { services } = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'))
-  t.match(services.trivet, { environment: { TRIVET_AUTH: 'none' }, read_only: true, volumes: ['./catalog:/catalog:ro', 'data:/data'] })
+  const { services, configs } = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'))
+  const replicas = ['trivet-1', 'trivet-2', 'trivet-3']
+  for (const name of replicas) {
+    t.match(services[name], { environment: { TRIVET_AUTH: 'none', TRIVET_STATE_URL: 'redis://redis:6379' }, read_only: true, volumes: ['./catalog:/catalog:ro'] })
+  }
+  t.strictSame([...configs.nginx.content.matchAll(/server (\S+):3000 /g)].map(([, name]) => name), replicas, 'and sends requests to each of its replicas')
 })

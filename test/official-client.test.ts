@@ -29,10 +29,10 @@ t.test('the official client uses the example catalog', async (t) => {
   })
 
   await t.test('lists everything', async (t) => {
-    t.strictSame((await client.listTools()).tools.map(({ name }) => name), ['search_books', 'get_book', 'quote_shipping', 'build_reading_list'])
+    t.strictSame((await client.listTools()).tools.map(({ name }) => name), ['search_books', 'get_book', 'quote_shipping', 'build_reading_list', 'create_basket', 'add_to_basket', 'view_basket', 'remove_from_basket', 'checkout'])
     t.strictSame((await client.listPrompts()).prompts.map(({ name }) => name).toSorted(), ['answer_customer', 'code_review', 'recommend_a_book'])
     t.ok((await client.listResources()).resources.some(({ uri }) => uri === 'file:///policies/returns.md'))
-    t.strictSame((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate), ['book://{id}', 'file:///{+path}'])
+    t.strictSame((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate), ['basket://{id}', 'book://{id}', 'file:///{+path}'])
   })
 
   await t.test('calls a tool with structured output', async (t) => {

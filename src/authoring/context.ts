@@ -4,6 +4,9 @@ import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
+import type { HandleDefinition } from './define-handle.ts'
+import type { Handles } from './handles.ts'
+import type { AnswersOf, InputRequest } from './input-request.ts'
 
 /**
  * Writes to the service's log under this request's id, and to the client where the client has asked for messages of
@@ -38,6 +41,30 @@ export interface Context {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
    */
   progress (done: number, total?: number, message?: string): void
+  /** The caller's state of one kind. Throws where the catalog does not export the definition. */
+  handles<T> (kind: HandleDefinition<T>): Handles<T>
+  /**
+   * Asks the client's user, its model, or for its roots, and resolves to the answers under the same keys. A key names
+   * one question of the handler; several may be asked at once, or one after the other.
+   *
+   * Until the answers are there the handler does not get past this line: the client is asked, and the handler runs
+   * again from its first line when it answers. What must happen only once on the way belongs in `once`. The rejection
+   * by which the handler is left is not an error: let it pass.
+   *
+   * A client that lacks the capability gets -32021, which names it. An answer that does not fit is asked for again.
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+   *
+   * @example
+   * const { size } = await ctx.ask({ size: elicit.form({ message: 'Which size?', schema }) })
+   * if (size.action !== 'accept') return 'Nothing was ordered.'
+   */
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
+  /**
+   * Does something once for the whole request, however often the handler runs again to ask: the first result, which
+   * must be a JSON value, is carried to the next round. It cannot stop a client from sending the last round twice:
+   * what must never happen twice needs a handle, changed with `update`.
+   */
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
 }
 
 /** A request for one resource. */

@@ -5,7 +5,7 @@ import type { Icon, Meta } from '../protocol/content.ts'
 // In the global registry of symbols: a definition is known even where a catalog brought its own copy of this package.
 const KIND = Symbol.for('trivet.kind')
 
-export type DefinitionKind = 'tool' | 'prompt' | 'resource' | 'resource-template'
+export type DefinitionKind = 'tool' | 'prompt' | 'resource' | 'resource-template' | 'handle'
 
 export interface Definition { readonly [KIND]: DefinitionKind }
 

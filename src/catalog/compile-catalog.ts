@@ -3,6 +3,7 @@
 import type { Complain, Complaint } from './complaint.ts'
 import { CatalogError } from './complaint.ts'
 import type { CatalogContents, Located } from './contents.ts'
+import { compileHandle, describeLifetime, type CompiledHandle } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate, listTemplate } from './compile-resource.ts'
 import { compileTool } from './compile-tool.ts'
@@ -18,7 +19,9 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
   const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
   const { readTtlMs } = contents.server
 
-  const tools = compileAll(contents.tools, complainOf, (definition, complain) => compileTool(definition, compilers, complain))
+  const handles = compileAll(contents.handles, complainOf, (definition, complain) => compileHandle(definition, compilers, complain))
+  const remarks = remarksOnTools(handles)
+  const tools = compileAll(contents.tools, complainOf, (definition, complain) => compileTool(definition, compilers, complain, remarks.get(definition.name)))
   const prompts = compileAll(contents.prompts, complainOf, compilePrompt)
   const resources = compileAll(contents.resources, complainOf, (definition, complain) => compileResource(definition, readTtlMs, complain))
   const templates = compileAll(contents.templates, complainOf, (definition, complain) => compileTemplate(definition, readTtlMs, complain))
@@ -33,7 +36,11 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
     }
   }
 
-  for (const [kind, all] of [['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
+  for (const { compiled: { createdBy }, located } of handles) {
+    if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) continue
+    complainOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
+  }
+  for (const [kind, all] of [['handle', handles], ['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
     for (const { first, second } of duplicates(all)) {
       complainOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
     }
@@ -42,12 +49,25 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
 
   return createSnapshot(contents.server, {
     tools: inOrder(tools), prompts: inOrder(prompts), resources: inOrder(resources), templates: inOrder(templates), listed: inOrder(listed)
-  }, contents.stamps, options)
+  }, new Map(handles.map(({ compiled, located }) => [located.definition, compiled])), contents.stamps, options)
 }
+
+/** What the descriptions of the tools that make handles say of them. */
+function remarksOnTools (handles: ReadonlyArray<Compiled<CompiledHandle>>): Map<string, string> {
+  const remarks = new Map<string, string>()
+  for (const { compiled } of handles) {
+    if (compiled.createdBy === undefined) continue
+    const earlier = remarks.get(compiled.createdBy)
+    remarks.set(compiled.createdBy, [...earlier === undefined ? [] : [earlier], describeLifetime(compiled)].join(' '))
+  }
+  return remarks
+}
+
+type Keyed = Compiled<{ readonly key: string }>
 
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
-function compileAll<D, C extends Offered> (
+function compileAll<D, C extends { readonly key: string }> (
   all: ReadonlyArray<Located<D>>, complainOf: (one: Located<D>) => Complain, compile: (definition: D, complain: Complain) => C | undefined
 ): Array<Compiled<C, D>> {
   return all.flatMap((located) => {
@@ -71,8 +91,8 @@ function inOrder<C extends Offered> (all: ReadonlyArray<Compiled<C>>): C[] {
   return all.map(({ compiled }) => compiled).toSorted(inListOrder)
 }
 
-function duplicates (all: ReadonlyArray<Compiled<Offered>>): Array<{ first: Compiled<Offered>, second: Compiled<Offered> }> {
-  const seen = new Map<string, Compiled<Offered>>()
+function duplicates (all: readonly Keyed[]): Array<{ first: Keyed, second: Keyed }> {
+  const seen = new Map<string, Keyed>()
   return all.flatMap((second) => {
     const first = seen.get(second.compiled.key)
     if (first === undefined) seen.set(second.compiled.key, second)

@@ -3,11 +3,9 @@
 import type { Context } from '../authoring/context.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
-import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
-import { SchemaError, type SchemaCompiler } from '../schema/json-schema.ts'
-import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-schema.ts'
+import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import type { Complain } from './complaint.ts'
 import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, type MirroredParam } from './mirrored-params.ts'
@@ -22,12 +20,13 @@ export interface CompiledTool extends Offered {
   run (args: unknown, ctx: Context): unknown
 }
 
-export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
-
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
-/** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compileTool (definition: ToolDefinition, compilers: SchemaCompilers, complain: Complain): CompiledTool | undefined {
+/**
+ * `undefined` where the definition is unusable; every reason has then been complained of.
+ * @param remark what the service itself has to say to the model, after the tool's own description.
+ */
+export function compileTool (definition: ToolDefinition, compilers: SchemaCompilers, complain: Complain, remark?: string): CompiledTool | undefined {
   const verdict = toolShape(definition)
   if (!verdict.ok) {
     for (const problem of verdict.problems) complain('', problem)
@@ -48,7 +47,7 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
   const { requiredCapabilities, timeoutMs } = definition
   return {
-    ...toOffered(definition.name, definition, toEntry(definition, input.schema, output?.schema)),
+    ...toOffered(definition.name, definition, toEntry(definition, remark, input.schema, output?.schema)),
     mirroredParams: findMirroredParams(input.schema, (place, rule) => complain(`inputSchema${place}`, rule)),
     requiredCapabilities,
     timeoutMs,
@@ -58,8 +57,9 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
 }
 
-function toEntry (definition: ToolDefinition, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Tool {
-  const { name, title, description, annotations, icons, _meta } = definition
+function toEntry (definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Tool {
+  const { name, title, annotations, icons, _meta } = definition
+  const description = remark === undefined ? definition.description : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -69,27 +69,5 @@ function toEntry (definition: ToolDefinition, inputSchema: JsonSchema, outputSch
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(_meta === undefined ? {} : { _meta })
-  }
-}
-
-interface CompiledSchema { readonly schema: JsonSchema, readonly check: Check }
-
-function compileSchema (schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, complain: (rule: string) => void): CompiledSchema | undefined {
-  try {
-    if (isStandardSchema(schema)) {
-      const json = toJsonSchema(schema, direction)
-      // What is shown to clients must be usable by them, although the library does the checking.
-      compilers[direction].compile(json)
-      return { schema: json, check: toCheck(schema) }
-    }
-    if (!isObject(schema)) {
-      complain('must be a JSON Schema object or a Standard Schema')
-      return undefined
-    }
-    return { schema, check: compilers[direction].compile(schema) }
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error
-    for (const fault of error.faults) complain(fault)
-    return undefined
   }
 }

@@ -1,5 +1,6 @@
 // A catalog as its source delivers it: definitions and settings, read but not yet compiled.
 
+import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
@@ -31,6 +32,7 @@ export interface CatalogContents {
   readonly prompts: ReadonlyArray<Located<PromptDefinition>>
   readonly resources: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
+  readonly handles: ReadonlyArray<Located<HandleDefinition>>
   /** For resources that are files: what changes whenever the file does. By URI. */
   readonly stamps: ReadonlyMap<string, string>
   /** What already went wrong while reading. */

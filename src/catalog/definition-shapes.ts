@@ -93,6 +93,16 @@ const template = Type.Object({
   read: handler
 }, closed)
 
+const handle = Type.Object({
+  kind: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
+  prefix: Type.String({ pattern: '^[a-z][a-z0-9]{0,15}$' }),
+  schema: Type.Unknown(),
+  idleTtlMs: Type.Integer({ minimum: 1000, maximum: 31_536_000_000 }),
+  maxAgeMs: optional(Type.Integer({ minimum: 1000 })),
+  maxBytes: optional(Type.Integer({ minimum: 1, maximum: 1_048_576 })),
+  createdBy: optional(Type.String({ pattern: TOOL_NAME }))
+}, closed)
+
 const { scopes: _scopes, order: _order, cache: _cache, ...listable } = readable
 
 export const listedResource = Type.Object({
@@ -103,4 +113,5 @@ export const toolShape = checkOf(tool)
 export const promptShape = checkOf(prompt)
 export const resourceShape = checkOf(resource)
 export const templateShape = checkOf(template)
+export const handleShape = checkOf(handle)
 export const listedResourceShape = checkOf(listedResource)

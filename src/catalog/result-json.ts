@@ -15,10 +15,12 @@ export class ContractError extends Error {
 export interface ResultWriter {
   /** @param members the result's own members as JSON, without braces, such as `"content":[]`. */
   write (members: string, meta?: Meta): string
+  /** @param members what the client must answer first: `inputRequests`, `requestState` or both. */
+  writeInputRequired (members: string): string
 }
 
 /**
- * Every result says that it is complete and who made it.
+ * Every result says whether it is complete and who made it.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
  *
  * @param info goes with every result that this writer writes.
@@ -31,7 +33,8 @@ export function createResultWriter (info: Implementation): ResultWriter {
       // Last, so that a result that a tool passes on from another server does not pass for that server's.
       const ownMeta = meta === undefined ? ready : JSON.stringify({ ...meta, ...identity })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
-    }
+    },
+    writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${ready}}`
   }
 }
 

@@ -1,6 +1,7 @@
 // One immutable, compiled state of the catalog.
 
 import type { Principal } from '../access/principal.ts'
+import type { CompiledHandle } from './compile-handle.ts'
 import type { ServerSettings } from './contents.ts'
 import { createResultWriter, type ResultWriter } from './result-json.ts'
 import { createView, type Primitives, type View } from './view.ts'
@@ -9,6 +10,8 @@ export interface Snapshot {
   readonly server: ServerSettings
   readonly writer: ResultWriter
   readonly primitives: Primitives
+  /** The kinds of state, by what the catalog's modules know them by. */
+  readonly handles: ReadonlyMap<object, CompiledHandle>
   /** For resources that are files: what changes whenever the file does. By URI. */
   readonly stamps: ReadonlyMap<string, string>
   view (principal: Principal): View
@@ -23,7 +26,7 @@ export interface SnapshotOptions {
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  server: ServerSettings, primitives: Primitives, stamps: ReadonlyMap<string, string>, { pageSize }: SnapshotOptions
+  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, CompiledHandle>, stamps: ReadonlyMap<string, string>, { pageSize }: SnapshotOptions
 ): Snapshot {
   // Name and version: the rest is told once, by discovery, and not with every answer.
   const writer = createResultWriter({ name: server.info.name, version: server.info.version })
@@ -47,7 +50,7 @@ export function createSnapshot (
     return known
   }
 
-  return { server, writer, primitives, stamps, view }
+  return { server, writer, primitives, handles, stamps, view }
 }
 
 function decidingScopes ({ tools, prompts, listed, templates, resources }: Primitives): string[] {

@@ -2,17 +2,23 @@
 
 import type { Principal } from '../access/principal.ts'
 import type { Context, Log, ReadContext } from '../authoring/context.ts'
+import type { HandleDefinition } from '../authoring/define-handle.ts'
+import type { Handles } from '../authoring/handles.ts'
+import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import type { InputRound } from '../input/input-round.ts'
+import type { InputRounds } from '../input/sealed-input-round.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
+import type { HandleAccess } from '../state/handles.ts'
 import type { RequestContext, RequestLog } from './request-context.ts'
-
-/** Where changes are published. */
-export type Notify = Context['notify']
 
 /** What every method that runs a catalog's code is given. */
 export interface HandlerOptions {
   /** How long the code may take where nothing else is said. */
   readonly requestTimeoutMs: number
-  readonly notify: Notify
+  /** Where changes are published. */
+  readonly notify: Context['notify']
+  readonly handles: HandleAccess
+  readonly inputRounds: InputRounds
 }
 
 /** Eight levels of the protocol, four of the service's log. */
@@ -22,10 +28,14 @@ const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
 
 export class HandlerContext implements Context {
   readonly #request: RequestContext
-  readonly notify: Notify
+  readonly #round: InputRound
+  readonly #handles: HandleAccess
+  readonly notify: Context['notify']
 
-  constructor (request: RequestContext, notify: Notify) {
+  constructor (request: RequestContext, round: InputRound, { notify, handles }: HandlerOptions) {
     this.#request = request
+    this.#round = round
+    this.#handles = handles
     this.notify = notify
   }
 
@@ -59,13 +69,28 @@ export class HandlerContext implements Context {
   progress (done: number, total?: number, message?: string): void {
     this.#request.progress(done, total, message)
   }
+
+  handles<T> (kind: HandleDefinition<T>): Handles<T> {
+    const compiled = this.#request.snapshot.handles.get(kind)
+    if (compiled === undefined) throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: export what defineHandle returned from a module of the catalog`)
+    // The definition's schema, by which every value is checked, is also its type.
+    return this.#handles.open(compiled, this.principal, () => this.signal) as Handles<T>
+  }
+
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {
+    return this.#round.ask(requests)
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.#round.once(key, fn)
+  }
 }
 
 export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
-  constructor (request: RequestContext, notify: Notify, uri: string) {
-    super(request, notify)
+  constructor (request: RequestContext, round: InputRound, options: HandlerOptions, uri: string) {
+    super(request, round, options)
     this.uri = uri
   }
 }

@@ -5,3 +5,5 @@ export type ChangeEvent =
   | { readonly type: 'prompts-changed' }
   | { readonly type: 'resources-changed' }
   | { readonly type: 'resource-updated', readonly uri: string }
+  /** The bus was interrupted: anything may have changed meanwhile. */
+  | { readonly type: 'events-missed' }

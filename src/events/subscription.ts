@@ -36,6 +36,7 @@ export class Subscription {
       case 'prompts-changed': return this.#noteList('prompts', this.filter.promptsListChanged)
       case 'resources-changed': return this.#noteList('resources', this.filter.resourcesListChanged)
       case 'resource-updated': return this.#noteUri(event.uri)
+      case 'events-missed': return this.#noteAll()
     }
   }
 
@@ -51,6 +52,16 @@ export class Subscription {
   #noteList (list: ListName, asked: boolean | undefined): boolean {
     if (asked === true) this.#lists.add(list)
     return asked === true
+  }
+
+  /** A client that reads again what did not change loses a moment; one that is not told of a change keeps what is wrong. */
+  #noteAll (): boolean {
+    const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = this.filter
+    this.#noteList('tools', toolsListChanged)
+    this.#noteList('prompts', promptsListChanged)
+    this.#noteList('resources', resourcesListChanged)
+    for (const uri of resourceSubscriptions) this.#uris.add(uri)
+    return this.#lists.size + this.#uris.size > 0
   }
 
   #noteUri (uri: string): boolean {

@@ -4,10 +4,11 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
-import { invalidRequest, type ProtocolError } from '../protocol/errors.ts'
+import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { openRequestLog } from './request-log.ts'
+import type { Shutdown } from './shutdown.ts'
 
 declare module 'fastify' {
   interface FastifyRequest { principal: Principal }
@@ -15,7 +16,13 @@ declare module 'fastify' {
 
 const EXPOSED_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Retry-After', 'WWW-Authenticate']
 
-export function registerGuards (app: FastifyInstance, policy: OriginPolicy, authenticator: Authenticator): void {
+export interface GuardsOptions {
+  readonly policy: OriginPolicy
+  readonly authenticator: Authenticator
+  readonly shutdown: Pick<Shutdown, 'isRefusing'>
+}
+
+export function registerGuards (app: FastifyInstance, { policy, authenticator, shutdown }: GuardsOptions): void {
   app.decorateRequest('principal')
   app.decorateRequest('mcp')
   const addCorsHeaders = policy.allowsSomeOrigin ? createCors(app) : undefined
@@ -24,7 +31,10 @@ export function registerGuards (app: FastifyInstance, policy: OriginPolicy, auth
   app.addHook('onRequest', function (request, reply, done) {
     openRequestLog(request, reply)
     const { host, origin } = request.headers
-    if (!policy.allowsHost(host)) {
+    if (shutdown.isRefusing) {
+      reply.header('retry-after', '1').header('connection', 'close')
+      refuse(reply, overloaded('This replica is shutting down. Nothing was done; try again.'))
+    } else if (!policy.allowsHost(host)) {
       refuse(reply, invalidRequest(`Host ${host ?? '(none)'} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403))
     } else if (!policy.allowsOrigin(origin)) {
       refuse(reply, invalidRequest(`Origin ${origin ?? '(none)'} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403))

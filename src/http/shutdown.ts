@@ -1,5 +1,6 @@
 // Going down without losing anything: no new work, streams end with their result, and what is being served may finish.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import type { Health } from './health-routes.ts'
@@ -9,19 +10,32 @@ export interface ShutdownOptions {
   readonly inFlight: InFlight
   readonly subscriptions: Subscriptions
   readonly timeoutMs: number
+  /** How long requests are still served after the end was announced, for a load balancer that learns of it late. */
+  readonly drainMs: number
   /** What else must be closed when the last request has ended. */
   closeRest (): Promise<void>
 }
 
+export interface Shutdown extends Health {
+  /** Whether new requests are refused, so that a load balancer takes them elsewhere. */
+  readonly isRefusing: boolean
+  /** Announces the end, and waits until requests have stopped coming. To be followed by closing the app. */
+  drain (): Promise<void>
+}
+
+const SHUTTING_DOWN = 'shutting down'
+/** How long new requests are refused before the listener closes: a connection that is closed unread loses its request. */
+const REFUSING_MS = 1000
 /** After its end was announced, a request has this long to send its last bytes, in milliseconds. */
 const LAST_BYTES_MS = 500
 
-export function registerShutdown (app: FastifyInstance, { inFlight, subscriptions, timeoutMs, closeRest }: ShutdownOptions): Health {
-  const health: { unreadyReason: string | undefined } = { unreadyReason: undefined }
+export function registerShutdown (app: FastifyInstance, { inFlight, subscriptions, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
+  let unreadyReason: string | undefined
+  let isRefusing = false
   const timers: NodeJS.Timeout[] = []
 
   app.addHook('preClose', (done) => {
-    health.unreadyReason = 'shutting down'
+    unreadyReason = SHUTTING_DOWN
     // Connections that fall idle from now on are not kept.
     app.server.keepAliveTimeout = 1
     subscriptions.close()
@@ -35,5 +49,14 @@ export function registerShutdown (app: FastifyInstance, { inFlight, subscription
     for (const timer of timers) clearTimeout(timer)
     await closeRest()
   })
-  return health
+  return {
+    get unreadyReason () { return unreadyReason },
+    get isRefusing () { return isRefusing },
+    async drain () {
+      unreadyReason = SHUTTING_DOWN
+      await pause(drainMs)
+      isRefusing = true
+      await pause(REFUSING_MS)
+    }
+  }
 }

@@ -1,21 +1,25 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
 
 import { Type } from 'typebox'
+import { isHandleError } from '../authoring/handles.ts'
 import { promptResult } from '../catalog/compile-prompt.ts'
 import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import { runHandler } from '../dispatch/run-handler.ts'
+import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function promptsGet ({ requestTimeoutMs, notify }: HandlerOptions): Method {
+const METHOD = 'prompts/get'
+
+export function promptsGet (options: HandlerOptions): Method {
   return defineMethod({
-    name: 'prompts/get',
+    name: METHOD,
     readParams: createParamsReader(Type.Object({
       name: Type.String(),
-      arguments: Type.Optional(Type.Record(Type.String(), Type.String()))
+      arguments: Type.Optional(Type.Record(Type.String(), Type.String())),
+      ...retryParams
     })),
-    async handle ({ name, arguments: args = {} }, request) {
+    async handle ({ name, arguments: args = {}, ...retry }, request) {
       request.subject = name
       const prompt = request.view.prompt(name)
       if (prompt === undefined) throw unknownPrompt(name)
@@ -23,8 +27,19 @@ export function promptsGet ({ requestTimeoutMs, notify }: HandlerOptions): Metho
       if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} needs the argument ${missing.join(', ')}`)
       const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))
       if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} has no argument ${unknown.join(', ')}`)
-      const output = await runHandler(request, requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, notify)))
+      const round = openRound(options.inputRounds, request, { method: METHOD, name, args }, retry)
+      const output = await renderPrompt(() => runRound(request, round, options.requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, round, options))))
+      if (output instanceof InputRequired) return request.snapshot.writer.writeInputRequired(output.members)
       return promptResult(request.snapshot.writer, output, prompt.description)
     }
   })
+}
+
+/** A handle that is not there for the caller is an argument that does not hold. */
+async function renderPrompt<T> (render: () => T | Promise<T>): Promise<T> {
+  try {
+    return await render()
+  } catch (error) {
+    throw isHandleError(error) ? invalidParams(error.message) : error
+  }
 }

@@ -1,29 +1,43 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import { Type } from 'typebox'
+import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
 import { HandlerReadContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import { runHandler } from '../dispatch/run-handler.ts'
+import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { resourceNotFound } from '../protocol/errors.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function resourcesRead ({ requestTimeoutMs, notify }: HandlerOptions): Method {
+const METHOD = 'resources/read'
+
+export function resourcesRead (options: HandlerOptions): Method {
   return defineMethod({
-    name: 'resources/read',
-    readParams: createParamsReader(Type.Object({ uri: Type.String() })),
-    async handle ({ uri }, request) {
+    name: METHOD,
+    readParams: createParamsReader(Type.Object({ uri: Type.String(), ...retryParams })),
+    async handle ({ uri, ...retry }, request) {
       const found = request.view.resource(uri)
       if (found === undefined) throw resourceNotFound(uri)
       // The template and not the URI: what its variables hold are arguments, and no argument goes to the log.
       request.subject = found.resource.key
-      const context = new HandlerReadContext(request, notify, uri)
-      const output = await runHandler(request, requestTimeoutMs, () =>
-        found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context))
+      const round = openRound(options.inputRounds, request, { method: METHOD, name: uri }, retry)
+      const context = new HandlerReadContext(request, round, options, uri)
+      const output = await openResource(() => runRound(request, round, options.requestTimeoutMs, () =>
+        found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)), uri)
+      if (output instanceof InputRequired) return request.snapshot.writer.writeInputRequired(output.members)
       const { mimeType, cache } = found.resource
       const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
       if (result === undefined) throw resourceNotFound(uri)
       return result
     }
   })
+}
+
+/** A handle that is not there for the caller makes its resource one that does not exist. */
+async function openResource<T> (read: () => T | Promise<T>, uri: string): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw isHandleError(error) ? resourceNotFound(uri) : error
+  }
 }

@@ -9,37 +9,47 @@ import { HandlerTimeout } from '../dispatch/endings.ts'
 import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
-import { runHandler } from '../dispatch/run-handler.ts'
+import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { unknownTool } from '../protocol/errors.ts'
 import type { Verdict } from '../schema/check.ts'
 import { createParamsReader } from '../schema/params.ts'
 
-export function toolsCall ({ requestTimeoutMs, notify }: HandlerOptions): Method {
-  function call (tool: CompiledTool, verdict: Verdict, request: RequestContext): string | Promise<string> {
+const METHOD = 'tools/call'
+
+const readParams = createParamsReader(Type.Object({
+  name: Type.String(),
+  arguments: Type.Optional(Type.Object({})),
+  ...retryParams
+}))
+
+type CallParams = ReturnType<typeof readParams>
+
+export function toolsCall (options: HandlerOptions): Method {
+  function call (tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext): string | Promise<string> {
     const { writer } = request.snapshot
     if (!verdict.ok) return errorResult(writer, toComplaint(tool, verdict.problems))
+    // After the arguments were checked: what was filled in by default is filled in again on a retry.
+    const round = openRound(options.inputRounds, request, { method: METHOD, name: tool.key, args: params.arguments }, params)
+    const finish = (output: unknown) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : outputResult(writer, output, tool.checkOutput)
     try {
-      const output = runHandler(request, tool.timeoutMs ?? requestTimeoutMs, () =>
-        tool.run(verdict.value, new HandlerContext(request, notify)))
-      if (!(output instanceof Promise)) return outputResult(writer, output, tool.checkOutput)
-      return output.then((settled) => outputResult(writer, settled, tool.checkOutput)).catch((error: unknown) => toErrorResult(error, tool, request))
+      const output = runRound(request, round, tool.timeoutMs ?? options.requestTimeoutMs, () =>
+        tool.run(verdict.value, new HandlerContext(request, round, options)))
+      if (!(output instanceof Promise)) return finish(output)
+      return output.then(finish).catch((error: unknown) => toErrorResult(error, tool, request))
     } catch (error) {
       return toErrorResult(error, tool, request)
     }
   }
 
   return defineMethod({
-    name: 'tools/call',
-    readParams: createParamsReader(Type.Object({
-      name: Type.String(),
-      arguments: Type.Optional(Type.Object({}))
-    })),
+    name: METHOD,
+    readParams,
     requiredCapabilities: ({ name }, request) => findTool(name, request).requiredCapabilities,
     mirroredParams: ({ name, arguments: args }, request) => mirroredFields(findTool(name, request).mirroredParams, args),
-    handle ({ name, arguments: args = {} }, request) {
-      const tool = findTool(name, request)
-      const verdict = tool.checkInput(args)
-      return verdict instanceof Promise ? verdict.then((settled) => call(tool, settled, request)) : call(tool, verdict, request)
+    handle (params, request) {
+      const tool = findTool(params.name, request)
+      const verdict = tool.checkInput(params.arguments ?? {})
+      return verdict instanceof Promise ? verdict.then((settled) => call(tool, params, settled, request)) : call(tool, params, verdict, request)
     }
   })
 }

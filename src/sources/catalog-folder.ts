@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path'
 import { CatalogError, type Complaint } from '../catalog/complaint.ts'
 import type { CatalogContents, Located, ServerSettings } from '../catalog/contents.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
+import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
@@ -12,7 +13,7 @@ import type { CatalogSource } from './catalog-source.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { createPlainFiles } from './plain-files.ts'
-import { DEFINE_FUNCTIONS, findDefinitions, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf } from './module-definitions.ts'
+import { DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { createModuleGraph, type ModuleGraph, type Namespace } from './module-graph.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
@@ -64,6 +65,7 @@ async function loadFolder (root: string, { maxResourceBytes, trivet }: CatalogFo
     prompts: reading.prompts,
     resources: [...reading.resources, ...plain.resources.map(({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' }))],
     templates: [...reading.templates, ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])],
+    handles: reading.handles(),
     stamps: plain.stamps,
     complaints: reading.complaints
   }
@@ -113,12 +115,23 @@ class Reading {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await withinLoadTime(this.#graph.load(absolutePath)))
+      const found = findDefinitions(await withinLoadTime(this.#graph.load(absolutePath))).filter(({ definition }) => !isHandle(definition))
       if (found.length === 0) this.complaints.push({ file, place: '', rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/` })
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
       this.complaints.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
+  }
+
+  /** The handles that any module exports, wherever it lies: tools share them. Once each, under whichever name. */
+  handles (): Array<Located<HandleDefinition>> {
+    const found = new Map<HandleDefinition, Located<HandleDefinition>>()
+    for (const { file, exports } of this.#graph.loaded()) {
+      for (const { place, definition } of findDefinitions(exports)) {
+        if (isHandle(definition) && !found.has(definition)) found.set(definition, { definition, place, file: relative(this.#root, file) })
+      }
+    }
+    return [...found.values()]
   }
 
   async markdownPrompt (folder: string, { path, absolutePath }: FolderFile): Promise<void> {

@@ -1,6 +1,7 @@
 // The definitions that a module exports, and the place of whatever keeps it from loading.
 
 import { kindOf, type DefinitionKind } from '../authoring/definition.ts'
+import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
@@ -29,13 +30,15 @@ function findAll (namespace: Namespace): Found[] {
 export const isTool = (value: unknown): value is ToolDefinition => kindOf(value) === 'tool'
 export const isPrompt = (value: unknown): value is PromptDefinition => kindOf(value) === 'prompt'
 export const isResource = (value: unknown): value is ResourceDefinition => kindOf(value) === 'resource'
+export const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
 export const isTemplate = (value: unknown): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
 
 export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   tool: 'defineTool',
   prompt: 'definePrompt',
   resource: 'defineResource',
-  'resource-template': 'defineResourceTemplate'
+  'resource-template': 'defineResourceTemplate',
+  handle: 'defineHandle'
 }
 
 /** The line and column in `file` where an error arose, as far as it tells; empty otherwise. */

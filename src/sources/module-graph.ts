@@ -15,6 +15,8 @@ export type Namespace = { readonly [name: string]: unknown }
 export interface ModuleGraph {
   /** Evaluates a file and all that it imports, once in this graph. Load one file after the other. */
   load (file: string): Promise<Namespace>
+  /** Every file of the catalog that was evaluated so far, with what it exports. */
+  loaded (): Array<{ readonly file: string, readonly exports: Namespace }>
   /** The file whose evaluation ended in this error, which may be another than the one that was to be loaded. */
   originOf (error: unknown): string | undefined
 }
@@ -96,6 +98,7 @@ export function createModuleGraph (provided: { readonly [specifier: string]: Nam
 
   return {
     load: async (file) => await load(file),
+    loaded: () => [...modules].map(([file, { exports }]) => ({ file, exports })),
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
 }

@@ -134,7 +134,7 @@ t.test('a catalog whose node_modules has the libraries may use each of them', as
       ]`
   })
   await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), `${root}/node_modules`)
-  const app = await createApp({ catalog: root, watch: 'off', logLevel: 'silent' })
+  const app = await createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' })
   t.teardown(async () => await app.close())
   const call = async (name: string, args: object): Promise<Message> => (await send(app, { method: 'tools/call', params: { name, arguments: args } })).response.result
   for (const name of ['arktype', 'plain', 'typebox', 'valibot']) t.equal((await call(name, {})).content[0].text, '{"n":5}', name)

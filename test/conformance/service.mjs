@@ -57,7 +57,8 @@ function environment (catalog) {
     PORT: '0',
     TRIVET_CATALOG: catalog,
     TRIVET_WATCH: 'on',
-    TRIVET_LOG_LEVEL: 'warn'
+    TRIVET_LOG_LEVEL: 'warn',
+    TRIVET_STATE_URL: 'memory:'
   }
 }
 

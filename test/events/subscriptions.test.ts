@@ -161,6 +161,37 @@ t.test('a subscription to a directory hears of what is in it, by its own URI, an
   t.strictSame(file.uris, ['file:///docs/a.md'])
 })
 
+t.test('where events were missed, everything that was asked for counts as changed, and nothing else', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const everything = new FakeSink()
+  const tools = new FakeSink()
+  const nothing = new FakeSink()
+  subscriptions.open(1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['shop://a', 'file:///docs/'] }, everything)
+  subscriptions.open(2, { toolsListChanged: true, promptsListChanged: false }, tools)
+  subscriptions.open(3, {}, nothing)
+  await bus.publish({ type: 'events-missed' })
+  await turn()
+  t.strictSame(everything.methods, [
+    'notifications/tools/list_changed', 'notifications/prompts/list_changed', 'notifications/resources/list_changed',
+    'notifications/resources/updated', 'notifications/resources/updated'
+  ])
+  t.strictSame(everything.uris, ['shop://a', 'file:///docs/'], 'by the URIs that it asked for')
+  t.strictSame(tools.methods, ['notifications/tools/list_changed'])
+  t.strictSame(nothing.methods, [])
+})
+
+t.test('what was missed and what happens besides is told once', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sink = new FakeSink()
+  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['shop://a'] }, sink)
+  sink.isBlocked = true
+  for (const type of ['tools-changed', 'events-missed', 'events-missed'] as const) await bus.publish({ type })
+  await publishUpdates(bus, ['shop://a'])
+  await turn()
+  sink.unblock()
+  t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated'])
+})
+
 t.test('a blocked stream holds no more than its filter, whatever happens (207)', async (t) => {
   const { bus, subscriptions } = build(t)
   const exact = new FakeSink()

@@ -62,7 +62,7 @@ export async function runService (environment: Environment): Promise<Exit> {
 
 function launch (environment: Environment) {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', TRIVET_LOG_LEVEL: 'warn', ...environment },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', TRIVET_LOG_LEVEL: 'warn', TRIVET_STATE_URL: 'memory:', ...environment },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const printed = { stdout: '', stderr: '' }

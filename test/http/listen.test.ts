@@ -83,7 +83,7 @@ t.test('several streams of equal ids work by themselves (202)', async (t) => {
 
 t.test('a changed file is announced to whoever asked, by its list or by its URI (135, 162, 163, 192)', async (t) => {
   const catalog = await writeCatalog(t, FILES)
-  const app = await createApp({ catalog, logLevel: 'silent' })
+  const app = await createApp({ catalog, logLevel: 'silent', stateUrl: 'memory:' })
   t.teardown(async () => await app.close())
   const url = await listen(app)
   const lists = await openStream(t, url, subscribe({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }, 'lists'))

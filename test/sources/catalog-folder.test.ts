@@ -161,12 +161,12 @@ t.test('reports every complaint at once, each with file, place and rule', async 
   ])
   t.equal(complaints.length, 6)
   const root = await writeCatalog(t, files)
-  await t.rejects(createApp({ catalog: root, watch: 'off', logLevel: 'silent' }), { name: 'CatalogError', message: /server\.yaml: nmae[^]*\n {2}tools\/lists\.ts: all\[1\]: name: / })
+  await t.rejects(createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' }), { name: 'CatalogError', message: /server\.yaml: nmae[^]*\n {2}tools\/lists\.ts: all\[1\]: name: / })
 })
 
 t.test('says that the folder is missing, whether it watches or not', async (t) => {
   for (const watch of ['on', 'poll', 'off'] as const) {
-    await t.rejects(createApp({ catalog: '/no/such/folder', watch, logLevel: 'silent' }), { name: 'CatalogError', message: /is not a folder; set TRIVET_CATALOG/ }, watch)
+    await t.rejects(createApp({ catalog: '/no/such/folder', watch, logLevel: 'silent', stateUrl: 'memory:' }), { name: 'CatalogError', message: /is not a folder; set TRIVET_CATALOG/ }, watch)
   }
 })
 

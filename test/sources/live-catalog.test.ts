@@ -24,7 +24,7 @@ interface Live { readonly app: FastifyInstance, readonly log: ReadableLog, reado
 /** A service over this folder, and a client that listens to all of its lists and to some resources. */
 async function openLive (t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}): Promise<Live> {
   const log = createReadableLog('info')
-  const app = await createApp({ catalog, watch: 'on', logger: log.logger, ...options })
+  const app = await createApp({ catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', ...options })
   t.teardown(async () => await app.close())
   const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions }
   const stream = await openStream(t, await listen(app), { method: 'subscriptions/listen', id: 'listening', params: { notifications } })
@@ -215,7 +215,7 @@ function createScriptedSource (): { source: CatalogSource, change: () => void, l
   const loads: Array<(contents: Partial<CatalogContents>) => void> = []
   let listener: (() => void) | undefined
   const server = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
-  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], stamps: new Map(), complaints: [] }
+  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), complaints: [] }
   return {
     loads,
     change: () => listener?.(),

@@ -24,7 +24,7 @@ async function listed (app: FastifyInstance): Promise<Message[]> {
 }
 
 async function openFolder (t: Test, catalog: string, options: AppOptions = {}): Promise<FastifyInstance> {
-  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', ...options })
+  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
   t.teardown(async () => await app.close())
   return app
 }

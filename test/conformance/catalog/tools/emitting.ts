@@ -1,7 +1,7 @@
 // Tools that send notifications before their result.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineTool } from 'trivet'
+import { defineTool, elicit } from 'trivet'
 
 export const withLogging = defineTool({
   name: 'test_tool_with_logging',
@@ -40,10 +40,12 @@ export const logging = defineTool({
 
 export const streamingElicitation = defineTool({
   name: 'test_streaming_elicitation',
-  description: 'Reports progress on a stream, then returns a text block.',
-  run (args, ctx) {
-    // Despite its name it does not ask: the scenario only wants a stream without requests from the server.
+  description: 'Reports progress on a stream, then asks.',
+  async run (_args, ctx) {
     ctx.progress(0, 1)
-    return 'Nothing was asked.'
+    const { confirm } = await ctx.ask({
+      confirm: elicit.form({ message: 'Please confirm', schema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } })
+    })
+    return `The answer was ${confirm.action}.`
   }
 })

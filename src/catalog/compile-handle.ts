@@ -1,0 +1,44 @@
+// A kind of state, checked and made ready to be used.
+
+import type { HandleDefinition } from '../authoring/define-handle.ts'
+import type { Check } from '../schema/check.ts'
+import type { Complain } from './complaint.ts'
+import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
+import { handleShape } from './definition-shapes.ts'
+import { toDuration } from './duration.ts'
+
+export interface CompiledHandle {
+  /** What it is defined by. */
+  readonly key: string
+  readonly kind: string
+  readonly prefix: string
+  readonly idleTtlMs: number
+  readonly maxAgeMs: number | undefined
+  readonly maxBytes: number
+  readonly createdBy: string | undefined
+  readonly checkValue: Check
+}
+
+const DEFAULT_MAX_BYTES = 65_536
+
+/** `undefined` where the definition is unusable; every reason has then been complained of. */
+export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, complain: Complain): CompiledHandle | undefined {
+  const verdict = handleShape(definition)
+  if (!verdict.ok) {
+    for (const problem of verdict.problems) complain('', problem)
+    return undefined
+  }
+  const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy } = definition
+  if (maxAgeMs !== undefined && maxAgeMs < idleTtlMs) {
+    complain('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
+    return undefined
+  }
+  const schema = compileSchema(definition.schema, 'input', compilers, (rule) => complain('schema', rule))
+  return schema && { key: kind, kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check }
+}
+
+/** What the model is told of it, in the description of the tool that makes one. */
+export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: CompiledHandle): string {
+  const atMost = maxAgeMs === undefined ? '' : `, and for ${toDuration(maxAgeMs)} at most`
+  return `Each ${kind} is kept for ${toDuration(idleTtlMs)} after its last use${atMost}.`
+}

@@ -1,0 +1,68 @@
+// Questions for the client's user.
+// https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+
+import { Type } from 'typebox'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { Verdict } from '../schema/check.ts'
+import { checkOf } from '../schema/reader.ts'
+import type { Form, Forms } from './form.ts'
+import { findJsonFault } from './json-value.ts'
+import { plainAnswer, toRequestJson, type Answer, type Complain, type ToQuestion } from './question.ts'
+
+const urlCheck = checkOf(Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) }))
+
+function checkMessage (message: unknown, complain: Complain): void {
+  if (typeof message !== 'string' || message.trim() === '') complain('message: must be a text that says why the answer is needed')
+}
+
+export function createFormQuestions (forms: Forms): ToQuestion {
+  return ({ message, requestedSchema }, complain) => {
+    checkMessage(message, complain)
+    const form = forms.of(requestedSchema)
+    for (const fault of form.faults) complain(`schema: ${fault}`)
+    if (form.faults.length > 0) return undefined
+    return {
+      json: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}}}`,
+      needs: { elicitation: { form: {} } },
+      read: (response) => readFormResponse(form, response)
+    }
+  }
+}
+
+function readFormResponse (form: Form, response: unknown): Answer | undefined | Promise<Answer | undefined> {
+  if (!isObject(response)) return undefined
+  const { action, content = {} } = response
+  if (action === 'decline' || action === 'cancel') return plainAnswer({ action })
+  if (action !== 'accept' || !isObject(content)) return undefined
+  const asked = content; Object.fromEntries(form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]]))
+  const verdict = form.check(asked)
+  return verdict instanceof Promise ? verdict.then(toAnswer) : toAnswer(verdict)
+
+  /** What is carried is what came: a schema that transforms does so again in each round. */
+  function toAnswer (verdict: Verdict): Answer | undefined {
+    // A number that is too large for JSON comes as Infinity, and would be carried as null.
+    return verdict.ok && findJsonFault(asked, '') === undefined ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) } : undefined
+  }
+}
+
+export const toUrlQuestion: ToQuestion = ({ message, url }, complain) => {
+  checkMessage(message, complain)
+  const isUrl = urlCheck({ url })
+  if (!isUrl.ok) complain(`url: must be an absolute http or https URL, got ${JSON.stringify(url) ?? 'nothing'}`)
+  else if (hasCredentials(url)) complain('url: must not carry a user name or password; it is shown to the client')
+  return {
+    json: toRequestJson('elicitation/create', { mode: 'url', message, url }),
+    needs: { elicitation: { url: {} } },
+    read: (response) => isObject(response) && isAction(response.action) ? plainAnswer({ action: response.action }) : undefined
+  }
+}
+
+function hasCredentials (url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}
+
+function isAction (action: unknown): boolean {
+  return action === 'accept' || action === 'decline' || action === 'cancel'
+}

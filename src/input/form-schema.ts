@@ -1,0 +1,131 @@
+// What a form may ask for: a flat object of a few kinds of field.
+// https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
+
+import { Type, type TObject, type TProperties } from 'typebox'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { JsonSchema } from '../protocol/primitives.ts'
+import type { Verdict } from '../schema/check.ts'
+import type { JsonSchemaCheck } from '../schema/json-schema.ts'
+import { checkOf } from '../schema/reader.ts'
+
+interface FieldKind {
+  readonly keywords: readonly string[]
+  readonly check: JsonSchemaCheck
+}
+
+const strict = { additionalProperties: false }
+const count = Type.Optional(Type.Integer({ minimum: 0 }))
+const bound = Type.Optional(Type.Number())
+const options = Type.Array(Type.String(), { minItems: 1, uniqueItems: true })
+const titledOptions = Type.Array(Type.Object({ const: Type.String(), title: Type.String() }, strict), { minItems: 1 })
+const text = Type.Optional(Type.String())
+const texts = Type.Optional(Type.Array(Type.String()))
+
+const KINDS = {
+  text: toKind({ type: Type.Literal('string'), default: text, minLength: count, maxLength: count, format: Type.Optional(Type.Enum(['email', 'uri', 'date', 'date-time'])) }),
+  number: toKind({ type: Type.Literal('number'), default: Type.Optional(Type.Number()), minimum: bound, maximum: bound }),
+  integer: toKind({ type: Type.Literal('integer'), default: Type.Optional(Type.Integer()), minimum: bound, maximum: bound }),
+  flag: toKind({ type: Type.Literal('boolean'), default: Type.Optional(Type.Boolean()) }),
+  choice: toKind({ type: Type.Literal('string'), default: text, enum: options, enumNames: texts }),
+  titledChoice: toKind({ type: Type.Literal('string'), default: text, oneOf: titledOptions }),
+  choices: toKind({ type: Type.Literal('array'), default: texts, minItems: count, maxItems: count, items: Type.Object({ type: Type.Literal('string'), enum: options }, strict) }),
+  titledChoices: toKind({ type: Type.Literal('array'), default: texts, minItems: count, maxItems: count, items: Type.Object({ anyOf: titledOptions }, strict) })
+}
+
+const rootCheck = checkOf(Type.Object({
+  type: Type.Literal('object'),
+  properties: Type.Record(Type.String(), Type.Object({})),
+  required: Type.Optional(Type.Array(Type.String(), { uniqueItems: true }))
+}, strict))
+
+function toKind (properties: TProperties): FieldKind {
+  const shape: TObject = Type.Object({ title: text, description: text, ...properties }, strict)
+  return { keywords: Object.keys(shape.properties), check: checkOf(shape) }
+}
+
+function kindOf (field: JsonSchema): FieldKind | undefined {
+  switch (field.type) {
+    case 'string': return 'enum' in field ? KINDS.choice : 'oneOf' in field ? KINDS.titledChoice : KINDS.text
+    case 'number': return KINDS.number
+    case 'integer': return KINDS.integer
+    case 'boolean': return KINDS.flag
+    case 'array': return isObject(field.items) && 'anyOf' in field.items ? KINDS.titledChoices : KINDS.choices
+    default: return undefined
+  }
+}
+
+/**
+ * A schema in the words that forms have, where it can be. `isChecked` says that somebody else checks the answers against
+ * all that the schema says: then what a form cannot say is left out, and otherwise it stays, to be complained of.
+ */
+export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchema {
+  const { $schema, additionalProperties, ...rest } = schema
+  const kept = isChecked ? pick(rest, ['type', 'properties', 'required']) : typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
+  if (!isObject(kept.properties)) return kept
+  return { ...kept, properties: Object.fromEntries(Object.entries(kept.properties).map(([name, field]) => [name, isObject(field) ? toFormField(field, isChecked) : field])) }
+}
+
+function toFormField (field: JsonSchema, isChecked: boolean): JsonSchema {
+  const worded = toWorded(isObject(field.items) ? { ...field, items: isChecked ? pick(toWorded(field.items), ['type', 'enum', 'anyOf']) : toWorded(field.items) } : field)
+  return isChecked ? pick(worded, kindOf(worded)?.keywords ?? Object.keys(worded)) : worded
+}
+
+/** Libraries write a choice of strings in several ways. */
+function toWorded (field: JsonSchema): JsonSchema {
+  const { const: only, ...rest } = field
+  if (typeof only === 'string') return { ...rest, type: 'string', enum: [only] }
+  const isChoice = Array.isArray(field.enum) && field.enum.every((option) => typeof option === 'string')
+  return isChoice ? { type: 'string', ...field } : field
+}
+
+function pick (from: JsonSchema, keys: readonly string[]): JsonSchema {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)))
+}
+
+/** Everything that keeps a schema from being a form, each with its place; empty where it is one. */
+export function findFormFaults (schema: JsonSchema): string[] {
+  const faults = [...problemsOf(rootCheck(schema))]
+  if (faults.length > 0 || !isObject(schema.properties)) return faults
+  const { properties, required } = schema
+  for (const [name, field] of Object.entries(properties)) {
+    if (isObject(field)) faults.push(...findFieldFaults(field).map((fault) => `properties.${name}${fault}`))
+  }
+  for (const name of Array.isArray(required) ? required : []) {
+    if (!Object.hasOwn(properties, String(name))) faults.push(`required: names ${JSON.stringify(name)}, which is not among the properties`)
+  }
+  return faults
+}
+
+function findFieldFaults (field: JsonSchema): string[] {
+  const kind = kindOf(field)
+  if (kind === undefined) return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${JSON.stringify(field.type) ?? 'nothing'}`]
+  const faults = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
+  return faults.length > 0 ? faults : findContradictions(field)
+}
+
+function problemsOf (verdict: Verdict): readonly string[] {
+  return verdict.ok ? [] : verdict.problems
+}
+
+/** What no schema can say of a field that is otherwise well-formed. */
+function findContradictions (field: JsonSchema): string[] {
+  const faults: string[] = []
+  const choices = optionsOf(field)
+  if (choices !== undefined) {
+    if (new Set(choices).size < choices.length) faults.push(': offers the same choice twice')
+    if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) faults.push('.enumNames: must have as many names as enum has choices')
+    const chosen = 'default' in field ? [field.default].flat() : []
+    for (const choice of chosen) if (!choices.includes(choice)) faults.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
+  }
+  for (const [least, most] of [['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']] as const) {
+    const [low, high] = [field[least], field[most]]
+    if (typeof low === 'number' && typeof high === 'number' && low > high) faults.push(`.${least}: must not be greater than ${most}`)
+  }
+  return faults
+}
+
+function optionsOf ({ enum: choices, oneOf, items }: JsonSchema): unknown[] | undefined {
+  if (isObject(items)) return optionsOf({ enum: items.enum, oneOf: items.anyOf })
+  if (Array.isArray(choices)) return choices
+  return Array.isArray(oneOf) ? oneOf.map((option: unknown) => isObject(option) ? option.const : undefined) : undefined
+}

@@ -1,0 +1,62 @@
+// What travels through the client from one round of a request to the next: the answers so far, and the results of `once`.
+
+import { hash } from 'node:crypto'
+import { invalidParams } from '../protocol/errors.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { RoundBinding } from './input-round.ts'
+import type { Sealer } from './sealer.ts'
+
+/** By key, each as JSON. */
+export interface Carried {
+  readonly answers: Map<string, string>
+  /** In an array, which is empty for `undefined`. */
+  readonly results: Map<string, string>
+}
+
+const PURPOSE = 'request state'
+const INVALID = 'requestState is not one that this request was given: it was changed, has expired or belongs to another request; send the request again without it and without inputResponses'
+
+export function toBytes ({ answers, results }: Carried): Buffer {
+  return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
+}
+
+/** An object of members that are JSON already. */
+export function toObjectJson (members: ReadonlyMap<string, string>): string {
+  return `{${Array.from(members, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
+}
+
+export function sealState (sealer: Sealer, bound: string, bytes: Buffer, expiresAt: number): string {
+  return sealer.seal(PURPOSE, bound, bytes, expiresAt)
+}
+
+/** Throws invalid params for whatever is not a state of this request. */
+export function openState (sealer: Sealer, bound: string, requestState: string): Carried {
+  const bytes = sealer.open(PURPOSE, bound, requestState)
+  const state: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString())
+  // Sealed by us, but perhaps by another release.
+  if (!isObject(state) || !isObject(state.answers) || !isObject(state.results)) throw invalidParams(INVALID)
+  return { answers: toJsonMap(state.answers), results: toJsonMap(state.results) }
+}
+
+function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, string> {
+  return new Map(Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]))
+}
+
+/** Who asks for what, in a text that is the same for equal requests and for no others. */
+export function toBound ({ owner, method, name, args }: RoundBinding): string {
+  return JSON.stringify([owner, method, name, hash('sha256', toCanonicalJson(args ?? {}), 'base64url')])
+}
+
+/** JSON in which the order of members does not show. */
+function toCanonicalJson (value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, member: unknown) => isObject(member) ? toSorted(member) : member)
+  } catch (error) {
+    if (error instanceof RangeError) throw invalidParams('the arguments are nested too deeply')
+    throw error
+  }
+}
+
+function toSorted (object: { readonly [key: string]: unknown }): object {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => a < b ? -1 : 1))
+}

@@ -1,0 +1,189 @@
+// Rounds of requests that end with `input_required`: all that is remembered between them is sealed, and kept by the client.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+
+import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import { invalidParams, missingClientCapability } from '../protocol/errors.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import { findUndeclared } from './client-needs.ts'
+import { InputRequired } from './input-required.ts'
+import type { InputRound, RoundBinding } from './input-round.ts'
+import { findJsonFault } from './json-value.ts'
+import type { Answer, Question } from './question.ts'
+import { createQuestions, type Questions } from './questions.ts'
+import { openState, sealState, toBound, toBytes, toObjectJson, type Carried } from './request-state.ts'
+import { RoundWork, type Asked } from './round-work.ts'
+import type { Sealer } from './sealer.ts'
+
+export interface InputRoundsOptions {
+  readonly sealer: Sealer
+  /** How long a client has for its answers, in milliseconds. */
+  readonly ttlMs: number
+  /** How large the answers and results that a request carries may be as JSON, in bytes. 32,768 by default. */
+  readonly maxStateBytes?: number
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+}
+
+/** What a request brings to its round. */
+export interface RoundRequest {
+  readonly inputResponses: unknown
+  readonly requestState: string | undefined
+  readonly capabilities: ClientCapabilities
+  readonly binding: RoundBinding
+}
+
+export interface InputRounds {
+  /** Throws invalid params for responses that are not an object, and for a state that was not given to this request. */
+  open (request: RoundRequest): InputRound
+}
+
+interface Parts extends Required<InputRoundsOptions> { readonly questions: Questions }
+
+export function createInputRounds ({ sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsOptions): InputRounds {
+  const parts = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
+  return { open: (request) => new SealedInputRound(parts, request) }
+}
+
+class SealedInputRound implements InputRound {
+  readonly #parts: Parts
+  readonly #request: RoundRequest
+  #lazyWork: RoundWork | undefined
+  #lazyBound: string | undefined
+
+  constructor (parts: Parts, request: RoundRequest) {
+    this.#parts = parts
+    this.#request = request
+    const { inputResponses, requestState } = request
+    if (inputResponses !== undefined && !isObject(inputResponses)) throw invalidParams('inputResponses must be an object of the answers, under the keys of the inputRequests')
+    if (requestState !== undefined) this.#lazyWork = new RoundWork(openState(parts.sealer, this.#bound, requestState))
+  }
+
+  get #bound (): string {
+    this.#lazyBound ??= toBound(this.#request.binding)
+    return this.#lazyBound
+  }
+
+  get #work (): RoundWork {
+    this.#lazyWork ??= new RoundWork()
+    return this.#lazyWork
+  }
+
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
+  ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    return this.#work.follow(this.#ask(requests))
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  once (key: string, fn: () => unknown): Promise<unknown> {
+    const { onces, carried } = this.#work
+    const known = onces.get(key)
+    if (known !== undefined) return known
+    const json = carried.results.get(key)
+    const result = this.#work.follow(json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)), () => onces.delete(key))
+    onces.set(key, result)
+    return result
+  }
+
+  settle (): Promise<void> | undefined {
+    const work = this.#lazyWork
+    if (work === undefined || work.open.size === 0 || work.underWay.size === 0) return undefined
+    return Promise.allSettled(work.underWay).then(() => this.settle())
+  }
+
+  get pending (): string | undefined {
+    const work = this.#lazyWork
+    if (work === undefined || work.open.size === 0) return undefined
+    const { carried, open } = work
+    const inputRequests = `"inputRequests":${toObjectJson(open)}`
+    if (carried.answers.size === 0 && carried.results.size === 0) return inputRequests
+    const { sealer, ttlMs, maxStateBytes, now } = this.#parts
+    const bytes = toBytes(carried)
+    if (bytes.length > maxStateBytes) throw tooLarge(bytes.length, maxStateBytes, carried)
+    return `${inputRequests},"requestState":"${sealState(sealer, this.#bound, bytes, now() + ttlMs)}"`
+  }
+
+  // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are then one round.
+  async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    const questions = this.#toQuestions(requests)
+    const answers: Array<readonly [string, unknown]> = []
+    const missing: Array<readonly [string, Question]> = []
+    for (const [key, question] of questions) {
+      const read = this.#answerTo(key, question)
+      const answer = read instanceof Promise ? await read : read
+      if (answer === undefined) missing.push([key, question])
+      else answers.push([key, answer.value])
+    }
+    if (missing.length === 0) return Object.fromEntries(answers)
+    const undeclared = findUndeclared(this.#request.capabilities, missing.map(([, { needs }]) => needs))
+    if (undeclared !== undefined) throw missingClientCapability(undeclared)
+    for (const [key, { json }] of missing) this.#work.open.set(key, json)
+    throw new InputRequired(missing.map(([key]) => key))
+  }
+
+  #toQuestions (requests: { readonly [key: string]: InputRequest }): ReadonlyArray<readonly [string, Question]> {
+    if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
+    const complaints: string[] = []
+    const questions = Object.entries(requests).flatMap(([key, request]) => {
+      const complain = (rule: string) => complaints.push(`ask, ${JSON.stringify(key)}: ${rule}`)
+      if (key === '') complain('a key must not be empty')
+      const question = this.#parts.questions(request, complain)
+      if (question === undefined) return []
+      const before = this.#work.asked.get(key)
+      if (before !== undefined && before.question.json !== question.json) complain('this key already names another question of this request; give each question a key of its own')
+      return [[key, question] as const]
+    })
+    if (complaints.length > 0) throw new Error(complaints.join('; '))
+    return questions
+  }
+
+  #answerTo (key: string, question: Question): Asked['answer'] {
+    const { asked } = this.#work
+    const before = asked.get(key)
+    if (before !== undefined) return before.answer
+    const answer = this.#findAnswer(key, question)
+    asked.set(key, { question, answer })
+    return answer
+  }
+
+  /** What was answered in an earlier round counts first, as long as it fits what is asked now. */
+  #findAnswer (key: string, question: Question): Asked['answer'] {
+    const { answers } = this.#work.carried
+    const carried = answers.get(key)
+    const { inputResponses } = this.#request
+    const fromRequest = () => {
+      answers.delete(key)
+      return isObject(inputResponses) && Object.hasOwn(inputResponses, key) ? then(question.read(inputResponses[key]), note) : undefined
+    }
+    const note = (answer: Answer | undefined) => {
+      if (answer !== undefined) answers.set(key, answer.json)
+      return answer
+    }
+    return carried === undefined ? fromRequest() : then(question.read(JSON.parse(carried)), (answer) => answer ?? fromRequest())
+  }
+
+  async #run (key: string, fn: () => unknown): Promise<unknown> {
+    if (typeof key !== 'string' || key === '') throw new Error('once: the key must be a text that is not empty')
+    const result = await fn()
+    const fault = result === undefined ? undefined : findJsonFault(result, 'the result')
+    if (fault !== undefined) throw new Error(`once, ${JSON.stringify(key)}: the result must be a JSON value, because the client carries it to the next round, but ${fault}`)
+    this.#work.carried.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
+    return result
+  }
+}
+
+function then<T, U> (value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+function fromResultJson (json: string): unknown {
+  const boxed: unknown = JSON.parse(json)
+  return Array.isArray(boxed) ? boxed[0] : undefined
+}
+
+function tooLarge (bytes: number, limit: number, { answers, results }: Carried): Error {
+  const parts = [...Array.from(results, ([key, json]) => ({ what: `once ${JSON.stringify(key)}`, json })), ...Array.from(answers, ([key, json]) => ({ what: `the answer ${JSON.stringify(key)}`, json }))]
+  const [largest] = parts.toSorted((a, b) => b.json.length - a.json.length)
+  return new Error(`What this request must carry to its next round is ${bytes} bytes, the limit is ${limit}; the largest part is ${largest?.what ?? 'unknown'}. ` +
+    'Keep large values under a handle (defineHandle), and let `once` return its id.')
+}

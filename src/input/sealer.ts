@@ -1,0 +1,116 @@
+// Tokens that go out to a client and come back: nobody else can read or make one, nor use it for anything but its purpose.
+
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto'
+
+export interface Sealer {
+  /**
+   * A token of URL-safe characters. It opens only for the same purpose and the same `bound`, until `expiresAt`
+   * (milliseconds since the epoch).
+   */
+  seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string
+  /** What was sealed; `undefined` for whatever does not open, for whichever reason. Never throws. */
+  open (purpose: string, bound: string, token: string): Buffer | undefined
+}
+
+export interface SealerOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+  /** Called once, when something is first sealed under a secret that no other process knows, nor this one after a restart. */
+  readonly onEphemeral?: () => void
+}
+
+interface Key { readonly id: string, readonly key: KeyObject }
+
+/** What one purpose seals with, and all that it opens with. */
+interface KeyRing { readonly first: Key, readonly byId: ReadonlyMap<string, Key> }
+
+const SALT = 'trivet'
+const KEY_ID_BYTES = 6
+const KEY_ID_LENGTH = 8
+// 96 random bits: a secret must be replaced well before it has sealed 2^32 tokens for one purpose.
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const EXPIRY_BYTES = 6
+
+/** The first secret seals and all of them open, so that secrets can be replaced one after the other. */
+export function createSealer (secrets: readonly string[] | undefined, { now = Date.now, onEphemeral = () => {} }: SealerOptions = {}): Sealer {
+  if (secrets !== undefined && (secrets.length === 0 || secrets.includes(''))) {
+    throw new Error('The sealer needs at least one secret, and none may be empty; leave them undefined for a random one')
+  }
+  const master = secrets ?? [randomBytes(32).toString('base64url')]
+  const rings = new Map<string, KeyRing>()
+  let isAnnounced = secrets !== undefined
+
+  /** Derived once for each purpose. */
+  function ringOf (purpose: string): KeyRing {
+    let ring = rings.get(purpose)
+    if (ring === undefined) {
+      ring = toKeyRing(master.map((secret) => deriveKey(secret, purpose)))
+      rings.set(purpose, ring)
+    }
+    return ring
+  }
+
+  return {
+    seal (purpose, bound, bytes, expiresAt) {
+      if (!isAnnounced) {
+        isAnnounced = true
+        onEphemeral()
+      }
+      const { id, key } = ringOf(purpose).first
+      const iv = randomBytes(IV_BYTES)
+      const expiry = Buffer.allocUnsafe(EXPIRY_BYTES)
+      expiry.writeUIntBE(expiresAt, 0, EXPIRY_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+      cipher.setAAD(toAssociatedData(id, purpose, bound))
+      const sealed = Buffer.concat([iv, cipher.update(expiry), cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
+      return `${id}.${sealed.toString('base64url')}`
+    },
+
+    open (purpose, bound, token) {
+      const key = ringOf(purpose).byId.get(token.slice(0, KEY_ID_LENGTH))
+      if (key === undefined || token[KEY_ID_LENGTH] !== '.') return undefined
+      const sealed = fromBase64Url(token.slice(KEY_ID_LENGTH + 1))
+      if (sealed === undefined || sealed.length < IV_BYTES + EXPIRY_BYTES + TAG_BYTES) return undefined
+      const opened = decrypt(key, toAssociatedData(key.id, purpose, bound), sealed)
+      if (opened === undefined || opened.readUIntBE(0, EXPIRY_BYTES) <= now()) return undefined
+      return opened.subarray(EXPIRY_BYTES)
+    }
+  }
+}
+
+function toKeyRing (keys: readonly Key[]): KeyRing {
+  const [first] = keys
+  if (first === undefined) throw new Error('no keys')
+  return { first, byId: new Map(keys.map((key) => [key.id, key])) }
+}
+
+function deriveKey (secret: string, purpose: string): Key {
+  const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, SALT, info, bytes))
+  return { id: derive('key id', KEY_ID_BYTES).toString('base64url'), key: createSecretKey(derive(`key for ${purpose}`, 32)) }
+}
+
+/** As JSON: where one part ends is then certain, and so is every character, even half of a surrogate pair. */
+function toAssociatedData (keyId: string, purpose: string, bound: string): Buffer {
+  return Buffer.from(JSON.stringify([keyId, purpose, bound]))
+}
+
+/** Node's decoder passes over what it does not know, so one value would have many spellings: only the one it writes will do. */
+function fromBase64Url (text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function decrypt ({ key }: Key, associatedData: Buffer, sealed: Buffer): Buffer | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+  decipher.setAAD(associatedData)
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+  const opened = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+  try {
+    decipher.final()
+  } catch {
+    // The one thing that `final` can complain of: this is not what was sealed.
+    return undefined
+  }
+  return opened
+}

@@ -1,0 +1,39 @@
+// A handle's value on its way into the store and out of it.
+
+import { ToolError } from '../authoring/tool-error.ts'
+import type { Check } from '../schema/check.ts'
+
+/** What handles need to know of their kind. */
+export interface HandleKind {
+  readonly kind: string
+  readonly prefix: string
+  readonly idleTtlMs: number
+  readonly maxAgeMs: number | undefined
+  readonly maxBytes: number
+  readonly createdBy: string | undefined
+  readonly checkValue: Check
+}
+
+/** Throws where the author's value is not what its schema promises, and a ToolError where it has grown too large. */
+export async function toBytes ({ kind, maxBytes, checkValue }: HandleKind, value: unknown): Promise<Buffer> {
+  // What is checked is what will be read: the value as JSON has it. And a check may fill in defaults, which are not the caller's.
+  const verdict = await checkValue(parse(stringify(kind, value)))
+  if (!verdict.ok) throw new Error(`the value of a ${kind} does not match its schema: ${verdict.problems.join('; ')}`)
+  const bytes = Buffer.from(stringify(kind, verdict.value))
+  if (bytes.length > maxBytes) throw new ToolError(`This ${kind} would be too large: ${bytes.length} bytes, the limit is ${maxBytes}. Nothing was changed.`)
+  return bytes
+}
+
+export function readValue (bytes: Buffer): unknown {
+  return parse(bytes.toString('utf8'))
+}
+
+function stringify (kind: string, value: unknown): string {
+  const json: string | undefined = JSON.stringify(value)
+  if (json === undefined) throw new Error(`the value of a ${kind} is not a JSON value`)
+  return json
+}
+
+function parse (json: string): unknown {
+  return JSON.parse(json)
+}

@@ -1,0 +1,57 @@
+// What is done to a record in Redis, each as one script: nothing comes between its steps, and nothing is ever half done.
+
+/**
+ * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, if it has one.
+ * KEYS[2] holds the names of the owner's live records by when they expire. Only the limit hangs on it: so it is written
+ * last and by `pcall`, and its failure is no failure of the operation. The value is written first, because Redis refuses
+ * for want of memory only what a script writes first: what it has begun it lets it finish.
+ * Times are milliseconds, by the clock of Redis.
+ */
+const PRELUDE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function keep (name, idle, ends)
+  local expires = math.min(now + tonumber(idle), tonumber(ends) or math.huge)
+  local text = string.format('%.0f', expires)
+  redis.call('PEXPIREAT', KEYS[1], text)
+  redis.pcall('ZADD', KEYS[2], text, name)
+  local last = redis.pcall('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
+  if last[2] then redis.pcall('PEXPIREAT', KEYS[2], last[2]) end
+  return expires
+end
+`
+
+export const TAKEN = -1
+export const FULL = -2
+
+/** ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, or one of the above. */
+export const CREATE = `${PRELUDE}
+if redis.call('EXISTS', KEYS[1]) == 1 then return ${TAKEN} end
+if redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf') >= tonumber(ARGV[6]) then return ${FULL} end
+redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', ARGV[4], 'e', ARGV[5])
+redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+return keep(ARGV[1], ARGV[4], ARGV[5])
+`
+
+/** ARGV: name. Returns value, version and when it expires, or nil. */
+export const READ = `${PRELUDE}
+local record = redis.call('HMGET', KEYS[1], 'v', 'n', 'i', 'e')
+if not record[1] then return false end
+return { record[1], record[2], keep(ARGV[1], record[3], record[4]) }
+`
+
+/** ARGV: name, the version that is there, value, the next version. Returns when it expires, or nil. */
+export const REPLACE = `${PRELUDE}
+local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
+if record[1] ~= ARGV[2] then return false end
+redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
+return keep(ARGV[1], record[2], record[3])
+`
+
+/** ARGV: name. Returns 1 or 0. */
+export const DELETE = `
+local deleted = redis.call('DEL', KEYS[1])
+redis.pcall('ZREM', KEYS[2], ARGV[1])
+return deleted
+`

@@ -1,0 +1,135 @@
+import t, { type Test } from 'tap'
+import type { ChangeEvent } from '../../src/events/change-event.ts'
+import type { EventBus } from '../../src/events/event-bus.ts'
+import { openRedisEventBus } from '../../src/events/redis-event-bus.ts'
+import { openRedis } from '../../src/redis-connection.ts'
+import { checkEventBus } from '../contracts/event-bus-contract.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../helpers/redis-server.ts'
+
+async function connect (t: Test, url: string, onError: (error: unknown) => void = () => {}): Promise<EventBus> {
+  const redis = openRedis(url, { onError () {} })
+  t.teardown(async () => await redis.close())
+  await redis.ready(5000)
+  const bus = await openRedisEventBus(redis, { onError })
+  t.teardown(async () => await bus.close())
+  return bus
+}
+
+function listen (bus: EventBus): ChangeEvent[] {
+  const heard: ChangeEvent[] = []
+  bus.subscribe((event) => { heard.push(event) })
+  return heard
+}
+
+const updated = (index: number): ChangeEvent => ({ type: 'resource-updated', uri: `a://${index}` })
+
+if (hasRedisServer(t)) {
+  const server = await startRedisServer(t)
+
+  checkEventBus(t, async () => await connect(t, server.url))
+
+  t.test('each event reaches every replica once and in order, and is no echo to its own', async (t) => {
+    const [here, there] = [await connect(t, server.url), await connect(t, server.url)]
+    const [heardHere, heardThere] = [listen(here), listen(there)]
+    const events = Array.from({ length: 100 }, (_, index) => updated(index))
+    for (const event of events) await here.publish(event)
+    await there.publish({ type: 'tools-changed' })
+    await until(() => heardHere.length > 100 && heardThere.length > 100, 'all events')
+    t.strictSame(heardHere, [...events, { type: 'tools-changed' }])
+    t.strictSame(heardThere.filter(({ type }) => type === 'resource-updated'), events)
+    t.equal(heardThere.length, 101)
+  })
+
+  t.test('after an outage everyone hears that something was missed, and events flow again', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
+    const [heardHere, heardThere] = [listen(here), listen(there)]
+    await own.kill()
+    await within(here.publish({ type: 'prompts-changed' }), 'publishing without Redis')
+    t.strictSame(heardHere, [{ type: 'prompts-changed' }], 'its own replica is told all the same')
+    await own.restart()
+    const isMissed = ({ type }: ChangeEvent) => type === 'events-missed'
+    await until(() => heardHere.some(isMissed) && heardThere.some(isMissed), 'both to hear of it', 10_000)
+    await here.publish(updated(1))
+    await until(() => heardThere.some(({ type }) => type === 'resource-updated'), 'an event after the outage')
+  })
+
+  t.test('publishing to a Redis that answers no more neither hangs nor fails, and all others hear that they missed something', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const errors: unknown[] = []
+    const [here, there] = [await connect(t, own.url, (error) => { errors.push(error) }), await connect(t, own.url)]
+    const heard = listen(there)
+    own.freeze()
+    await t.resolves(within(here.publish({ type: 'prompts-changed' }), 'publishing', 2500))
+    t.match(errors, [{ message: /timed out/ }])
+    own.thaw()
+    await until(() => heard.some(({ type }) => type === 'events-missed'), 'the other replica to hear of it', 10_000)
+  })
+
+  t.test('a subscriber that is cut off is subscribed again, which is told once', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
+    const [heardHere, heardThere] = [listen(here), listen(there)]
+    await own.cli('client', 'kill', 'type', 'pubsub')
+    await until(() => heardHere.length > 0 && heardThere.length > 0, 'both to hear of it')
+    await here.publish(updated(1))
+    await until(() => heardThere.length > 1, 'an event afterwards')
+    t.strictSame(heardHere, [{ type: 'events-missed' }, updated(1)])
+    t.strictSame(heardThere, heardHere)
+  })
+
+  t.test('what is no event is nothing to the listeners, and is reported', async (t) => {
+    const errors: unknown[] = []
+    const bus = await connect(t, server.url, (error) => { errors.push(error) })
+    const heard = listen(bus)
+    const odd = ['no event', 'x no event', 'x null', 'x []', 'x {"type":"unknown"}', 'x {"type":"resource-updated","uri":1}', '']
+    for (const message of odd) await server.cli('publish', 'trivet:events', message)
+    await server.cli('publish', 'trivet:events', 'x {"type":"tools-changed"}')
+    await until(() => heard.length > 0, 'the event after them')
+    t.strictSame(heard, [{ type: 'tools-changed' }])
+    t.equal(errors.length, odd.length)
+    for (const error of errors) t.ok(error instanceof Error)
+  })
+
+  t.test("a listener that fails keeps nothing from the other replicas, and nobody else's event fails by it", async (t) => {
+    const errors: unknown[] = []
+    const [here, there] = [await connect(t, server.url), await connect(t, server.url, (error) => { errors.push(error) })]
+    const fail = () => { throw new Error('a listener of the test fails') }
+    here.subscribe(fail)
+    there.subscribe(fail)
+    const heard = listen(there)
+    await t.rejects(here.publish(updated(1)))
+    await until(() => heard.length > 0, 'the event')
+    t.strictSame(heard, [updated(1)])
+    t.match(errors, [{ name: 'AggregateError' }])
+  })
+
+  t.test('does not open where Redis is not connected', { timeout: 60_000 }, async (t) => {
+    const nowhere = openRedis('redis://127.0.0.1:1', { onError () {} })
+    t.teardown(async () => await nowhere.close())
+    await t.rejects(openRedisEventBus(nowhere, { onError () {} }), { message: /trivet:events/, cause: { message: /not connected/ } })
+  })
+
+  t.test('a cluster that loses the node of the channel passes events on when that is back', { timeout: 120_000 }, async (t) => {
+    const { url, nodes } = await startRedisCluster(t)
+    const [here, there] = [await connect(t, url), await connect(t, url)]
+    const heard = listen(there)
+    for (const node of nodes) await node.kill()
+    await t.resolves(within(here.publish({ type: 'prompts-changed' }), 'publishing', 2500))
+    for (const node of nodes) await node.restart()
+    await until(() => heard.some(({ type }) => type === 'events-missed'), 'the other replica to hear of it', 30_000)
+    await here.publish(updated(1))
+    await until(() => heard.some(({ type }) => type === 'resource-updated'), 'an event after the outage', 10_000)
+    t.strictSame(heard.filter(({ type }) => type === 'resource-updated'), [updated(1)])
+  })
+
+  t.test('works in a cluster', { timeout: 60_000 }, async (t) => {
+    const { url } = await startRedisCluster(t)
+    const [here, there] = [await connect(t, url), await connect(t, url)]
+    const heard = listen(there)
+    await here.publish(updated(1))
+    await until(() => heard.length > 0, 'the event')
+    t.strictSame(heard, [updated(1)])
+  })
+}

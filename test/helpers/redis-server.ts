@@ -1,0 +1,131 @@
+// Real Redis servers of the tests' own, on free ports of the loopback: alone, as a cluster, or under a Sentinel.
+
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { until, within } from './deadline.ts'
+import { makeFolder } from './folder.ts'
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  /** Runs redis-cli against it, and resolves to what that prints. */
+  cli (...args: string[]): Promise<string>
+  /** Ends it as a crash would. */
+  kill (): Promise<void>
+  /** Starts it again on its port, with what it has kept. */
+  restart (): Promise<void>
+  /** It keeps its connections and answers nothing, until it is thawed. */
+  freeze (): void
+  thaw (): void
+}
+
+export interface RedisServerOptions {
+  readonly password?: string
+  /** Keeps what is written in a file, which survives a crash. */
+  readonly isDurable?: boolean
+  readonly args?: readonly string[]
+}
+
+/**
+ * Whether servers can be started here. Where the programs are missing the tests fail if CI or TRIVET_TEST_REQUIRE_SERVERS
+ * is set, and are skipped otherwise, which is said.
+ */
+export function hasRedisServer (t: Test): boolean {
+  const missing = ['redis-server', 'redis-cli'].filter((program) => spawnSync(program, ['--version']).error !== undefined)
+  if (missing.length === 0) return true
+  const reason = `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package redis-server`
+  if (process.env.CI !== undefined || process.env.TRIVET_TEST_REQUIRE_SERVERS !== undefined) t.fail(reason)
+  else {
+    console.error(reason)
+    t.pass(reason)
+  }
+  return false
+}
+
+/** Stopped when the test ends. */
+export async function startRedisServer (t: Test, { password, isDurable = false, args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
+  const port = await findFreePort()
+  const folder = await makeFolder(t)
+  const launch = createLauncher(t, [
+    '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable ? 'yes' : 'no',
+    ...(password === undefined ? [] : ['--requirepass', password]), ...args
+  ])
+  let child = await launch()
+  return {
+    port,
+    url: `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
+    cli: async (...words) => await runCli(port, password, words),
+    async kill () { await end(child) },
+    async restart () { child = await launch() },
+    freeze () { child.kill('SIGSTOP') },
+    thaw () { child.kill('SIGCONT') }
+  }
+}
+
+/** Three masters without replicas. */
+export async function startRedisCluster (t: Test): Promise<{ url: string, nodes: readonly RedisServer[] }> {
+  const nodes = await Promise.all(Array.from({ length: 3 }, async () => await startRedisServer(t, {
+    args: ['--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort()), '--cluster-node-timeout', '2000']
+  })))
+  const [first] = nodes
+  if (first === undefined) throw new TypeError('unreachable')
+  await first.cli('--cluster', 'create', ...nodes.map(({ port }) => `127.0.0.1:${port}`), '--cluster-replicas', '0', '--cluster-yes')
+  for (const node of nodes) await until(async () => (await node.cli('cluster', 'info')).includes('cluster_state:ok'), 'the cluster')
+  return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, nodes }
+}
+
+/** One master, called `trivet-master`, and one Sentinel. */
+export async function startRedisSentinel (t: Test, password: string): Promise<{ url: string, master: RedisServer }> {
+  const master = await startRedisServer(t, { password })
+  const port = await findFreePort()
+  const file = join(await makeFolder(t), 'sentinel.conf')
+  await writeFile(file, [
+    `port ${port}`, 'bind 127.0.0.1', `sentinel monitor trivet-master 127.0.0.1 ${master.port} 1`, `sentinel auth-pass trivet-master "${password}"`, ''
+  ].join('\n'))
+  const launch = createLauncher(t, [file, '--sentinel'])
+  await launch()
+  return { url: `redis+sentinel://:${encodeURIComponent(password)}@127.0.0.1:${port}/trivet-master`, master }
+}
+
+function createLauncher (t: Test, args: readonly string[]): () => Promise<ChildProcess> {
+  return async () => {
+    const child = spawn('redis-server', [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    t.teardown(async () => await end(child))
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => { printed += text })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => { printed += text })
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`redis-server ended:\n${printed}`)
+      return /Ready to accept connections|Sentinel ID is/.test(printed)
+    }, 'redis-server', 10_000)
+    return child
+  }
+}
+
+async function end (child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await within(exited, 'the end of redis-server')
+}
+
+async function runCli (port: number, password: string | undefined, words: readonly string[]): Promise<string> {
+  const login = password === undefined ? [] : ['-a', password, '--no-auth-warning']
+  const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...login, ...words])
+  return stdout.trim()
+}
+
+async function findFreePort (): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new TypeError('unreachable')
+  return address.port
+}

@@ -1,0 +1,68 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import { checkStateStore } from '../contracts/state-store-contract.ts'
+import { until } from '../helpers/deadline.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+checkStateStore(t, async (t) => {
+  let time = 1_800_000_000_000
+  const now = () => time
+  const store = createMemoryStateStore({ now })
+  t.teardown(async () => await store.close())
+  return { store, now, advance (ms) { time += ms } }
+})
+
+t.test('abandoned records give their memory back, without being asked for; used ones stay', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const bytes = () => {
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+  let time = 1_800_000_000_000
+  const store = createMemoryStateStore({ now: () => time, sweepMs: 5 })
+  t.teardown(async () => await store.close())
+  const before = bytes()
+  const value = Buffer.alloc(MEBIBYTE)
+  for (let i = 0; i < 50; i++) await store.create({ owner: `o${i % 3}`, name: `n${i}` }, value, { idleMs: 1000 }, 100)
+  t.ok(bytes() - before > 50 * MEBIBYTE)
+  time += 600
+  for (let i = 0; i < 10; i++) await store.read({ owner: `o${i % 3}`, name: `n${i}` })
+  time += 600
+  await until(() => bytes() - before < 15 * MEBIBYTE, 'the memory of 40 records')
+  for (let i = 0; i < 10; i++) t.equal((await store.read({ owner: `o${i % 3}`, name: `n${i}` }))?.value.length, MEBIBYTE)
+  time += 1000
+  await until(() => bytes() - before < 3 * MEBIBYTE, 'the memory of the other 10')
+})
+
+t.test('a deleted record gives its memory back at once, and so does a closed store', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const bytes = () => {
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+  const store = createMemoryStateStore()
+  const before = bytes()
+  const value = Buffer.alloc(MEBIBYTE)
+  for (let i = 0; i < 50; i++) {
+    await store.create({ owner: 'o', name: 'deleted' }, value, { idleMs: 86_400_000 }, 100)
+    await store.delete({ owner: 'o', name: 'deleted' })
+  }
+  await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of deleted records')
+  for (let i = 0; i < 20; i++) await store.create({ owner: 'o', name: `n${i}` }, value, { idleMs: 86_400_000 }, 100)
+  t.ok(bytes() - before > 15 * MEBIBYTE)
+  await store.close()
+  await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of a closed store')
+})
+
+t.test('an open store keeps no process from ending', async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
+  const before = timers()
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  t.equal(timers(), before)
+})

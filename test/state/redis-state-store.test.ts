@@ -1,0 +1,184 @@
+import t, { type Test } from 'tap'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openRedis } from '../../src/redis-connection.ts'
+import { openRedisStateStore } from '../../src/state/redis-state-store.ts'
+import { StoreUnavailable, type StateKey, type StateStore } from '../../src/state/state-store.ts'
+import { checkStateStore } from '../contracts/state-store-contract.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer } from '../helpers/redis-server.ts'
+
+const KEY: StateKey = { owner: 'o', name: 'counter' }
+const LIFETIME = { idleMs: 600_000 }
+/** Past this a call counts as hanging. */
+const QUICK_MS = 2500
+
+async function connect (t: Test, url: string): Promise<StateStore> {
+  const redis = openRedis(url, { onError () {} })
+  t.teardown(async () => await redis.close())
+  await redis.ready(5000)
+  const store = openRedisStateStore(redis.commands)
+  t.teardown(async () => await store.close())
+  return store
+}
+
+async function increment (store: StateStore): Promise<void> {
+  for (;;) {
+    const record = await store.read(KEY)
+    if (record === undefined) throw new Error('the record is gone')
+    if (await store.replace(KEY, record.version, Buffer.from(String(Number(record.value) + 1))) !== undefined) return
+  }
+}
+
+if (hasRedisServer(t)) {
+  const server = await startRedisServer(t)
+  const flush = await connect(t, server.url)
+  await flush.check()
+
+  checkStateStore(t, async (t) => {
+    await server.cli('flushall')
+    return {
+      store: await connect(t, server.url),
+      now: Date.now,
+      advance: async (ms) => { await pause(ms) },
+      reopen: async () => await connect(t, server.url)
+    }
+  }, { unitMs: 150, toleranceMs: 200 })
+
+  t.test('two replicas change one record, and nothing is lost', async (t) => {
+    const stores = [await connect(t, server.url), await connect(t, server.url)]
+    await stores[0]?.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 50 }, async () => await increment(store))))
+    t.equal((await stores[1]?.read(KEY))?.value.toString(), '100')
+  })
+
+  t.test('a lost Redis fails quickly, and is found again with all that it acknowledged', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t, { isDurable: true })
+    const store = await connect(t, own.url)
+    await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    await increment(store)
+    for (const [fail, recover] of [[own.kill, own.restart], [own.freeze, own.thaw]] as const) {
+      await fail()
+      for (const act of [() => store.read(KEY), () => store.check(), () => store.replace(KEY, '1', Buffer.from('9')), () => store.create(KEY, Buffer.from('9'), LIFETIME, 10)]) {
+        const error: unknown = await within(act().then(() => undefined, (error: unknown) => error), 'an answer without Redis', QUICK_MS)
+        t.match(error, { name: 'StoreUnavailable' })
+      }
+      await recover()
+      await until(async () => await store.check().then(() => true, () => false), 'Redis to be found again', 10_000)
+      t.equal((await store.read(KEY))?.value.toString(), '1')
+    }
+  })
+
+  t.test('a change that is acknowledged while Redis crashes and comes back is kept, and none is made twice', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t, { isDurable: true })
+    const store = await connect(t, own.url)
+    await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    const counts = { acknowledged: 0, unknown: 0 }
+    const over = new AbortController()
+    const incrementing = Promise.all(Array.from({ length: 20 }, async () => {
+      while (!over.signal.aborted) {
+        const record = await store.read(KEY).catch(async () => await pause(5))
+        if (record === undefined) continue
+        await store.replace(KEY, record.version, Buffer.from(String(Number(record.value) + 1)))
+          .then((replaced) => { if (replaced !== undefined) counts.acknowledged++ }, () => { counts.unknown++ })
+      }
+    }))
+    await until(() => counts.acknowledged > 100, 'increments before the crash')
+    await own.kill()
+    await own.restart()
+    const before = counts.acknowledged
+    await until(() => counts.acknowledged > before + 100, 'increments after it', 10_000)
+    over.abort()
+    await incrementing
+    const count = Number((await store.read(KEY))?.value)
+    t.ok(count >= counts.acknowledged && count <= counts.acknowledged + counts.unknown, `${count} of ${JSON.stringify(counts)}`)
+  })
+
+  t.test('many calls to a Redis that answers no more are all over soon, and later ones at once', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    own.freeze()
+    const failures = await within(Promise.all(Array.from({ length: 500 }, async () => await store.read(KEY).catch((error: unknown) => error))), 'all answers', QUICK_MS)
+    t.ok(failures.every((error) => error instanceof StoreUnavailable))
+    const isAtOnce = async () => {
+      const started = performance.now()
+      await t.rejects(store.read(KEY), StoreUnavailable)
+      return performance.now() - started < 50
+    }
+    await until(isAtOnce, 'the connection to be given up')
+    own.thaw()
+    await until(async () => await store.check().then(() => true, () => false), 'Redis to be found again', 10_000)
+  })
+
+  t.test('a Redis that is full, has become a replica, or holds something else under the key is not available, and says why', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const other: StateKey = { owner: 'o', name: 'other' }
+    const made = await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    if (typeof made === 'string') throw new Error(made)
+    const create = async () => await store.create(other, Buffer.from('0'), LIFETIME, 10)
+
+    await own.cli('config', 'set', 'maxmemory', '1')
+    await t.rejects(create(), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
+    await t.rejects(store.replace(KEY, made.version, Buffer.from('1')), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
+    t.equal((await store.read(KEY))?.value.toString(), '0', 'what it has can still be read')
+    await own.cli('config', 'set', 'maxmemory', '0')
+    t.equal(await store.read(other), undefined, 'and nothing is half done')
+
+    await own.cli('set', 'trivet:{o}:other', 'something else')
+    await t.rejects(store.read(other), { name: 'StoreUnavailable', cause: { message: /^WRONGTYPE/ } })
+    await own.cli('del', 'trivet:{o}:other')
+
+    await own.cli('replicaof', '127.0.0.1', '1')
+    await t.rejects(create(), { name: 'StoreUnavailable', cause: { message: /^READONLY/ } })
+    await own.cli('replicaof', 'no', 'one')
+    await until(async () => await create().then(() => true, () => false), 'Redis to take writes again', 10_000)
+  })
+
+  t.test('Redis expires by itself what is not used, and an owner without records leaves nothing', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const keys = async () => (await own.cli('keys', '*')).split('\n').toSorted()
+    await store.create(KEY, Buffer.from('0'), { idleMs: 150 }, 10)
+    t.strictSame(await keys(), ['trivet:{o}', 'trivet:{o}:counter'])
+    await until(async () => await own.cli('dbsize') === '0', 'both to expire')
+    await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    await store.delete(KEY)
+    t.strictSame(await keys(), [''])
+  })
+
+  t.test('scripts that Redis has forgotten are sent again', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    await own.cli('script', 'flush')
+    await Promise.all(Array.from({ length: 20 }, async () => await increment(store)))
+    t.equal((await store.read(KEY))?.value.toString(), '20')
+  })
+
+  t.test('works in a cluster, whoever the owners are', { timeout: 60_000 }, async (t) => {
+    const cluster = await startRedisCluster(t)
+    const store = await connect(t, cluster.url)
+    const owners = Array.from({ length: 30 }, (_, index) => `owner-${index}`)
+    await Promise.all(owners.map(async (owner) => await store.create({ owner, name: 'a' }, Buffer.from(owner), LIFETIME, 10)))
+    for (const owner of owners) t.equal((await store.read({ owner, name: 'a' }))?.value.toString(), owner)
+    const kept = await Promise.all(cluster.nodes.map(async ({ cli }) => Number(await cli('dbsize'))))
+    t.ok(kept.every((count) => count > 0), 'and they lie on all of its nodes')
+  })
+
+  t.test('finds the master through Sentinels, and logs in', { timeout: 60_000 }, async (t) => {
+    const { url } = await startRedisSentinel(t, 'word:of@its/own')
+    const store = await connect(t, url)
+    await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
+    await increment(store)
+    t.equal((await store.read(KEY))?.value.toString(), '1')
+  })
+
+  t.test('says which setting is wrong, and never the password', async (t) => {
+    for (const url of ['redis://:hunter2@', 'redis://:hunter2@a:99999', 'redis+sentinel://:hunter2@a', 'redis://:hunter2@a,b', 'redis://:hunter2@a/x']) {
+      t.throws(() => openRedis(url, { onError () {} }), { message: /^TRIVET_STATE_URL must be redis:\/\/(?!.*hunter2)/ }, url)
+    }
+    const nowhere = openRedis('redis://:hunter2@127.0.0.1:1', { onError () {} })
+    t.teardown(async () => await nowhere.close())
+    await t.rejects(nowhere.ready(300), { message: /^TRIVET_STATE_URL: no Redis is reachable at 127\.0\.0\.1:1 (?!.*hunter2)/ })
+  })
+}
