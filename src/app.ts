@@ -132,9 +132,15 @@ const CONNECT_DEADLINE_MS = 5000
 async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Promise<Backends> {
   if (stateUrl.startsWith('redis')) {
     const redis = openRedis(stateUrl, { onError: (err) => log.warn({ err }, 'Redis is not available') })
-    await redis.ready(CONNECT_DEADLINE_MS)
-    const bus = await openRedisEventBus(redis, { onError: (err) => log.warn({ err }, 'events are not passed on') })
-    return toBackends(openRedisStateStore(redis.commands), bus, redis)
+    try {
+      await redis.ready(CONNECT_DEADLINE_MS)
+      const bus = await openRedisEventBus(redis, { onError: (err) => log.warn({ err }, 'events are not passed on') })
+      return toBackends(openRedisStateStore(redis.commands), bus, redis)
+    } catch (error) {
+      // Otherwise it goes on trying to connect.
+      await redis.close()
+      throw error
+    }
   }
   const store = stateUrl === 'memory:' ? createMemoryStateStore() : openLmdbStateStore(stateUrl.slice('file:'.length))
   return toBackends(store, createMemoryEventBus())

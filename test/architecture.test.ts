@@ -88,9 +88,9 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
   },
   {
     claim: 'a driver is imported by its own file alone',
-    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, ({ file }) => file === 'state/lmdb-state-store.ts' || file === 'redis-connection.ts'),
+    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, ({ file }) => file === 'state/lmdb-folder.ts' || file === 'redis-connection.ts'),
     made: {
-      'state/lmdb-state-store.ts': "import { open } from 'lmdb'\n",
+      'state/lmdb-folder.ts': "import { open } from 'lmdb'\n",
       'redis-connection.ts': "import { Redis } from 'ioredis'\n",
       'events/redis-event-bus.ts': "import { Redis } from 'ioredis'\n",
       'app.ts': "import { open } from 'lmdb'\n"

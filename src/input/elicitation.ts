@@ -34,7 +34,7 @@ function readFormResponse (form: Form, response: unknown): Answer | undefined | 
   const { action, content = {} } = response
   if (action === 'decline' || action === 'cancel') return plainAnswer({ action })
   if (action !== 'accept' || !isObject(content)) return undefined
-  const asked = content; Object.fromEntries(form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]]))
+  const asked = Object.fromEntries(form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]]))
   const verdict = form.check(asked)
   return verdict instanceof Promise ? verdict.then(toAnswer) : toAnswer(verdict)
 

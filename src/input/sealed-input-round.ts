@@ -151,10 +151,7 @@ class SealedInputRound implements InputRound {
     const { answers } = this.#work.carried
     const carried = answers.get(key)
     const { inputResponses } = this.#request
-    const fromRequest = () => {
-      answers.delete(key)
-      return isObject(inputResponses) && Object.hasOwn(inputResponses, key) ? then(question.read(inputResponses[key]), note) : undefined
-    }
+    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key) ? then(question.read(inputResponses[key]), note) : undefined
     const note = (answer: Answer | undefined) => {
       if (answer !== undefined) answers.set(key, answer.json)
       return answer

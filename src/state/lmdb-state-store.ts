@@ -22,7 +22,10 @@ export interface LmdbStateStoreOptions {
   readonly writeDeadlineMs?: number
 }
 
-/** Makes the folder where there is none. Throws where it cannot be used. */
+/**
+ * Makes the folder where there is none. Throws where it cannot be used. A folder may be open in many processes, but once
+ * in each: opening it waits for whoever writes, and another store of this process would wait for this one's thread.
+ */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
   const { now = Date.now, sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
   const { root, headers, values, expiries, owners } = openLmdbFolder(folder)

@@ -50,11 +50,15 @@ async function create (store: StateStore, key: { owner: string, name: string }, 
   return made
 }
 
-/** How many entries each database of the folder has. */
-function countEntries (folder: string): { [database: string]: number } {
+/** Tells how many entries each database of the folder has. Opened before anything writes: opening waits for writers, and they for this thread. */
+function openCounts (t: Test, folder: string): () => { [database: string]: number } {
   const root = open({ path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false })
-  root.resetReadTxn()
-  return Object.fromEntries(['headers', 'values', 'expiries', 'owners'].map((name) => [name, root.openDB({ name, encoding: 'binary' }).getKeysCount()]))
+  const databases = ['headers', 'values', 'expiries', 'owners'].map((name) => [name, root.openDB({ name, encoding: 'binary' })] as const)
+  t.teardown(async () => await root.close())
+  return () => {
+    root.resetReadTxn()
+    return Object.fromEntries(databases.map(([name, database]) => [name, database.getKeysCount()]))
+  }
 }
 
 checkStateStore(t, async (t) => {
@@ -67,6 +71,7 @@ checkStateStore(t, async (t) => {
 
 t.test('what a killed process had acknowledged is there, and its folder works on', async (t) => {
   const folder = await makeFolder(t)
+  const count = openCounts(t, folder)
   // Open all the time: the lock that the killed process held must not be lost to the others.
   const beside = openStore(t, folder)
   const expected = new Map<string, string>()
@@ -88,7 +93,7 @@ t.test('what a killed process had acknowledged is there, and its folder works on
       if (value !== state && value !== next) lost.push(`${id}: ${state}, found ${value}`)
     }
     t.strictSame(lost, [])
-    const { headers, values, expiries } = countEntries(folder)
+    const { headers, values, expiries } = count()
     t.ok(headers === values && headers === expiries, 'and no operation is there in part')
     await within(create(beside, { owner: 'beside', name: `n${round}` }, 'kept'), 'a write of another process')
   }
@@ -96,6 +101,7 @@ t.test('what a killed process had acknowledged is there, and its folder works on
 
 t.test('processes that share a folder lose none of their increments', async (t) => {
   const folder = await makeFolder(t)
+  const count = openCounts(t, folder)
   const store = openStore(t, folder)
   await create(store, KEY, '0')
   const writers = [startWriter(t, 'increment', folder, '400'), startWriter(t, 'increment', folder, '400')]
@@ -109,7 +115,7 @@ t.test('processes that share a folder lose none of their increments', async (t) 
     t.strictSame(lines(), ['done'])
   }
   t.equal(String((await store.read(KEY))?.value), '900', 'which a read sees at once')
-  const { headers, values, expiries } = countEntries(folder)
+  const { headers, values, expiries } = count()
   t.strictSame({ headers, values, expiries }, { headers: 41, values: 41, expiries: 41 })
 })
 
@@ -137,20 +143,21 @@ t.test('a read sees what another process has acknowledged, at once', async (t) =
 t.test('what has expired is deleted without being asked for, and what was used is not', async (t) => {
   const folder = await makeFolder(t)
   let time = 1_800_000_000_000
+  const count = openCounts(t, folder)
   const store = openStore(t, folder, { now: () => time, sweepMs: 5 })
   const keys = Array.from({ length: 1000 }, (_, index) => ({ owner: `o${index % 7}`, name: `n${index}` }))
   await Promise.all(keys.map(async (key) => await create(store, key, 'x', 1000)))
-  t.strictSame(countEntries(folder), { headers: 1000, values: 1000, expiries: 1000, owners: 7 })
+  t.strictSame(count(), { headers: 1000, values: 1000, expiries: 1000, owners: 7 })
   time += 600
   for (const key of keys.slice(0, 10)) await store.read(key)
   time += 600
-  await until(() => countEntries(folder).headers === 10, 'the sweep')
-  await until(() => countEntries(folder).expiries === 10, 'the sweep')
+  await until(() => count().headers === 10, 'the sweep')
+  await until(() => count().expiries === 10, 'the sweep')
   for (const key of keys.slice(0, 9)) t.equal(String((await store.read(key))?.value), 'x')
   t.equal(await store.delete(keys[9] ?? KEY), true)
   time += 1200
-  await until(() => countEntries(folder).owners === 0, 'the sweep of the rest')
-  t.strictSame(countEntries(folder), { headers: 0, values: 0, expiries: 0, owners: 0 })
+  await until(() => count().owners === 0, 'the sweep of the rest')
+  t.strictSame(count(), { headers: 0, values: 0, expiries: 0, owners: 0 })
 })
 
 t.test('a use is kept by the store that was closed right after it', async (t) => {
