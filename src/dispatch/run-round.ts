@@ -55,5 +55,7 @@ export function runRound<T> (request: RequestContext, round: InputRound, timeout
 function afterRound<T> (round: InputRound, outcome: () => T): T | InputRequired | Promise<T | InputRequired> {
   const settled = round.settle()
   if (settled !== undefined) return settled.then(() => afterRound(round, outcome))
-  return round.pending === undefined ? outcome() : new InputRequired(round.pending)
+  // Read once: each reading seals anew.
+  const { pending } = round
+  return pending === undefined ? outcome() : new InputRequired(pending)
 }
