@@ -22,6 +22,7 @@ import { createInputRounds } from './input/sealed-input-round.ts'
 import { createSealer } from './input/sealer.ts'
 import { createMethods } from './methods/method-list.ts'
 import { subscriptionMeta } from './protocol/notifications.ts'
+import { createOutageLog } from './outage-log.ts'
 import { openRedis } from './redis-connection.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
@@ -131,10 +132,10 @@ const CONNECT_DEADLINE_MS = 5000
 /** The address of the state carries the bus as well: where replicas share the one, they share the other. */
 async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Promise<Backends> {
   if (stateUrl.startsWith('redis')) {
-    const redis = openRedis(stateUrl, { onError: (err) => log.warn({ err }, 'Redis is not available') })
+    const redis = openRedis(stateUrl, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
     try {
       await redis.ready(CONNECT_DEADLINE_MS)
-      const bus = await openRedisEventBus(redis, { onError: (err) => log.warn({ err }, 'events are not passed on') })
+      const bus = await openRedisEventBus(redis, { onError: createOutageLog({ log, message: 'events are not passed on' }) })
       return toBackends(openRedisStateStore(redis.commands), bus, redis)
     } catch (error) {
       // Otherwise it goes on trying to connect.

@@ -27,6 +27,7 @@ const ROOMS = {
   http: ['dispatch', 'catalog', 'events', 'protocol', 'access'],
   'config.ts': [],
   'redis-connection.ts': [],
+  'outage-log.ts': [],
   'app.ts': ['*'],
   'main.ts': ['app.ts', 'config.ts', 'catalog'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']

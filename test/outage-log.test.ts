@@ -1,0 +1,11 @@
+import t from 'tap'
+import { createOutageLog } from '../src/outage-log.ts'
+
+t.test('an outage is one line, and one more for as long as it lasts', async (t) => {
+  const lines: object[] = []
+  let time = 0
+  const tell = createOutageLog({ log: { warn: (fields, message) => lines.push({ ...fields, message }) }, message: 'away', repeatMs: 1000, now: () => time })
+  const err = new Error('refused')
+  for (let attempt = 0; attempt < 21; attempt++, time += 100) tell(err)
+  t.strictSame(lines, [{ err, failures: 1, message: 'away' }, { err, failures: 10, message: 'away' }, { err, failures: 10, message: 'away' }])
+})
