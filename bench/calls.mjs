@@ -75,8 +75,12 @@ async function timedAnswer (url, request) {
   return { answer, ms: performance.now() - startedAt }
 }
 
-/** The load generator walks away from requests in flight; the next peer's turn begins when they have been worked off. */
-async function measureAlone ({ url, pid, bytes }, request, limit) {
+/**
+ * The load generator walks away from requests in flight; the next peer's turn begins when they have been worked off.
+ *
+ * @returns what `measure` does, and the CPU time of the server's process for one answer
+ */
+export async function measureAlone ({ url, pid, bytes }, request, limit) {
   const cpuMsBefore = await cpuMs(pid)
   const figures = await measure(url, request, limit, bytes)
   await ask(url, request)

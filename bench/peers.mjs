@@ -11,21 +11,26 @@ export const TRIVET_LOGGING = 'Trivet, log level info'
 export const SDK_DOCUMENTED = 'SDK as documented'
 
 const BARE = { 'bare node:http': 'node-http.mjs', [CEILING]: 'fastify.mjs' }
+const SECRET = 'sealed for the length of a benchmark'
 const SDK = { [SDK_DOCUMENTED]: 'sdk-documented.mjs', 'SDK, schemas hoisted': 'sdk-hoisted.mjs' }
 
 /**
  * @param {string} main Trivet's entry
  * @param {string} catalog its folder
+ * @param {{ watch?: boolean, logging?: boolean, stateUrl?: string, settings?: Record<string, string> }} [options] `settings`: further variables
  */
-export function startTrivet (main, catalog, { watch = false, logging = false } = {}) {
+export function startTrivet (main, catalog, { watch = false, logging = false, stateUrl = 'memory:', settings = {} } = {}) {
   return startServer(main, {
     HOST: '127.0.0.1',
     PORT: '0',
     TRIVET_CATALOG: catalog,
     TRIVET_WATCH: watch ? 'on' : 'off',
-    TRIVET_STATE_URL: 'memory:',
+    TRIVET_STATE_URL: stateUrl,
+    // Whoever shares state must have the same; the others are none the wiser.
+    TRIVET_SECRETS: SECRET,
     TRIVET_LOG_LEVEL: logging ? 'info' : 'warn',
-    TRIVET_PAGE_SIZE: '10000'
+    TRIVET_PAGE_SIZE: '10000',
+    ...settings
   }, logging ? { outputFile: workspacePath('trivet.log') } : {})
 }
 

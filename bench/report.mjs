@@ -1,5 +1,7 @@
 // Results as text tables.
 
+import { IN_FLIGHT } from './updates.mjs'
+
 /** CPU µs: what one answer costs the server's process. It moves least when something else keeps the machine busy. */
 export function printCalls ({ tools, method, bytes, peers, leftOut }) {
   console.log(`\n${method}, ${tools} tools${bytes === undefined ? '' : `, ${grouped(bytes)} bytes an answer`}`)
@@ -32,6 +34,36 @@ export function printStreams ({ streams, memory, fanOut }) {
 
 export function printStartup ({ tools, ms, runs }) {
   console.log(`\nStart-up with ${grouped(tools)} tool files: ${grouped(ms)} ms (${runs.map(grouped).join(', ')})`)
+}
+
+export function printState ({ updates, calls, requestStates, leftOut }) {
+  console.log(`\nUpdates through handles, ${IN_FLIGHT} in flight`)
+  printTable(['', 'handles', 'updates/s', 'p50 ms', 'p99 ms', 'refused'], [
+    ...updates.map(({ backend, handles, perSecond, p50Ms, p99Ms, refused }) => [
+      backend, grouped(handles), grouped(perSecond), rounded(p50Ms), rounded(p99Ms), grouped(refused)
+    ]),
+    ...Object.entries(leftOut).map(([name, reason]) => [name, `left out: ${reason}`])
+  ])
+  for (const { backend, bytes, baskets, tools } of calls) {
+    console.log(`\ntools/call, state in ${backend}, ${grouped(bytes)} bytes an answer, ${grouped(baskets)} handles`)
+    printTable(['', 'req/s', 'of stateless', 'p50 ms', 'p99 ms', 'CPU µs', 'client busy'], tools.map((tool) => [
+      tool.name, grouped(tool.perSecond), rounded(tool.ofStateless), rounded(tool.p50Ms), rounded(tool.p99Ms), rounded(tool.cpuUs), rounded(tool.clientBusy)
+    ]))
+  }
+  const { bytes, tokenBytes, sealsPerSecond, opensPerSecond } = requestStates
+  console.log(`\nRequest state of ${bytes} bytes, ${tokenBytes} sealed: ${grouped(sealsPerSecond)} seals/s, ${grouped(opensPerSecond)} opens/s`)
+}
+
+export function printReplicas ({ leftOut, replicas, streams, memory, fanOut }) {
+  if (leftOut !== undefined) {
+    console.log(`\nReplicas were left out: ${leftOut}`)
+    return
+  }
+  console.log(`\n${grouped(streams)} streams on ${replicas} replicas: ${memory === undefined ? 'memory was not measured, this system has no /proc' : `${rounded(memory.median / 1024)} KiB a stream`}`)
+  const where = { same: 'the replica that told', other: 'the other', all: 'both' }
+  printTable(['one change to the listeners of', 'streams', 'first ms', 'median ms', 'last ms'], Object.entries(where).map(([key, name]) => [
+    name, grouped(fanOut[key].streams), rounded(fanOut[key].firstMs), rounded(fanOut[key].medianMs), rounded(fanOut[key].lastMs)
+  ]))
 }
 
 /** Leaves out what this run has not measured. */

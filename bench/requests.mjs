@@ -28,8 +28,6 @@ export function modernRequest (method, params) {
   }
 }
 
-export const LISTEN = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
-
 /**
  * What is measured at a size: one request per method, with `isRight`, which looks at a result.
  *

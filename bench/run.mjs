@@ -2,7 +2,7 @@
 //
 //   npm run bench                         all of it: about half an hour
 //   npm run bench -- --quick              fewer sizes, shorter rounds: a few minutes, not fit to quote
-//   npm run bench -- --only streams       one section: calls, streams or startup
+//   npm run bench -- --only streams       one section: calls, startup, streams, state or replicas
 //   npm run bench -- --sizes 5,50 --rounds 5 --seconds 10
 //   node bench/run.mjs --main ../before/dist/main.js      another build of Trivet, to compare
 //
@@ -14,8 +14,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { benchCalls } from './calls.mjs'
 import { benchGrowth } from './growth.mjs'
 import { readOptions } from './options.mjs'
-import { printCalls, printGrowth, printStartup, printStreams, printYardsticks } from './report.mjs'
+import { benchReplicas } from './replicas.mjs'
+import { printCalls, printGrowth, printReplicas, printStartup, printState, printStreams, printYardsticks } from './report.mjs'
 import { benchStartup } from './startup.mjs'
+import { benchState } from './state.mjs'
 import { benchStreams } from './streams.mjs'
 import { surroundings } from './surroundings.mjs'
 import { judge } from './yardsticks.mjs'
@@ -43,6 +45,14 @@ if (options.sections.includes('startup')) {
 if (options.sections.includes('streams')) {
   results.streams = await benchStreams({ main, ...options })
   printStreams(results.streams)
+}
+if (options.sections.includes('state')) {
+  results.state = await benchState({ main, ...options })
+  printState(results.state)
+}
+if (options.sections.includes('replicas')) {
+  results.replicas = await benchReplicas({ main, ...options })
+  printReplicas(results.replicas)
 }
 
 results.yardsticks = judge(results)

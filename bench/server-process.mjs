@@ -1,4 +1,4 @@
-// Starts a server as a process of its own, learns its address from its standard output, and ends it by its pid.
+// Starts a server as a process of its own, waits for what it says on its standard output, and ends it by its pid.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,17 +18,30 @@ process.once('exit', () => { for (const child of running) child.kill('SIGKILL') 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /**
- * Resolves when the server has said where it listens.
+ * Starts a server of Node's, and resolves when it has said where it listens.
  *
  * @param {string} file
  * @param {Record<string, string>} env on top of our own
  * @param {{ outputFile?: string }} [options] `outputFile`: standard output goes there, so that reading it costs us nothing
  * @returns {Promise<{ url: string, pid: number, startMs: number, stop: () => Promise<void> }>}
  */
-export async function startServer (file, env, { outputFile } = {}) {
+export async function startServer (file, env, options) {
+  const { said, ...server } = await startProcess(process.execPath, [file], { env, until: ADDRESS, ...options })
+  return { url: said, ...server }
+}
+
+/**
+ * Resolves when the process has said what matches `until`.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ until: RegExp, env?: Record<string, string>, outputFile?: string }} options
+ * @returns {Promise<{ said: string, pid: number, startMs: number, stop: () => Promise<void> }>} `said`: what matched
+ */
+export async function startProcess (command, args, { until, env, outputFile }) {
   const output = outputFile === undefined ? 'pipe' : openSync(outputFile, 'w')
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(command, args, {
     env: { ...surroundings, NODE_ENV: 'production', ...env },
     stdio: ['ignore', output, 'inherit']
   })
@@ -37,33 +50,33 @@ export async function startServer (file, env, { outputFile } = {}) {
   child.once('exit', () => running.delete(child))
   const stop = () => stopServer(child)
   try {
-    const url = await untilStarted(child, file, outputFile === undefined ? addressFromPipe(child) : addressFromFile(child, outputFile))
-    return { url, pid: child.pid, startMs: performance.now() - startedAt, stop }
+    const said = await untilStarted(child, `${command} ${args[0]}`, outputFile === undefined ? findInPipe(child, until) : findInFile(child, until, outputFile))
+    return { said, pid: child.pid, startMs: performance.now() - startedAt, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function untilStarted (child, file, address) {
+async function untilStarted (child, name, started) {
   const given = new AbortController()
-  const gone = once(child, 'exit', { signal: given.signal }).then(([code]) => { throw new Error(`${file} ended with code ${code} before it listened`) })
-  const late = sleep(START_TIMEOUT_MS, undefined, { signal: given.signal }).then(() => { throw new Error(`${file} did not listen within ${START_TIMEOUT_MS} ms`) })
+  const gone = once(child, 'exit', { signal: given.signal }).then(([code]) => { throw new Error(`${name} ended with code ${code} before it listened`) })
+  const late = sleep(START_TIMEOUT_MS, undefined, { signal: given.signal }).then(() => { throw new Error(`${name} did not listen within ${START_TIMEOUT_MS} ms`) })
   try {
-    return await Promise.race([address, gone, late])
+    return await Promise.race([started, gone, late])
   } finally {
     for (const loser of [gone, late]) loser.catch(() => {})
     given.abort()
   }
 }
 
-function addressFromPipe (child) {
+function findInPipe (child, pattern) {
   return new Promise((resolve) => {
     let said = ''
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       if (said === undefined) return
       said += chunk
-      const found = ADDRESS.exec(said)
+      const found = pattern.exec(said)
       if (found === null) return
       said = undefined
       resolve(found[0])
@@ -71,9 +84,9 @@ function addressFromPipe (child) {
   })
 }
 
-async function addressFromFile (child, outputFile) {
+async function findInFile (child, pattern, outputFile) {
   while (running.has(child)) {
-    const found = ADDRESS.exec(await readFile(outputFile, 'utf8'))
+    const found = pattern.exec(await readFile(outputFile, 'utf8'))
     if (found !== null) return found[0]
     await sleep(20)
   }

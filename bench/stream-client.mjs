@@ -5,15 +5,16 @@ import { fileURLToPath } from 'node:url'
 
 const HOLDER = fileURLToPath(new URL('stream-holder.mjs', import.meta.url))
 const TIMEOUT_MS = 60_000
+/** Opened and closed again before memory is read for the first time. */
+export const WARM_UP_STREAMS = 100
+/** So that what opening took has been given back before memory is read. */
+export const SETTLE_MS = 3000
 
 const holders = new Set()
 process.once('exit', () => { for (const holder of holders) holder.kill('SIGKILL') })
 
 /**
- * Starts a process that holds streams.
- *
- * `open` resolves with the acknowledgement's bytes when all streams have theirs; `arrival` does `change` and resolves,
- * when a notification has come on every stream, with its bytes and the time from the first arrival to the last.
+ * Starts a process that holds streams. `open` resolves with the acknowledgement's bytes when all streams have theirs.
  */
 export function startStreamClient () {
   const holder = fork(HOLDER)
@@ -29,18 +30,27 @@ export function startStreamClient () {
     return answered
   }
   return {
-    open: (url, count) => command({ command: 'open', url, count }, 'opened'),
-    async arrival (change) {
-      await command({ command: 'expect' }, 'expecting')
-      const arrived = nextMessage(holder, 'arrived')
-      const [result] = await Promise.all([arrived, change()])
-      return result
-    },
+    open: (url, count, notifications) => command({ command: 'open', url, count, notifications }, 'opened'),
+    /** From now on one notification with this text is due on every stream, and nothing else. */
+    expect: (text) => command({ command: 'expect', text }, 'expecting'),
+    /** Resolves when what is expected has come on every stream, with its bytes and the times of arrival, in order. */
+    arrived: () => nextMessage(holder, 'arrived'),
     /** Throws where anything has gone wrong with the streams so far. */
     check,
     close: () => command({ command: 'close' }, 'closed'),
     stop: () => { holder.kill() }
   }
+}
+
+/**
+ * Does `change`, and resolves when a notification with this text has come on every stream of every client.
+ *
+ * @returns `changed`: what `change` resolved to; `arrived`: the bytes and the times of arrival, for each client
+ */
+export async function arrivals (clients, text, change) {
+  await Promise.all(clients.map((client) => client.expect(text)))
+  const [changed, ...arrived] = await Promise.all([change(), ...clients.map((client) => client.arrived())])
+  return { changed, arrived }
 }
 
 function nextMessage (holder, key) {

@@ -1,8 +1,9 @@
 // A process of its own that holds streams open and times what arrives on them. Told what to do over IPC:
-// `open` so many, `expect` one notification on each, `close` all.
+// `open` so many, `expect` one notification with a certain text on each, `close` all.
 
 import { Agent, request as httpRequest } from 'node:http'
-import { LISTEN } from './requests.mjs'
+import { sharedNow } from './clock.mjs'
+import { modernRequest } from './requests.mjs'
 
 const OPENING_AT_ONCE = 100
 
@@ -11,11 +12,11 @@ const agent = new Agent({ keepAlive: false, maxSockets: Infinity })
 const streams = new Set()
 let round
 
-process.on('message', async ({ command, url, count }) => {
+process.on('message', async ({ command, url, count, notifications, text }) => {
   try {
-    if (command === 'open') process.send({ opened: await openAll(url, count) })
+    if (command === 'open') process.send({ opened: await openAll(url, count, modernRequest('subscriptions/listen', { notifications })) })
     if (command === 'expect') {
-      round = { missing: new Set(streams) }
+      round = { text, missing: new Set(streams), times: [] }
       process.send({ expecting: true })
     }
     if (command === 'close') {
@@ -29,19 +30,19 @@ process.on('message', async ({ command, url, count }) => {
 })
 
 /** The streams' acknowledgement, which is the same for all. */
-async function openAll (url, count) {
+async function openAll (url, count, listen) {
   let acknowledgement
   for (let opened = 0; opened < count; opened += OPENING_AT_ONCE) {
-    const some = Array.from({ length: Math.min(OPENING_AT_ONCE, count - opened) }, () => open(url))
+    const some = Array.from({ length: Math.min(OPENING_AT_ONCE, count - opened) }, () => open(url, listen))
     acknowledgement = (await Promise.all(some))[0]
   }
   return acknowledgement
 }
 
 /** Resolves with the first message's bytes, when it has come. */
-function open (url) {
+function open (url, { headers, body }) {
   return new Promise((resolve, reject) => {
-    const stream = httpRequest(url, { method: 'POST', agent, headers: LISTEN.headers }, (response) => {
+    const stream = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
       streams.add(stream)
       response.setEncoding('utf8')
       let buffered = ''
@@ -66,19 +67,19 @@ function open (url) {
       })
     })
     stream.on('error', (error) => { if (streams.has(stream)) fail(error.message); else reject(error) })
-    stream.end(LISTEN.body)
+    stream.end(body)
   })
 }
 
 function onNotification (stream, frame) {
-  const now = performance.now()
-  if (!frame.includes('notifications/tools/list_changed') || !round?.missing.delete(stream)) {
+  const now = sharedNow()
+  if (round === undefined || !frame.includes(round.text) || !round.missing.delete(stream)) {
     fail(`a message that no change explains: ${frame}`)
     return
   }
-  round.firstAt ??= now
+  round.times.push(now)
   if (round.missing.size > 0) return
-  process.send({ arrived: { frame, spreadMs: now - round.firstAt } })
+  process.send({ arrived: { frame, times: round.times } })
   round = undefined
 }
 

@@ -6,14 +6,12 @@ import { changeTool, writeCatalog } from './catalog.mjs'
 import { startBareStreams, startTrivet } from './peers.mjs'
 import { HAS_PROC, residentBytes } from './process-figures.mjs'
 import { median, medianRatio } from './stats.mjs'
-import { startStreamClient } from './stream-client.mjs'
+import { arrivals, SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from './stream-client.mjs'
 import { workspacePath } from './workspace.mjs'
 
 const STREAMS = 2000
-const WARM_UP_STREAMS = 100
-/** So that what opening took has been given back before memory is read. */
-const SETTLE_MS = 3000
 const TOOLS = 50
+const NOTIFICATIONS = { toolsListChanged: true }
 
 /**
  * @param {{ main: string, streamRounds: number }} options
@@ -38,11 +36,16 @@ function describeAnew (catalog) {
   return changeTool(catalog, `Searches collection 0, change no. ${++changes}.`)
 }
 
+async function arrival (client, change) {
+  const { arrived: [all] } = await arrivals([client], 'notifications/tools/list_changed', change)
+  return all
+}
+
 /** Records what Trivet writes to a stream, for the bare peer to write the same. */
 async function recordStream (main, catalog) {
   return holding(() => startTrivet(main, catalog, { watch: true }), async (server, client) => {
-    const acknowledgement = await client.open(server.url, 1)
-    const { frame } = await client.arrival(() => describeAnew(catalog))
+    const acknowledgement = await client.open(server.url, 1, NOTIFICATIONS)
+    const { frame } = await arrival(client, () => describeAnew(catalog))
     const file = workspacePath('answers.json')
     await writeFile(file, JSON.stringify({ 'subscriptions/listen': acknowledgement, notification: frame }))
     return file
@@ -52,11 +55,11 @@ async function recordStream (main, catalog) {
 /** Fresh processes in every round, so that none inherits what another round has left in memory. */
 async function benchMemory (contenders, rounds) {
   return alternate(contenders, rounds, ({ start }) => holding(start, async (server, client) => {
-    await client.open(server.url, WARM_UP_STREAMS)
+    await client.open(server.url, WARM_UP_STREAMS, NOTIFICATIONS)
     await client.close()
     await sleep(SETTLE_MS)
     const before = await residentBytes(server.pid)
-    await client.open(server.url, STREAMS)
+    await client.open(server.url, STREAMS, NOTIFICATIONS)
     await sleep(SETTLE_MS)
     const growth = await residentBytes(server.pid) - before
     client.check()
@@ -71,9 +74,12 @@ async function benchFanOut (contenders, rounds) {
       { ...bare, server: bareServer, client: bareClient },
       { ...trivet, server: trivetServer, client: trivetClient }
     ]
-    const reach = async ({ server, client, change }) => (await client.arrival(() => change(server.url))).spreadMs
+    const reach = async ({ server, client, change }) => {
+      const { times } = await arrival(client, () => change(server.url))
+      return times.at(-1) - times[0]
+    }
     for (const side of sides) {
-      await side.client.open(side.server.url, STREAMS)
+      await side.client.open(side.server.url, STREAMS, NOTIFICATIONS)
       await reach(side)
     }
     return alternate(sides, rounds, reach)

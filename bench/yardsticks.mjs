@@ -1,5 +1,6 @@
 // What Trivet has to reach, and whether it did.
 
+import { UPDATING } from './basket-tools.mjs'
 import { TRIVET } from './peers.mjs'
 
 const AT = 50
@@ -16,7 +17,10 @@ const YARDSTICKS = [
   { name: 'tools/call with 5,000 tools of itself with 5', atLeast: 0.95, figure: ({ growth }) => growth?.ratio },
   { name: 'start-up with 5,000 tools, seconds', atMost: 5, figure: ({ startup }) => startup && startup.ms / 1000 },
   { name: 'memory of 2,000 streams of bare node:http\'s', atMost: 1.5, figure: ({ streams }) => streams?.memory?.ratio },
-  { name: 'one change to 2,000 streams of bare node:http\'s time', atMost: 2, figure: ({ streams }) => streams?.fanOut.ratio }
+  { name: 'one change to 2,000 streams of bare node:http\'s time', atMost: 2, figure: ({ streams }) => streams?.fanOut.ratio },
+  ...Object.entries({ memory: 0.8, lmdb: 0.3, Redis: 0.3 }).map(([backend, atLeast]) => (
+    { name: `tools/call that updates state of one without, ${backend}`, atLeast, figure: (results) => updating(results, backend)?.ofStateless }
+  ))
 ]
 
 /** @returns {{ name: string, target: string, figure: number | undefined, verdict: 'met' | 'missed' | 'not measured' }[]} */
@@ -35,4 +39,9 @@ function verdict (figure, atLeast = -Infinity, atMost = Infinity) {
 function trivet ({ calls = [] }, method) {
   const row = calls.find((row) => row.tools === AT && row.method === method)
   return row?.peers.find(({ name }) => name === TRIVET)
+}
+
+function updating ({ state }, backend) {
+  const row = state?.calls.find((row) => row.backend === backend)
+  return row?.tools.find(({ name }) => name === UPDATING)
 }

@@ -7,6 +7,7 @@ import { HandlerReadContext, type HandlerOptions } from '../dispatch/handler-con
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { resourceNotFound } from '../protocol/errors.ts'
+import { UNCACHED } from '../protocol/primitives.ts'
 import { createParamsReader } from '../schema/params.ts'
 
 const METHOD = 'resources/read'
@@ -25,7 +26,9 @@ export function resourcesRead (options: HandlerOptions): Method {
       const output = await openResource(() => runRound(request, round, options.requestTimeoutMs, () =>
         found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)), uri)
       if (output instanceof InputRequired) return request.snapshot.writer.writeInputRequired(output.members)
-      const { mimeType, cache } = found.resource
+      const { mimeType } = found.resource
+      // What was read with somebody's answers is theirs, and another reading would ask again.
+      const cache = retry.inputResponses === undefined && retry.requestState === undefined ? found.resource.cache : UNCACHED
       const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
       if (result === undefined) throw resourceNotFound(uri)
       return result

@@ -7,6 +7,7 @@ import { ToolError } from '../authoring/tool-error.ts'
 import { pauseBefore } from './backoff.ts'
 import { readValue, toBytes, type HandleKind } from './handle-value.ts'
 import { StoreUnavailable, type StateKey, type StateStore } from './state-store.ts'
+import { createTurns } from './turns.ts'
 
 export interface HandlesOptions {
   /** How many live handles one principal may have. */
@@ -26,6 +27,8 @@ const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
 const MAX_ATTEMPTS = 64
 
 export function createHandles (store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions): HandleAccess {
+  // Replicas compare and set; within a process, whoever came first is first.
+  const turns = createTurns()
   return {
     open (kind, principal, signal) {
       const owner = ownerOf(principal)
@@ -35,6 +38,19 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
         const head = `${kind.prefix}_`
         if (typeof id !== 'string' || !id.startsWith(head) || !RANDOM_PART.test(id.slice(head.length))) throw unknownHandle(kind, id)
         return { owner, name: `${kind.kind}:${id}` }
+      }
+
+      async function exchange (key: StateKey, id: string, change: (draft: unknown) => unknown): Promise<unknown> {
+        for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+          const record = await store.read(key)
+          if (record === undefined) throw unknownHandle(kind, id)
+          // Read anew each time: what an attempt that came too late did to its draft is gone.
+          const draft = readValue(record.value)
+          const bytes = await toBytes(kind, await change(draft) ?? draft)
+          if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return readValue(bytes)
+          await pauseBefore(attempt, signal())
+        }
+        throw new ToolError(`This ${kind.kind} is being changed by too many at once. Nothing was changed; try again.`)
       }
 
       return {
@@ -56,16 +72,7 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
 
         update: async (id, change) => await reaching(kind, async () => {
           const key = keyOf(id)
-          for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-            const record = await store.read(key)
-            if (record === undefined) throw unknownHandle(kind, id)
-            // Read anew each time: what an attempt that came too late did to its draft is gone.
-            const draft = readValue(record.value)
-            const bytes = await toBytes(kind, await change(draft) ?? draft)
-            if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return readValue(bytes)
-            await pauseBefore(attempt, signal())
-          }
-          throw new ToolError(`This ${kind.kind} is being changed by too many at once. Nothing was changed; try again.`)
+          return await turns.take(`${key.owner}/${key.name}`, async () => await exchange(key, id, change))
         }),
 
         delete: async (id) => await reaching(kind, async () => {
