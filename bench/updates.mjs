@@ -36,7 +36,7 @@ async function openHandles (main, store) {
   const { ANONYMOUS } = await importBuilt(main, 'access/principal.js')
   const { createSchemaCompiler } = await importBuilt(main, 'schema/json-schema.js')
   const { createHandles } = await importBuilt(main, 'state/handles.js')
-  const kind = { ...BASKET, maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined, checkValue: createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema) }
+  const kind = { ...BASKET, maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined, checkValue: createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema), mayChangeValue: false }
   // A signal for each that waits, as each request has its own.
   return createHandles(store, { maxPerOwner: 10_000 }).open(kind, ANONYMOUS, () => new AbortController().signal)
 }

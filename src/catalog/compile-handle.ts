@@ -2,6 +2,7 @@
 
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { Check } from '../schema/check.ts'
+import { isStandardSchema } from '../schema/standard-schema.ts'
 import type { Complain } from './complaint.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { handleShape } from './definition-shapes.ts'
@@ -17,6 +18,8 @@ export interface CompiledHandle {
   readonly maxBytes: number
   readonly createdBy: string | undefined
   readonly checkValue: Check
+  /** Whether the check may change what it accepts: by filling in defaults, or by whatever a library does. */
+  readonly mayChangeValue: boolean
 }
 
 const DEFAULT_MAX_BYTES = 65_536
@@ -34,7 +37,9 @@ export function compileHandle (definition: HandleDefinition, compilers: SchemaCo
     return undefined
   }
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => complain('schema', rule))
-  return schema && { key: kind, kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check }
+  if (schema === undefined) return undefined
+  const mayChangeValue = isStandardSchema(definition.schema) || JSON.stringify(schema.schema).includes('"default"')
+  return { key: kind, kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
 }
 
 /** What the model is told of it, in the description of the tool that makes one. */

@@ -12,16 +12,24 @@ export interface HandleKind {
   readonly maxBytes: number
   readonly createdBy: string | undefined
   readonly checkValue: Check
+  /** Whether the check may change what it accepts. */
+  readonly mayChangeValue: boolean
 }
 
+/** What is kept of an author's value, and what will be read of it. */
+export interface CheckedValue { readonly bytes: Buffer, readonly value: unknown }
+
 /** Throws where the author's value is not what its schema promises, and a ToolError where it has grown too large. */
-export async function toBytes ({ kind, maxBytes, checkValue }: HandleKind, value: unknown): Promise<Buffer> {
+export async function checkValue ({ kind, maxBytes, checkValue, mayChangeValue }: HandleKind, given: unknown): Promise<CheckedValue> {
   // What is checked is what will be read: the value as JSON has it. And a check may fill in defaults, which are not the caller's.
-  const verdict = await checkValue(parse(stringify(kind, value)))
+  const json = stringify(kind, given)
+  const checked = checkValue(parse(json))
+  const verdict = checked instanceof Promise ? await checked : checked
   if (!verdict.ok) throw new Error(`the value of a ${kind} does not match its schema: ${verdict.problems.join('; ')}`)
-  const bytes = Buffer.from(stringify(kind, verdict.value))
+  const { value } = verdict
+  const bytes = Buffer.from(mayChangeValue ? stringify(kind, value) : json)
   if (bytes.length > maxBytes) throw new ToolError(`This ${kind} would be too large: ${bytes.length} bytes, the limit is ${maxBytes}. Nothing was changed.`)
-  return bytes
+  return { bytes, value: mayChangeValue ? readValue(bytes) : value }
 }
 
 export function readValue (bytes: Buffer): unknown {

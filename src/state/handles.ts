@@ -5,7 +5,7 @@ import { ownerOf, type Principal } from '../access/principal.ts'
 import { HandleError, type Handles } from '../authoring/handles.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import { pauseBefore } from './backoff.ts'
-import { readValue, toBytes, type HandleKind } from './handle-value.ts'
+import { checkValue, readValue, type HandleKind } from './handle-value.ts'
 import { StoreUnavailable, type StateKey, type StateStore } from './state-store.ts'
 import { createTurns } from './turns.ts'
 
@@ -46,8 +46,8 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
           if (record === undefined) throw unknownHandle(kind, id)
           // Read anew each time: what an attempt that came too late did to its draft is gone.
           const draft = readValue(record.value)
-          const bytes = await toBytes(kind, await change(draft) ?? draft)
-          if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return readValue(bytes)
+          const { bytes, value } = await checkValue(kind, await change(draft) ?? draft)
+          if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return value
           await pauseBefore(attempt, signal())
         }
         throw new ToolError(`This ${kind.kind} is being changed by too many at once. Nothing was changed; try again.`)
@@ -56,12 +56,12 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
       return {
         create: async (value) => await reaching(kind, async () => {
           const id = `${kind.prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
-          const bytes = await toBytes(kind, value)
+          const checked = await checkValue(kind, value)
           const lifetime = { idleMs: kind.idleTtlMs, ...(kind.maxAgeMs === undefined ? {} : { endsAt: now() + kind.maxAgeMs }) }
-          const record = await store.create(keyOf(id), bytes, lifetime, maxPerOwner)
+          const record = await store.create(keyOf(id), checked.bytes, lifetime, maxPerOwner)
           if (record === 'full') throw tooMany(kind, maxPerOwner)
           if (record === 'taken') throw new Error(`the id of a new ${kind.kind} is taken: the source of random numbers is broken`)
-          return { id, value: readValue(bytes), expiresAt: new Date(record.expiresAt).toISOString() }
+          return { id, value: checked.value, expiresAt: new Date(record.expiresAt).toISOString() }
         }),
 
         read: async (id) => await reaching(kind, async () => {

@@ -59,7 +59,8 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
     owned.records.set(key.name, kept)
     owned.earliest = Math.min(owned.earliest, expiresAt)
     awaitEnd(kept)
-    return toRecord(kept)
+    // The caller has their own copy already: the one that they gave.
+    return { value, version: kept.version, expiresAt }
   }
 
   function drop ({ owner, name }: StateKey): void {

@@ -20,6 +20,7 @@ const kindOf = (changes: Partial<HandleKind> = {}): HandleKind => ({
   maxBytes: 1000,
   createdBy: 'create_counter',
   checkValue: createSchemaCompiler({ useDefaults: true }).compile(counterSchema),
+  mayChangeValue: true,
   ...changes
 })
 
@@ -143,13 +144,14 @@ t.test('the owner is the subject through its client, whatever its scopes; anonym
   await t.rejects(of(access, person('ada')).read(shared.id), { name: 'HandleError' })
 })
 
-t.test('32 writers on one handle lose nothing, and no draft is shared between attempts', async (t) => {
-  const { access } = open(t)
+t.test('32 writers of two replicas on one handle lose nothing, and no draft is shared between attempts', async (t) => {
+  const { access, store } = open(t)
   const handles = of(access)
+  const replicas = [handles, of(createHandles(store, { maxPerOwner: 1000 }))]
   const { id } = await handles.create({ count: 0 })
   const drafts = new Set<unknown>()
   let attempts = 0
-  await Promise.all(Array.from({ length: 32 }, async () => await handles.update(id, async (draft) => {
+  await Promise.all(Array.from({ length: 32 }, async (_, index) => await replicas[index % 2]?.update(id, async (draft) => {
     attempts++
     t.notOk(drafts.has(draft))
     drafts.add(draft)
@@ -158,6 +160,20 @@ t.test('32 writers on one handle lose nothing, and no draft is shared between at
   })))
   t.match(await handles.read(id), { count: 32 })
   t.ok(attempts > 32, 'they did get into each other\'s way')
+})
+
+t.test('writers of one process take turns: none has to try again', async (t) => {
+  const { access } = open(t)
+  const handles = of(access)
+  const { id } = await handles.create({ count: 0 })
+  let attempts = 0
+  await Promise.all(Array.from({ length: 32 }, async () => await handles.update(id, async (draft) => {
+    attempts++
+    await new Promise(setImmediate)
+    count(draft).count++
+  })))
+  t.match(await handles.read(id), { count: 32 })
+  t.equal(attempts, 32)
 })
 
 t.test('waiting for others ends with the request', async (t) => {
