@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { completeConfig, ConfigError, isLoopback, type Config } from './config.ts'
@@ -20,10 +21,10 @@ import { createOriginPolicy } from './http/origin-policy.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
 import { createSealer } from './input/sealer.ts'
+import type { OtherEra } from './http/other-era.ts'
 import { createMethods } from './methods/method-list.ts'
-import { subscriptionMeta } from './protocol/notifications.ts'
 import { createOutageLog } from './outage-log.ts'
-import { openRedis } from './redis-connection.ts'
+import { openRedis, type RedisConnection } from './redis-connection.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
@@ -64,7 +65,7 @@ export interface Service {
 export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const { store, bus, closeBackends } = await openBackends(config, log).catch((error: unknown) => {
+  const { store, bus, redis, closeBackends } = await openBackends(config, log).catch((error: unknown) => {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   })
   const source = openCatalogFolder(config.catalog, {
@@ -80,13 +81,12 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   const subscriptions = createSubscriptions(bus, {
     maxStreams: config.maxStreams,
     keepAliveMs: config.keepAliveMs,
-    toResult: (id) => catalog.current.writer.write('', subscriptionMeta(id)),
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
   const sealer = createSealer(config.secrets.length === 0 ? undefined : config.secrets, {
-    onEphemeral: () => log.warn('TRIVET_SECRETS is not set: questions to clients are lost when this process ends')
+    onEphemeral: () => log.warn('TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends')
   })
-  const dispatcher = createDispatcher(createMethods({
+  const methods = createMethods({
     subscriptions,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
@@ -97,16 +97,19 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
         bus.publish({ type: 'resource-updated', uri }).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
       }
     }
-  }))
+  })
 
   const app = createFastify(log)
   const inFlight = createInFlight()
+  const otherEras: OtherEra[] = []
+  if (config.legacy === 'on') otherEras.push(await openLegacyEra({ config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }))
   const shutdown = registerShutdown(app, {
     inFlight,
     subscriptions,
     timeoutMs: config.shutdownTimeoutMs,
     drainMs: config.drainMs,
     async closeRest () {
+      await Promise.all(otherEras.map(async (era) => await era.close()))
       await close()
       await closeBackends()
     }
@@ -115,7 +118,7 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   app.register(async (guarded) => {
     registerGuards(guarded, { policy: createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator, shutdown })
     registerBody(guarded, config.maxBodyBytes)
-    registerMcpRoute(guarded, { path: config.path, catalog, dispatcher, inFlight })
+    registerMcpRoute(guarded, { path: config.path, catalog, dispatcher: createDispatcher(methods), inFlight, otherEras })
   })
   return { app, catalog, drain: shutdown.drain }
 }
@@ -123,6 +126,7 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
 interface Backends {
   readonly store: StateStore
   readonly bus: EventBus
+  readonly redis: RedisConnection | undefined
   closeBackends (): Promise<void>
 }
 
@@ -147,14 +151,15 @@ async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Prom
   return toBackends(store, createMemoryEventBus())
 }
 
-function toBackends (store: StateStore, bus: EventBus, connection?: { close (): Promise<void> }): Backends {
+function toBackends (store: StateStore, bus: EventBus, redis?: RedisConnection): Backends {
   return {
     store,
     bus,
+    redis,
     async closeBackends () {
       await bus.close()
       await store.close()
-      await connection?.close()
+      await redis?.close()
     }
   }
 }

@@ -22,6 +22,9 @@ export interface Config {
   readonly maxHandles: number
   readonly secrets: readonly string[]
   readonly requestStateTtlMs: number
+  readonly legacy: 'on' | 'off'
+  readonly sessionTtlMs: number
+  readonly sessionIdleMs: number
 }
 
 /** How one setting is read: from the text of its variable to its value, or a throw of what it must be. */
@@ -62,7 +65,10 @@ export const SETTINGS: Settings = {
   stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, read: integer(1, 10_000_000) },
   secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, read: list('secrets of 32 characters or more each', /^.{32,}$/) },
-  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) }
+  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) },
+  legacy: { variable: 'TRIVET_LEGACY', fallback: 'on', read: oneOf(['on', 'off'] as const) },
+  sessionTtlMs: { variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, read: integer(60_000, 2_592_000_000) },
+  sessionIdleMs: { variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, read: integer(1000, 2_592_000_000) }
 }
 
 /** Settings that cannot be used, with every reason. */
@@ -112,7 +118,10 @@ export function readConfig (environment: { readonly [variable: string]: string |
     stateUrl: read('stateUrl'),
     maxHandles: read('maxHandles'),
     secrets: read('secrets'),
-    requestStateTtlMs: read('requestStateTtlMs')
+    requestStateTtlMs: read('requestStateTtlMs'),
+    legacy: read('legacy'),
+    sessionTtlMs: read('sessionTtlMs'),
+    sessionIdleMs: read('sessionIdleMs')
   }
   if (!isLoopback(config.host) && config.auth === undefined) {
     complaints.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)

@@ -75,7 +75,10 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['too short', `${'a'.repeat(32)},short`],
     rule: 'must be a comma-separated list of secrets of 32 characters or more each, got '
   },
-  requestStateTtlMs: integer(900_000, 1000, 86_400_000)
+  requestStateTtlMs: integer(900_000, 1000, 86_400_000),
+  legacy: { fallback: 'on', good: [['on', 'on'], ['off', 'off']], bad: ['no', 'OFF'], rule: 'must be one of on, off, got ' },
+  sessionTtlMs: integer(604_800_000, 60_000, 2_592_000_000),
+  sessionIdleMs: integer(86_400_000, 1000, 2_592_000_000)
 }
 
 /** What is wrong with the environment; empty where nothing is. */

@@ -41,6 +41,13 @@ export interface Context {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
    */
   progress (done: number, total?: number, message?: string): void
+  /**
+   * Lets go of the client's connection while the handler goes on, and asks it to come back for the result after
+   * `retryMs` (1000 by default): for work that outlasts what proxies allow. Does nothing where the client's protocol
+   * version has no such thing, as the current one.
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+   */
+  disconnect (retryMs?: number): void
   /** The caller's state of one kind. Throws where the catalog does not export the definition. */
   handles<T> (kind: HandleDefinition<T>): Handles<T>
   /**

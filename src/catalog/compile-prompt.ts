@@ -3,6 +3,7 @@
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { Context } from '../authoring/context.ts'
 import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
+import type { PromptMessage } from '../protocol/content.ts'
 import type { Prompt } from '../protocol/primitives.ts'
 import type { Complain } from './complaint.ts'
 import { promptShape } from './definition-shapes.ts'
@@ -63,10 +64,10 @@ export function promptResult (writer: ResultWriter, output: PromptOutput, fallba
   const verdict = messagesShape(messages)
   if (!verdict.ok) throw new ContractError('the prompt has malformed messages:', verdict.problems)
   const said = description ?? fallbackDescription
-  return writer.write(`${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(messages)}`)
+  return writer.write(`${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(writer.toMessages(messages))}`)
 }
 
-function toParts (output: PromptOutput): { description?: string, messages: unknown } {
+function toParts (output: PromptOutput): { description?: string, messages: readonly PromptMessage[] } {
   if (typeof output === 'string') return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   if ('messages' in output) return output
   return { messages: output }

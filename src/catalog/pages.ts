@@ -4,7 +4,7 @@
 import type { CacheHints } from '../protocol/primitives.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { inListOrder, type Offered } from './offered.ts'
-import { cacheMembers, type ResultWriter } from './result-json.ts'
+import type { ResultWriter } from './result-json.ts'
 
 export interface Pages {
   /** The result that starts after the cursor, or at the beginning; `undefined` for a string that is no cursor. */
@@ -38,8 +38,8 @@ export function createPages (offered: readonly Offered[], { member, pageSize, ca
   function serialise (start: number): Buffer {
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
-    const next = last === undefined ? '' : `"nextCursor":${JSON.stringify(toCursor(last))},`
-    return Buffer.from(writer.write(`"${member}":[${entries.map(({ json }) => json).join(',')}],${next}${cacheMembers(cache)}`))
+    const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
+    return Buffer.from(writer.writeCacheable(`"${member}":[${entries.map(({ json }) => json).join(',')}]${next}`, cache))
   }
 }
 

@@ -2,9 +2,10 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import type { ResourceOutput } from '../authoring/define-resource.ts'
+import type { ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import { resourceContentsShape } from './content-shapes.ts'
-import { cacheMembers, ContractError, type ResultWriter } from './result-json.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
 
 export interface ReadFacts { readonly uri: string, readonly mimeType: string | undefined, readonly cache: CacheHints }
 
@@ -14,15 +15,15 @@ export function readResult (writer: ResultWriter, output: ResourceOutput, { uri,
   const contents = toContents(output, uri, mimeType)
   const verdict = resourceContentsShape(contents)
   if (!verdict.ok) throw new ContractError(`the contents of ${uri} are malformed:`, verdict.problems)
-  return writer.write(`"contents":${JSON.stringify(contents)},${cacheMembers(cache)}`)
+  return writer.writeCacheable(`"contents":${JSON.stringify(writer.toContents(contents))}`, cache)
 }
 
-function toContents (output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined): unknown {
+function toContents (output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
   if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: output }]
   if (output instanceof Uint8Array) {
     const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength)
     return [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: bytes.toString('base64') }]
   }
   if ('contents' in output) return output.contents
-  return Array.isArray(output) ? output : [output]
+  return 'uri' in output ? [output] : output
 }

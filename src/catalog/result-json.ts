@@ -1,7 +1,7 @@
 // Results as JSON text, put together from parts that are serialised once.
 
 import { META_SERVER_INFO } from '../protocol/meta-keys.ts'
-import type { Meta } from '../protocol/content.ts'
+import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints, Implementation } from '../protocol/primitives.ts'
 
 /** A handler broke its own contract: an internal error, with the details in the log. */
@@ -12,11 +12,20 @@ export class ContractError extends Error {
   }
 }
 
+/** How a revision of the protocol puts its results. */
 export interface ResultWriter {
   /** @param members the result's own members as JSON, without braces, such as `"content":[]`. */
   write (members: string, meta?: Meta): string
+  /** A result that clients may keep. */
+  writeCacheable (members: string, cache: CacheHints): string
   /** @param members what the client must answer first: `inputRequests`, `requestState` or both. */
   writeInputRequired (members: string): string
+  /** The blocks as far as the revision has them. */
+  toContent (blocks: readonly ContentBlock[]): readonly ContentBlock[]
+  toMessages (messages: readonly PromptMessage[]): readonly PromptMessage[]
+  toContents (contents: readonly ResourceContents[]): readonly ResourceContents[]
+  /** Whether the value may go out as structured content. Its text goes out in any case. */
+  carries (structuredContent: unknown): boolean
 }
 
 /**
@@ -34,10 +43,11 @@ export function createResultWriter (info: Implementation): ResultWriter {
       const ownMeta = meta === undefined ? ready : JSON.stringify({ ...meta, ...identity })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
     },
-    writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${ready}}`
+    writeCacheable: (members, { ttlMs, cacheScope }) => `{"resultType":"complete",${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","_meta":${ready}}`,
+    writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${ready}}`,
+    toContent: (blocks) => blocks,
+    toMessages: (messages) => messages,
+    toContents: (contents) => contents,
+    carries: () => true
   }
-}
-
-export function cacheMembers ({ ttlMs, cacheScope }: CacheHints): string {
-  return `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`
 }

@@ -10,6 +10,8 @@ export interface Snapshot {
   readonly server: ServerSettings
   readonly writer: ResultWriter
   readonly primitives: Primitives
+  /** Entries on one page of a list. */
+  readonly pageSize: number
   /** The kinds of state, by what the catalog's modules know them by. */
   readonly handles: ReadonlyMap<object, CompiledHandle>
   /** For resources that are files: what changes whenever the file does. By URI. */
@@ -20,16 +22,18 @@ export interface Snapshot {
 export interface SnapshotOptions {
   /** Entries on one page of a list, where the catalog does not say. */
   readonly pageSize: number
+  /** How results are put: as the current revision has them by default. */
+  readonly writer?: ResultWriter
 }
 
 /** Each kind of caller costs a set of lists; past this many, the one made first is made again when it is needed. */
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, CompiledHandle>, stamps: ReadonlyMap<string, string>, { pageSize }: SnapshotOptions
-): Snapshot {
+  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, CompiledHandle>, stamps: ReadonlyMap<string, string>,
   // Name and version: the rest is told once, by discovery, and not with every answer.
-  const writer = createResultWriter({ name: server.info.name, version: server.info.version })
+  { pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version }) }: SnapshotOptions
+): Snapshot {
   const options = { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
   const deciding = decidingScopes(primitives)
   const openView = createView(primitives, () => false, options)
@@ -50,7 +54,7 @@ export function createSnapshot (
     return known
   }
 
-  return { server, writer, primitives, handles, stamps, view }
+  return { server, writer, primitives, pageSize, handles, stamps, view }
 }
 
 function decidingScopes ({ tools, prompts, listed, templates, resources }: Primitives): string[] {

@@ -17,7 +17,7 @@ function textResult (writer: ResultWriter, text: string): string {
 
 /** What the model is told of a failure. */
 export function errorResult (writer: ResultWriter, text: string, content: readonly ContentBlock[] = []): string {
-  const blocks = [textBlock(text), ...content.map((block) => JSON.stringify(block))]
+  const blocks = [textBlock(text), ...writer.toContent(content).map((block) => JSON.stringify(block))]
   return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
@@ -36,7 +36,7 @@ export function outputResult (writer: ResultWriter, output: unknown, checkOutput
 /** Structured content, with its text for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown): string {
   const json = toJson(value)
-  return write(writer, { content: `[${textBlock(json)}]`, structuredContent: json })
+  return write(writer, { content: `[${textBlock(json)}]`, ...(writer.carries(value) && { structuredContent: json }) })
 }
 
 function checked (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
@@ -54,15 +54,16 @@ async function sayAll (writer: ResultWriter, result: ToolResultOptions, checkOut
   const parts: Parts = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
   let { structuredContent } = result
   if (checkOutput !== undefined && !isError) structuredContent = acceptedValue(await checkOutput(structuredContent))
-  if (structuredContent !== undefined) parts.structuredContent = toJson(structuredContent)
+  const structured = structuredContent === undefined ? undefined : toJson(structuredContent)
+  if (structured !== undefined && writer.carries(structuredContent)) parts.structuredContent = structured
   if (content !== undefined) {
     const verdict = contentBlocksShape(content)
     if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
-    parts.content = JSON.stringify(content)
+    parts.content = JSON.stringify(writer.toContent(content))
   }
   // A client that knows no structured content still gets its text.
-  if (parts.structuredContent !== undefined && (content ?? []).every(({ type }) => type !== 'text')) {
-    parts.content = JSON.stringify([...content ?? [], { type: 'text', text: parts.structuredContent }])
+  if (structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')) {
+    parts.content = JSON.stringify([...writer.toContent(content ?? []), { type: 'text', text: structured }])
   }
   return write(writer, parts)
 }

@@ -11,6 +11,14 @@ export class HandlerTimeout extends Error {
   }
 }
 
+/** The client has said that it no longer wants the result: it is sent none. */
+export class RequestCancelled extends Error {
+  constructor () {
+    super('The client cancelled the request')
+    this.name = 'AbortError'
+  }
+}
+
 /** The client is gone, or the service is going down. */
 export class RequestAborted extends Error {
   constructor (message: string) {

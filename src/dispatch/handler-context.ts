@@ -70,6 +70,10 @@ export class HandlerContext implements Context {
     this.#request.progress(done, total, message)
   }
 
+  disconnect (retryMs = 1000): void {
+    this.#request.disconnect(retryMs)
+  }
+
   handles<T> (kind: HandleDefinition<T>): Handles<T> {
     const compiled = this.#request.snapshot.handles.get(kind)
     if (compiled === undefined) throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: export what defineHandle returned from a module of the catalog`)

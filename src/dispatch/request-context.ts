@@ -3,10 +3,12 @@
 import type { Principal } from '../access/principal.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { View } from '../catalog/view.ts'
+import type { InputRounds } from '../input/sealed-input-round.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../protocol/log-levels.ts'
 import { logNotification, progressNotification } from '../protocol/notifications.ts'
+import { hasProgressMessage } from '../protocol/revision-features.ts'
 import { HandlerTimeout } from './endings.ts'
 
 /** The service's log, as far as a request uses it. */
@@ -19,8 +21,13 @@ export interface RequestLog {
 
 /** Where a request can say something before its result. */
 export interface Outlet {
-  /** Sends a notification on the request's own stream. */
-  notify (json: string): void
+  /**
+   * Sends a notification on the request's own stream.
+   * @param level of a log message
+   */
+  notify (json: string, level?: LogLevel): void
+  /** Lets go of the connection while the request goes on, where the client can come back for the rest. */
+  disconnect? (retryMs: number): void
 }
 
 export interface RequestFacts {
@@ -32,6 +39,8 @@ export interface RequestFacts {
   /** The id under which the log has this request. */
   readonly requestId: string
   readonly log: RequestLog
+  /** How the client is asked, where that is not by the request's own result. */
+  readonly inputRounds?: InputRounds
 }
 
 export class RequestContext {
@@ -42,10 +51,13 @@ export class RequestContext {
   readonly envelope: Envelope
   readonly requestId: string
   readonly log: RequestLog
+  readonly inputRounds: InputRounds | undefined
   /** What the log says of the request: the primitive, never its arguments. */
   subject: string | undefined
   /** Called when what is being done must stop. */
   onAbort: ((reason: Error) => void) | undefined
+  /** Called when the answer is on its way. */
+  onEnd: (() => void) | undefined
   readonly #outlet: Outlet
   #timeoutMs: number | undefined
   #isTimed = false
@@ -57,7 +69,7 @@ export class RequestContext {
   #ended = false
   #progress = -Infinity
 
-  constructor ({ id, snapshot, principal, envelope, requestId, log }: RequestFacts, outlet: Outlet) {
+  constructor ({ id, snapshot, principal, envelope, requestId, log, inputRounds }: RequestFacts, outlet: Outlet) {
     this.id = id
     this.snapshot = snapshot
     this.view = snapshot.view(principal)
@@ -65,6 +77,7 @@ export class RequestContext {
     this.envelope = envelope
     this.requestId = requestId
     this.log = log
+    this.inputRounds = inputRounds
     this.#outlet = outlet
   }
 
@@ -106,13 +119,25 @@ export class RequestContext {
   startClock (): void {
     const timeoutMs = this.#timeoutMs
     this.#isTimed = true
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop(new HandlerTimeout(timeoutMs)), timeoutMs)
+    clearTimeout(this.#timer)
+    if (timeoutMs !== undefined && this.#reason === undefined && !this.#ended) this.#timer = setTimeout(() => this.stop(new HandlerTimeout(timeoutMs)), timeoutMs)
+  }
+
+  disconnect (retryMs: number): void {
+    if (!this.#isSilent) this.#outlet.disconnect?.(retryMs)
+  }
+
+  /** While the client is asked, time is not the handler's. */
+  stopClock (): void {
+    this.#isTimed = false
+    clearTimeout(this.#timer)
   }
 
   /** Once the answer is on its way nothing more may be said. */
   end (): void {
     this.#ended = true
     clearTimeout(this.#timer)
+    this.onEnd?.()
   }
 
   get isEnded (): boolean {
@@ -131,7 +156,7 @@ export class RequestContext {
     this.#outlet.notify(progressNotification(progressToken, {
       progress,
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-      ...(message === undefined ? {} : { message })
+      ...(message === undefined || !hasProgressMessage(this.envelope.revision) ? {} : { message })
     }))
   }
 
@@ -139,7 +164,7 @@ export class RequestContext {
   tell (level: LogLevel, message: string, data?: object): void {
     const { logLevel } = this.envelope
     if (logLevel === undefined || this.#isSilent || !isAtLeast(level, logLevel)) return
-    this.#outlet.notify(toLogNotification(level, message, data))
+    this.#outlet.notify(toLogNotification(level, message, data), level)
   }
 }
 

@@ -30,7 +30,7 @@ export function openRound (
   inputRounds: InputRounds, request: RequestContext, named: { readonly method: string, readonly name: string, readonly args?: unknown }, retry: RetryParams
 ): InputRound {
   const { principal, envelope } = request
-  return inputRounds.open({
+  return (request.inputRounds ?? inputRounds).open({
     inputResponses: retry.inputResponses,
     requestState: retry.requestState,
     capabilities: envelope.clientCapabilities,

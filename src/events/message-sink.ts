@@ -6,8 +6,8 @@ export interface MessageSink {
   send (json: string): void
   /** Tells whatever is between here and the client that the stream is alive. */
   keepAlive (): void
-  /** Sends the last message, and ends the stream. */
-  end (json: string): void
+  /** Sends the last message, if there is one, and ends the stream. */
+  end (json?: string): void
   /** Cuts the stream off without a last message. */
   cut (): void
   /** Whether messages are waiting because the client does not take them. */

@@ -1,40 +1,56 @@
-// One open `subscriptions/listen` stream: what it asked for, and what it has not been told yet.
+// One open stream of changes: what it asked for, and what it has not been told yet.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import type { RequestId } from '../protocol/json-rpc.ts'
-import { listChangedNotification, resourceUpdatedNotification, type ListName, type SubscriptionFilter } from '../protocol/notifications.ts'
+import type { ListName, SubscriptionFilter } from '../protocol/notifications.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
 /** Past this many resources that are waiting to be told, a change below a subscribed directory is told as one of the directory. */
 const MAX_PENDING_RESOURCES = 1000
 
-export class Subscription {
+/** How a stream puts what it has to tell, as JSON. */
+export interface StreamWords {
+  /** What the log calls the stream. */
   readonly id: RequestId
-  readonly filter: SubscriptionFilter
+  listChanged (list: ListName): string
+  resourceUpdated (uri: string): string
+  /** What it begins with, and what it is ended with, where anything. */
+  opening? (): string
+  closing? (): string
+}
+
+export class Subscription {
   readonly sink: MessageSink
+  readonly words: StreamWords
   /** How many keep-alive rounds it has been blocked, without having read anything between them. */
   blockedRounds = 0
   // What is pending is a set, so that however much happens while the client does not read, no more than its own
   // filter is ever held, and of what lies below its directories a limited number.
   readonly #lists = new Set<ListName>()
-  // Without trailing slashes.
-  readonly #followed: ReadonlySet<string>
   readonly #uris = new Set<string>()
+  #filter: SubscriptionFilter = {}
+  // Without trailing slashes.
+  #followed: ReadonlySet<string> = NOTHING
 
-  constructor (id: RequestId, filter: SubscriptionFilter, sink: MessageSink) {
-    this.id = id
-    this.filter = filter
+  constructor (filter: SubscriptionFilter, words: StreamWords, sink: MessageSink) {
+    this.words = words
     this.sink = sink
+    this.follow(filter)
+  }
+
+  /** From now on it is told of this, and of nothing else. */
+  follow (filter: SubscriptionFilter): void {
+    this.#filter = filter
     this.#followed = filter.resourceSubscriptions === undefined ? NOTHING : new Set(filter.resourceSubscriptions.map(withoutSlash))
   }
 
   /** Notes the event, if it was asked for. `true` where there is now something to flush. */
   note (event: ChangeEvent): boolean {
     switch (event.type) {
-      case 'tools-changed': return this.#noteList('tools', this.filter.toolsListChanged)
-      case 'prompts-changed': return this.#noteList('prompts', this.filter.promptsListChanged)
-      case 'resources-changed': return this.#noteList('resources', this.filter.resourcesListChanged)
+      case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
+      case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged)
+      case 'resources-changed': return this.#noteList('resources', this.#filter.resourcesListChanged)
       case 'resource-updated': return this.#noteUri(event.uri)
       case 'events-missed': return this.#noteAll()
     }
@@ -43,8 +59,8 @@ export class Subscription {
   /** Sends what is pending, unless the client is not reading: then it waits, and merges with what comes. */
   flush (): void {
     if (this.sink.isBlocked) return
-    for (const list of this.#lists) this.sink.send(listChangedNotification(this.id, list))
-    for (const uri of this.#uris) this.sink.send(resourceUpdatedNotification(this.id, uri))
+    for (const list of this.#lists) this.sink.send(this.words.listChanged(list))
+    for (const uri of this.#uris) this.sink.send(this.words.resourceUpdated(uri))
     this.#lists.clear()
     this.#uris.clear()
   }
@@ -56,7 +72,7 @@ export class Subscription {
 
   /** A client that reads again what did not change loses a moment; one that is not told of a change keeps what is wrong. */
   #noteAll (): boolean {
-    const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = this.filter
+    const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = this.#filter
     this.#noteList('tools', toolsListChanged)
     this.#noteList('prompts', promptsListChanged)
     this.#noteList('resources', resourcesListChanged)

@@ -1,17 +1,13 @@
-// All open `subscriptions/listen` streams of this process: one listener on the bus, one timer for all of them.
+// All open streams of changes of this process: one listener on the bus, one timer for all of them.
 
-import { toResultResponse, type RequestId } from '../protocol/json-rpc.ts'
-import { acknowledgedNotification, type SubscriptionFilter } from '../protocol/notifications.ts'
+import type { RequestId } from '../protocol/json-rpc.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { EventBus } from './event-bus.ts'
-import type { MessageSink } from './message-sink.ts'
-import { Subscription } from './subscription.ts'
+import type { Subscription } from './subscription.ts'
 
 export interface SubscriptionsOptions {
   readonly maxStreams: number
   readonly keepAliveMs: number
-  /** The result that a stream is ended with, as JSON. */
-  toResult (id: RequestId): string
   /** Told of each stream that was closed because its reader was too slow. */
   onSlowReader (id: RequestId): void
 }
@@ -19,9 +15,9 @@ export interface SubscriptionsOptions {
 export interface Subscriptions {
   readonly size: number
   readonly isFull: boolean
-  /** Acknowledges the filter, then carries what it asks for until either side ends it. */
-  open (id: RequestId, filter: SubscriptionFilter, sink: MessageSink): void
-  /** Ends every stream with its result. Idempotent. */
+  /** Says what the stream begins with, then carries what it asks for until either side ends it. */
+  open (subscription: Subscription): void
+  /** Ends every stream with its last words. Idempotent. */
   close (): void
 }
 
@@ -30,7 +26,7 @@ const FLUSH_BATCH = 500
 /** A client that has not read for this many keep-alive rounds is cut off. */
 const MAX_BLOCKED_ROUNDS = 2
 
-export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, toResult, onSlowReader }: SubscriptionsOptions): Subscriptions {
+export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, onSlowReader }: SubscriptionsOptions): Subscriptions {
   const open = new Set<Subscription>()
   const pending = new Set<Subscription>()
   let flushing = false
@@ -65,7 +61,7 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, t
         subscription.blockedRounds = 0
         subscription.sink.keepAlive()
       } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
-        onSlowReader(subscription.id)
+        onSlowReader(subscription.words.id)
         subscription.sink.cut()
       }
     }
@@ -74,8 +70,8 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, t
   return {
     get size () { return open.size },
     get isFull () { return open.size >= maxStreams },
-    open (id, filter, sink) {
-      const subscription = new Subscription(id, filter, sink)
+    open (subscription) {
+      const { sink, words } = subscription
       sink.onClose = () => {
         open.delete(subscription)
         pending.delete(subscription)
@@ -85,9 +81,10 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, t
         subscription.blockedRounds = 0
         subscription.flush()
       }
-      // Before it can hear anything: nothing may precede the acknowledgement.
-      sink.send(acknowledgedNotification(id, filter))
-      if (closed) sink.end(toResultResponse(id, toResult(id)))
+      // Before it can hear anything: nothing may precede it.
+      const opening = words.opening?.()
+      if (opening !== undefined) sink.send(opening)
+      if (closed) sink.end(words.closing?.())
       else open.add(subscription)
     },
     close () {
@@ -97,7 +94,7 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, t
       unsubscribe()
       for (const subscription of [...open]) {
         subscription.flush()
-        subscription.sink.end(toResultResponse(subscription.id, toResult(subscription.id)))
+        subscription.sink.end(subscription.words.closing?.())
       }
     }
   }

@@ -27,17 +27,23 @@ export class EventStream extends Readable implements MessageSink {
     return this.readableLength > MAX_BUFFERED_BYTES
   }
 
-  send (json: string): void {
-    if (!this.#ended) this.push(`data: ${json}\n\n`)
+  /** @param id by which a client that was cut off says how far it has come. */
+  send (json: string, id?: string): void {
+    if (!this.#ended) this.push(id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`)
+  }
+
+  /** Asks the client to come back after so long, once the stream has ended. */
+  retryAfter (ms: number): void {
+    if (!this.#ended) this.push(`retry: ${ms}\n\n`)
   }
 
   keepAlive (): void {
     if (!this.#ended) this.push(KEEP_ALIVE)
   }
 
-  end (json: string): void {
+  end (json?: string): void {
     if (this.#ended) return
-    this.send(json)
+    if (json !== undefined) this.send(json)
     this.#ended = true
     this.push(null)
   }

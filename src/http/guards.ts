@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest { principal: Principal }
 }
 
-const EXPOSED_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Retry-After', 'WWW-Authenticate']
+const EXPOSED_HEADERS = ['MCP-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Retry-After', 'WWW-Authenticate']
 
 export interface GuardsOptions {
   readonly policy: OriginPolicy
@@ -70,7 +70,7 @@ function createCors (app: FastifyInstance): onRequestHookHandler | undefined {
     addHook: { value: (_name: 'onRequest', hook: onRequestHookHandler) => { captured = hook } }
   })
   // Only allowed origins get as far as the hook, so each may have the answer.
-  cors(capturing, { origin: true, methods: ['POST'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 }, (error) => { if (error !== undefined) throw error })
+  cors(capturing, { origin: true, methods: ['GET', 'POST', 'DELETE'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 }, (error) => { if (error !== undefined) throw error })
   return captured
 }
 

@@ -6,6 +6,8 @@ import type { RequestContext } from '../dispatch/request-context.ts'
 
 export interface InFlight {
   add (context: RequestContext, response: ServerResponse): void
+  /** For a request that its client may leave and come back to: to be told when it has ended. */
+  addDetached (context: RequestContext): () => void
   /** Ends every request that is still being served. */
   abortAll (): void
 }
@@ -35,6 +37,11 @@ export function createInFlight (): InFlight {
   return {
     add (context, response) {
       if (fresh.push({ context, response }) === 1) setImmediate(watchLasting)
+    },
+    addDetached (context) {
+      lasting.add(context)
+      context.startClock()
+      return () => { lasting.delete(context) }
     },
     abortAll () {
       watchLasting()

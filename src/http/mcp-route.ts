@@ -14,16 +14,22 @@ import { isRequest, readMessage, readRequestId, type Request } from '../protocol
 import { admit, checkField } from './admission.ts'
 import { Exchange } from './exchange.ts'
 import type { InFlight } from './in-flight.ts'
+import type { OtherEra } from './other-era.ts'
 
 export interface McpRouteOptions {
   readonly path: string
   readonly catalog: Catalog
   readonly dispatcher: Dispatcher
   readonly inFlight: InFlight
+  readonly otherEras: readonly OtherEra[]
 }
 
-export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatcher, inFlight }: McpRouteOptions): void {
+export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatcher, inFlight, otherEras }: McpRouteOptions): void {
+  const eraOf = (request: FastifyRequest) => otherEras.find((era) => era.takes(request))
+
   app.post(path, (request, reply) => {
+    const era = eraOf(request)
+    if (era !== undefined) return era.serve(request, reply)
     const exchange = new Exchange(reply, readRequestId(request.body))
     try {
       const message = readMessage(request.body)
@@ -34,9 +40,18 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
     }
   })
 
-  // Streams and sessions of earlier revisions: this endpoint takes nothing but POST.
+  // Streams and sessions of other eras: by itself this endpoint takes nothing but POST.
   app.route({
-    method: ['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'],
+    method: ['GET', 'DELETE'],
+    url: path,
+    onRequest: (request, reply, done) => {
+      if (eraOf(request) === undefined) reply.code(405).header('allow', 'POST').send()
+      else done()
+    },
+    handler: (request, reply) => eraOf(request)?.serve(request, reply)
+  })
+  app.route({
+    method: ['HEAD', 'PUT', 'PATCH'],
     url: path,
     // Before a body that nobody will read could be found wrong.
     onRequest: (_, reply) => { reply.code(405).header('allow', 'POST').send() },

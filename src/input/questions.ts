@@ -28,6 +28,28 @@ export function createQuestions (): Questions {
   }
 }
 
+/**
+ * What an author asks, each under its key. Throws an Error that lists every complaint.
+ * @param before the question that a key already names in this request.
+ */
+export function readQuestions (
+  questions: Questions, requests: { readonly [key: string]: InputRequest }, before: (key: string) => Question | undefined
+): ReadonlyArray<readonly [string, Question]> {
+  if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
+  const complaints: string[] = []
+  const read = Object.entries(requests).flatMap(([key, request]) => {
+    const complain = (rule: string) => complaints.push(`ask, ${JSON.stringify(key)}: ${rule}`)
+    if (key === '') complain('a key must not be empty')
+    const question = questions(request, complain)
+    if (question === undefined) return []
+    const known = before(key)
+    if (known !== undefined && known.json !== question.json) complain('this key already names another question of this request; give each question a key of its own')
+    return [[key, question] as const]
+  })
+  if (complaints.length > 0) throw new Error(complaints.join('; '))
+  return read
+}
+
 /** https://modelcontextprotocol.io/specification/2026-07-28/client/roots */
 const toRootsQuestion: ToQuestion = () => ({
   json: toRequestJson('roots/list', {}),

@@ -8,9 +8,9 @@ import { isObject } from '../protocol/json-rpc.ts'
 import { findUndeclared } from './client-needs.ts'
 import { InputRequired } from './input-required.ts'
 import type { InputRound, RoundBinding } from './input-round.ts'
-import { findJsonFault } from './json-value.ts'
 import type { Answer, Question } from './question.ts'
-import { createQuestions, type Questions } from './questions.ts'
+import { runOnce } from './once.ts'
+import { createQuestions, readQuestions, type Questions } from './questions.ts'
 import { openState, sealState, toBound, toBytes, toObjectJson, type Carried } from './request-state.ts'
 import { RoundWork, type Asked } from './round-work.ts'
 import type { Sealer } from './sealer.ts'
@@ -105,7 +105,8 @@ class SealedInputRound implements InputRound {
 
   // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are then one round.
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    const questions = this.#toQuestions(requests)
+    const { asked } = this.#work
+    const questions = readQuestions(this.#parts.questions, requests, (key) => asked.get(key)?.question)
     const answers: Array<readonly [string, unknown]> = []
     const missing: Array<readonly [string, Question]> = []
     for (const [key, question] of questions) {
@@ -119,22 +120,6 @@ class SealedInputRound implements InputRound {
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
     for (const [key, { json }] of missing) this.#work.open.set(key, json)
     throw new InputRequired(missing.map(([key]) => key))
-  }
-
-  #toQuestions (requests: { readonly [key: string]: InputRequest }): ReadonlyArray<readonly [string, Question]> {
-    if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
-    const complaints: string[] = []
-    const questions = Object.entries(requests).flatMap(([key, request]) => {
-      const complain = (rule: string) => complaints.push(`ask, ${JSON.stringify(key)}: ${rule}`)
-      if (key === '') complain('a key must not be empty')
-      const question = this.#parts.questions(request, complain)
-      if (question === undefined) return []
-      const before = this.#work.asked.get(key)
-      if (before !== undefined && before.question.json !== question.json) complain('this key already names another question of this request; give each question a key of its own')
-      return [[key, question] as const]
-    })
-    if (complaints.length > 0) throw new Error(complaints.join('; '))
-    return questions
   }
 
   #answerTo (key: string, question: Question): Asked['answer'] {
@@ -160,10 +145,7 @@ class SealedInputRound implements InputRound {
   }
 
   async #run (key: string, fn: () => unknown): Promise<unknown> {
-    if (typeof key !== 'string' || key === '') throw new Error('once: the key must be a text that is not empty')
-    const result = await fn()
-    const fault = result === undefined ? undefined : findJsonFault(result, 'the result')
-    if (fault !== undefined) throw new Error(`once, ${JSON.stringify(key)}: the result must be a JSON value, because the client carries it to the next round, but ${fault}`)
+    const result = await runOnce(key, fn)
     this.#work.carried.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
     return result
   }

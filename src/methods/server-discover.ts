@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import { Type } from 'typebox'
-import { cacheMembers, createResultWriter } from '../catalog/result-json.ts'
+import { createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { ServerCapabilities } from '../protocol/capabilities.ts'
@@ -26,7 +26,7 @@ export function serverDiscover ({ isWatching }: DiscoverOptions): Method {
 
   function serialise ({ server: { info, instructions, listTtlMs } }: Snapshot): string {
     const own = JSON.stringify({ supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions }).slice(1, -1)
-    return createResultWriter(info).write(`${own},${cacheMembers({ ttlMs: listTtlMs, cacheScope: 'public' })}`)
+    return createResultWriter(info).writeCacheable(own, { ttlMs: listTtlMs, cacheScope: 'public' })
   }
 
   return defineMethod({

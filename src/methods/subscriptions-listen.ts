@@ -3,6 +3,8 @@
 import { Type } from 'typebox'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
+import { ListenWords } from '../events/listen-words.ts'
+import { Subscription } from '../events/subscription.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { overloaded } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
@@ -32,10 +34,11 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
   return defineMethod({
     name: 'subscriptions/listen',
     readParams,
-    handle ({ notifications }, { view, id }) {
+    handle ({ notifications }, { view, id, snapshot }) {
       if (subscriptions.isFull) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
       const filter = toHonoured(notifications, view, isWatching)
-      return { open: (sink) => subscriptions.open(id, filter, sink) }
+      const words = new ListenWords(id, filter, snapshot.writer)
+      return { open: (sink) => subscriptions.open(new Subscription(filter, words, sink)) }
     }
   })
 }

@@ -10,7 +10,8 @@ import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
-import { unknownTool } from '../protocol/errors.ts'
+import { invalidParams, unknownTool } from '../protocol/errors.ts'
+import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -27,7 +28,7 @@ type CallParams = ReturnType<typeof readParams>
 export function toolsCall (options: HandlerOptions): Method {
   function call (tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext): string | Promise<string> {
     const { writer } = request.snapshot
-    if (!verdict.ok) return errorResult(writer, toComplaint(tool, verdict.problems))
+    if (!verdict.ok) return refuse(tool, verdict.problems, request)
     // After the arguments were checked: what was filled in by default is filled in again on a retry.
     const round = openRound(options.inputRounds, request, { method: METHOD, name: tool.key, args: params.arguments }, params)
     const finish = (output: unknown) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : outputResult(writer, output, tool.checkOutput)
@@ -71,6 +72,9 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
   throw error
 }
 
-function toComplaint (tool: CompiledTool, problems: readonly string[]): string {
-  return `Invalid arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+/** Said to the model where the revision lets it read that. */
+function refuse (tool: CompiledTool, problems: readonly string[], { snapshot, envelope }: RequestContext): string {
+  const complaint = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+  if (!hasArgumentErrorResults(envelope.revision)) throw invalidParams(complaint)
+  return errorResult(snapshot.writer, `Invalid ${complaint}`)
 }

@@ -49,7 +49,7 @@ function readLogLevel (level: unknown): LogLevel | undefined {
   throw invalidParams(`params._meta["${META_LOG_LEVEL}"] must be one of ${LOG_LEVELS.join(', ')}`)
 }
 
-function readProgressToken (token: unknown): ProgressToken | undefined {
+export function readProgressToken (token: unknown): ProgressToken | undefined {
   if (token === undefined || typeof token === 'string') return token
   if (typeof token === 'number' && Number.isInteger(token)) return token
   throw invalidParams('params._meta.progressToken must be a string or an integer')

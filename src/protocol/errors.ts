@@ -54,8 +54,14 @@ export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.
 
 export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(clip(name))}`)
 
-export const resourceNotFound = (uri: string) =>
-  new ProtocolError(-32602, 'Resource not found', { data: { uri } })
+/** Earlier revisions have a code of their own for it. */
+export class ResourceNotFound extends ProtocolError {
+  constructor (uri: string) {
+    super(-32602, 'Resource not found', { data: { uri } })
+  }
+}
+
+export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 
 /** Deliberately says nothing about the cause: the log has it, the client must not. */
 export const internalError = (cause: unknown) => new ProtocolError(-32603, 'Internal error', { cause })
@@ -64,6 +70,13 @@ export const requestTimedOut = (timeoutMs: number) =>
   new ProtocolError(-32603, `The request was stopped after ${timeoutMs} ms`)
 
 export const requestCancelled = () => new ProtocolError(-32603, 'The request was cancelled')
+
+/** One answer for unknown, expired, ended and somebody else's. A client that gets it starts anew. */
+export const sessionNotFound = () => new ProtocolError(-32600, 'Session not found: send initialize to begin a new one', { httpStatus: 404 })
+
+/** Somebody else served the request, and is gone. */
+export const replicaLost = () =>
+  new ProtocolError(-32603, 'The replica that served this request is gone. Whether it was done is not known.')
 
 export const headerMismatch = (complaint: string) =>
   new ProtocolError(-32020, `Header mismatch: ${complaint}`, { httpStatus: 400 })

@@ -21,11 +21,12 @@ export function isObject (value: unknown): value is { readonly [key: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isRequestId (value: unknown): value is RequestId {
+export function isRequestId (value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-function isResponse (body: { readonly [key: string]: unknown }): boolean {
+/** Whether it is one side's answer to the other's request. */
+export function isResponse (body: { readonly [key: string]: unknown }): boolean {
   return typeof body.method !== 'string' && ('result' in body || 'error' in body)
 }
 
@@ -66,6 +67,10 @@ const closingBrace = Buffer.from('}')
 export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
   const { code, message, data } = error
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+}
+
+export function toRequest (id: RequestId, method: string, params: Params): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
 export function toNotification (method: string, params?: Params): string {

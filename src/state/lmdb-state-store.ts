@@ -103,13 +103,17 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     else owners.put(owner, fromNumbers(count, earliest))
   }
 
+  function findOwned (owner: string): ReadonlyArray<{ readonly id: string, readonly expiresAt: number }> {
+    const range = headers.getRange({ start: `${owner}/`, end: `${owner}0` })
+    return [...range].map(({ key, value }) => ({ id: key, expiresAt: extended(toHeader(value), uses.get(key)).expiresAt }))
+  }
+
   /** Looks at the records of a full owner only when one of them can have expired since they were last looked at. */
   function hasRoom (owner: string, limit: number): boolean {
     const { count, earliest } = readOwned(owner)
     if (count < limit) return true
     if (now() < earliest) return false
-    const range = headers.getRange({ start: `${owner}/`, end: `${owner}0` })
-    const found = [...range].map(({ key, value }) => ({ id: key, expiresAt: extended(toHeader(value), uses.get(key)).expiresAt }))
+    const found = findOwned(owner)
     const live = found.filter(({ expiresAt }) => now() < expiresAt)
     for (const { id, expiresAt } of found) if (expiresAt <= now()) remove(id)
     writeOwned(owner, live.length, live.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Infinity))
@@ -231,6 +235,16 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         remove(id)
         return found
       })
+    },
+    async list (owner) {
+      refuseWhenClosed()
+      try {
+        root.resetReadTxn()
+        const live = findOwned(owner).filter(({ expiresAt }) => now() < expiresAt)
+        return new Map(live.map(({ id, expiresAt }) => [id.slice(owner.length + 1), expiresAt]))
+      } catch (error) {
+        throw new StoreUnavailable(error)
+      }
     },
     async check () {
       refuseWhenClosed()

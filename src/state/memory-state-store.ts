@@ -126,6 +126,11 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
       drop(key)
       return found
     },
+    async list (owner) {
+      refuseWhenClosed()
+      const live = [...owners.get(owner)?.records.values() ?? []].filter(({ expiresAt }) => now() < expiresAt)
+      return new Map(live.map(({ key, expiresAt }) => [key.name, expiresAt]))
+    },
     async check () { refuseWhenClosed() },
     async close () {
       closed = true

@@ -49,6 +49,11 @@ redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
 return keep(ARGV[1], record[2], record[3])
 `
 
+/** KEYS[1] is not looked at. Returns names and when each expires, in turn. */
+export const LIST = `${PRELUDE}
+return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES')
+`
+
 /** ARGV: name. Returns 1 or 0. */
 export const DELETE = `
 local deleted = redis.call('DEL', KEYS[1])

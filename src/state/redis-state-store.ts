@@ -1,7 +1,7 @@
 // Records in Redis or Valkey: a hash for each, which expires by itself, and for each owner a sorted set of what is live.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { CREATE, DELETE, FULL, READ, REPLACE, TAKEN } from './redis-scripts.ts'
+import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './redis-scripts.ts'
 import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
 
 type Argument = string | number | Buffer
@@ -14,7 +14,7 @@ export interface RedisCommands {
 
 interface Script { readonly text: string, readonly sha: string }
 
-const SCRIPTS = { create: toScript(CREATE), read: toScript(READ), replace: toScript(REPLACE), delete: toScript(DELETE) }
+const SCRIPTS = { create: toScript(CREATE), read: toScript(READ), replace: toScript(REPLACE), delete: toScript(DELETE), list: toScript(LIST) }
 
 /** Keeps records by way of the client, which stays its owner's: closing the store does not close the client. */
 export function openRedisStateStore (client: RedisCommands): StateStore {
@@ -67,6 +67,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
       return reply === null ? undefined : { value, version: next, expiresAt: readNumber(reply) }
     }),
     delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
+    list: async (owner) => await attempt(async () => readExpiries(await run(SCRIPTS.list, { owner, name: '' }))),
     check: async () => await attempt(async () => { await client.ping() }),
     async close () {
       closed = true
@@ -82,6 +83,13 @@ function toScript (text: string): Script {
 function readNumber (reply: unknown): number {
   if (typeof reply !== 'number') throw new TypeError('Redis answered with something else than a number')
   return reply
+}
+
+/** RESP3 gives pairs where RESP2 gives one long list, and scores as numbers where that gives text. */
+function readExpiries (reply: unknown): ReadonlyMap<string, number> {
+  if (!Array.isArray(reply)) throw new TypeError('Redis answered with something else than a list')
+  const flat: unknown[] = reply.flat()
+  return new Map(flat.flatMap((name, index) => index % 2 === 0 ? [[String(name), Number(flat[index + 1])] as const] : []))
 }
 
 function readRecord (reply: unknown): StateRecord {

@@ -40,6 +40,8 @@ export interface StateStore {
   replace (key: StateKey, version: string, value: Buffer): Promise<StateRecord | undefined>
   /** Whether there was one. */
   delete (key: StateKey): Promise<boolean>
+  /** The names of an owner's live records, and when each ends unless it is used again. Not a use. */
+  list (owner: string): Promise<ReadonlyMap<string, number>>
   /** Rejects with a StoreUnavailable unless the store answers now. */
   check (): Promise<void>
   /** Waits for what is under way, then gives everything back. Idempotent. Afterwards every method rejects. */

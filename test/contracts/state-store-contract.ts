@@ -54,6 +54,21 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     t.equal(await store.delete(KEY), false)
   })
 
+  t.test('what an owner has is listed, with its end, and nobody else\'s', async (t) => {
+    const { store, now, advance } = await open(t)
+    t.equal((await store.list(KEY.owner)).size, 0)
+    await create(store, named('short'), 'a', { idleMs: unitMs })
+    await create(store, named('long.a:b-c_d'), 'b', IDLE)
+    await create(store, named('deleted'), 'c', IDLE)
+    await create(store, named('foreign', 'owner-1x'), 'd', IDLE)
+    await store.delete(named('deleted'))
+    const all = await store.list(KEY.owner)
+    t.strictSame([...all.keys()].toSorted(), ['long.a:b-c_d', 'short'])
+    isAbout(t, all.get('short'), now() + unitMs, 'the end of the short one')
+    await advance(2 * unitMs)
+    t.strictSame([...(await store.list(KEY.owner)).keys()], ['long.a:b-c_d'])
+  })
+
   t.test('a name that is taken stays as it is', async (t) => {
     const { store } = await open(t)
     const made = await create(store, KEY)

@@ -2,9 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createMemoryEventBus } from '../../src/events/memory-event-bus.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
+import { ListenWords } from '../../src/events/listen-words.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
+import { Subscription } from '../../src/events/subscription.ts'
 import { createSubscriptions, type Subscriptions, type SubscriptionsOptions } from '../../src/events/subscriptions.ts'
+import type { RequestId } from '../../src/protocol/json-rpc.ts'
 import { META_SUBSCRIPTION_ID } from '../../src/protocol/meta-keys.ts'
+import type { SubscriptionFilter } from '../../src/protocol/notifications.ts'
 import { until } from '../helpers/deadline.ts'
 import type { Message } from '../helpers/request.ts'
 
@@ -51,12 +55,16 @@ function build (t: Test, options: Partial<SubscriptionsOptions> = {}): { bus: Ev
   const subscriptions = createSubscriptions(bus, {
     maxStreams: 100,
     keepAliveMs: 60_000,
-    toResult: (id) => JSON.stringify({ resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: id } }),
     onSlowReader () {},
     ...options
   })
   t.teardown(() => subscriptions.close())
   return { bus, subscriptions }
+}
+
+function listen (subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink): void {
+  const writer = { write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta }) }
+  subscriptions.open(new Subscription(filter, new ListenWords(id, filter, writer), sink))
 }
 
 async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {
@@ -67,7 +75,7 @@ t.test('acknowledges first, even while events are being published (194, 195)', a
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   const publishing = bus.publish({ type: 'tools-changed' })
-  subscriptions.open('s', { toolsListChanged: true }, sink)
+  listen(subscriptions, 's', { toolsListChanged: true }, sink)
   await Promise.all([publishing, bus.publish({ type: 'tools-changed' })])
   await turn()
   t.strictSame(sink.messages, [
@@ -79,11 +87,11 @@ t.test('acknowledges first, even while events are being published (194, 195)', a
 t.test('sends only what was asked for, and takes false for not asked (197, 198)', async (t) => {
   const { bus, subscriptions } = build(t)
   const asking = { tools: new FakeSink(), prompts: new FakeSink(), resources: new FakeSink(), one: new FakeSink(), nothing: new FakeSink() }
-  subscriptions.open(1, { toolsListChanged: true, promptsListChanged: false }, asking.tools)
-  subscriptions.open(2, { promptsListChanged: true, resourcesListChanged: false }, asking.prompts)
-  subscriptions.open(3, { resourcesListChanged: true, toolsListChanged: false }, asking.resources)
-  subscriptions.open(4, { resourceSubscriptions: ['shop://a'] }, asking.one)
-  subscriptions.open(5, {}, asking.nothing)
+  listen(subscriptions, 1, { toolsListChanged: true, promptsListChanged: false }, asking.tools)
+  listen(subscriptions, 2, { promptsListChanged: true, resourcesListChanged: false }, asking.prompts)
+  listen(subscriptions, 3, { resourcesListChanged: true, toolsListChanged: false }, asking.resources)
+  listen(subscriptions, 4, { resourceSubscriptions: ['shop://a'] }, asking.one)
+  listen(subscriptions, 5, {}, asking.nothing)
   await bus.publish({ type: 'tools-changed' })
   await bus.publish({ type: 'prompts-changed' })
   await bus.publish({ type: 'resources-changed' })
@@ -101,7 +109,7 @@ t.test('names the subscription by the id of its request, in the type that the id
   const { bus, subscriptions } = build(t)
   for (const id of ['7', 7, 0, '', -1]) {
     const sink = new FakeSink()
-    subscriptions.open(id, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink)
+    listen(subscriptions, id, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink)
     await bus.publish({ type: 'tools-changed' })
     await bus.publish({ type: 'prompts-changed' })
     await publishUpdates(bus, ['a://b'])
@@ -114,7 +122,7 @@ t.test('names the subscription by the id of its request, in the type that the id
 t.test('tells once what happens several times within one turn of the event loop', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['a://1', 'a://2'] }, sink)
+  listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1', 'a://2'] }, sink)
   for (let i = 0; i < 50; i++) {
     await bus.publish({ type: 'tools-changed' })
     await publishUpdates(bus, ['a://1', 'a://2'])
@@ -130,7 +138,7 @@ t.test('tells once what happens several times within one turn of the event loop'
 t.test('holds what happens while the client does not read, once each, and tells it when the client reads again', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
+  listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
   sink.isBlocked = true
   for (let i = 0; i < 3; i++) {
     await bus.publish({ type: 'tools-changed' })
@@ -148,7 +156,7 @@ t.test('a subscription to a directory hears of what is in it, by its own URI, an
   const { bus, subscriptions } = build(t)
   const open = (uri: string) => {
     const sink = new FakeSink()
-    subscriptions.open(uri, { resourceSubscriptions: [uri] }, sink)
+    listen(subscriptions, uri, { resourceSubscriptions: [uri] }, sink)
     return sink
   }
   const directory = open('file:///docs')
@@ -166,9 +174,9 @@ t.test('where events were missed, everything that was asked for counts as change
   const everything = new FakeSink()
   const tools = new FakeSink()
   const nothing = new FakeSink()
-  subscriptions.open(1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['shop://a', 'file:///docs/'] }, everything)
-  subscriptions.open(2, { toolsListChanged: true, promptsListChanged: false }, tools)
-  subscriptions.open(3, {}, nothing)
+  listen(subscriptions, 1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['shop://a', 'file:///docs/'] }, everything)
+  listen(subscriptions, 2, { toolsListChanged: true, promptsListChanged: false }, tools)
+  listen(subscriptions, 3, {}, nothing)
   await bus.publish({ type: 'events-missed' })
   await turn()
   t.strictSame(everything.methods, [
@@ -183,7 +191,7 @@ t.test('where events were missed, everything that was asked for counts as change
 t.test('what was missed and what happens besides is told once', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  subscriptions.open('s', { toolsListChanged: true, resourceSubscriptions: ['shop://a'] }, sink)
+  listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['shop://a'] }, sink)
   sink.isBlocked = true
   for (const type of ['tools-changed', 'events-missed', 'events-missed'] as const) await bus.publish({ type })
   await publishUpdates(bus, ['shop://a'])
@@ -196,8 +204,8 @@ t.test('a blocked stream holds no more than its filter, whatever happens (207)',
   const { bus, subscriptions } = build(t)
   const exact = new FakeSink()
   const directory = new FakeSink()
-  subscriptions.open('exact', { resourceSubscriptions: ['file:///docs/1', 'file:///docs/2'] }, exact)
-  subscriptions.open('directory', { resourceSubscriptions: ['file:///docs'] }, directory)
+  listen(subscriptions, 'exact', { resourceSubscriptions: ['file:///docs/1', 'file:///docs/2'] }, exact)
+  listen(subscriptions, 'directory', { resourceSubscriptions: ['file:///docs'] }, directory)
   exact.isBlocked = directory.isBlocked = true
   await publishUpdates(bus, Array.from({ length: 10_000 }, (_, index) => `file:///docs/${index}`))
   await turn()
@@ -216,8 +224,8 @@ t.test('a reader that takes nothing for two keep-alive rounds is cut off, and th
   const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: (id) => { slow.push(id) } })
   const stuck = new FakeSink()
   const reading = new FakeSink()
-  subscriptions.open('stuck', {}, stuck)
-  subscriptions.open('reading', {}, reading)
+  listen(subscriptions, 'stuck', {}, stuck)
+  listen(subscriptions, 'reading', {}, reading)
   stuck.isBlocked = true
   await until(() => stuck.wasCut, 'the cut')
   t.strictSame(slow, ['stuck'])
@@ -232,8 +240,8 @@ t.test('a reader that lags but reads is not cut off', async (t) => {
   const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: () => t.fail('it was reading') })
   const lagging = new FakeSink()
   const clock = new FakeSink()
-  subscriptions.open('lagging', {}, lagging)
-  subscriptions.open('clock', {}, clock)
+  listen(subscriptions, 'lagging', {}, lagging)
+  listen(subscriptions, 'clock', {}, clock)
   lagging.isBlocked = true
   let rounds = 0
   // Comes after the other in each round: that one is blocked whenever it is looked at, but reads between the rounds.
@@ -249,8 +257,8 @@ t.test('a reader that lags but reads is not cut off', async (t) => {
 t.test('streams with equal ids are independent (202, 203)', async (t) => {
   const { bus, subscriptions } = build(t)
   const [first, second] = [new FakeSink(), new FakeSink()]
-  subscriptions.open(1, { toolsListChanged: true }, first)
-  subscriptions.open(1, { promptsListChanged: true }, second)
+  listen(subscriptions, 1, { toolsListChanged: true }, first)
+  listen(subscriptions, 1, { promptsListChanged: true }, second)
   t.equal(subscriptions.size, 2)
   first.leave()
   t.equal(subscriptions.size, 1)
@@ -264,7 +272,7 @@ t.test('streams with equal ids are independent (202, 203)', async (t) => {
 t.test('a stream that ends with events pending is told nothing more', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  subscriptions.open(1, { toolsListChanged: true }, sink)
+  listen(subscriptions, 1, { toolsListChanged: true }, sink)
   await bus.publish({ type: 'tools-changed' })
   sink.leave()
   await turn()
@@ -274,7 +282,7 @@ t.test('a stream that ends with events pending is told nothing more', async (t) 
 t.test('tells thousands of streams, a part of them in each turn of the event loop', async (t) => {
   const { bus, subscriptions } = build(t)
   const sinks = Array.from({ length: 1200 }, () => new FakeSink())
-  for (const [id, sink] of sinks.entries()) subscriptions.open(id, { toolsListChanged: true }, sink)
+  for (const [id, sink] of sinks.entries()) listen(subscriptions, id, { toolsListChanged: true }, sink)
   await bus.publish({ type: 'tools-changed' })
   await turn()
   const told = () => sinks.filter(({ methods }) => methods.length === 1).length
@@ -285,9 +293,9 @@ t.test('tells thousands of streams, a part of them in each turn of the event loo
 t.test('is full at its limit, and not once a stream has left (207)', (t) => {
   const { subscriptions } = build(t, { maxStreams: 2 })
   const first = new FakeSink()
-  subscriptions.open(1, {}, first)
+  listen(subscriptions, 1, {}, first)
   t.notOk(subscriptions.isFull)
-  subscriptions.open(2, {}, new FakeSink())
+  listen(subscriptions, 2, {}, new FakeSink())
   t.ok(subscriptions.isFull)
   first.leave()
   t.notOk(subscriptions.isFull)
@@ -297,8 +305,8 @@ t.test('is full at its limit, and not once a stream has left (207)', (t) => {
 t.test('closing tells what is pending and ends each stream with the result of its own request (204)', async (t) => {
   const { bus, subscriptions } = build(t)
   const [text, number] = [new FakeSink(), new FakeSink()]
-  subscriptions.open('a', { toolsListChanged: true }, text)
-  subscriptions.open(2, {}, number)
+  listen(subscriptions, 'a', { toolsListChanged: true }, text)
+  listen(subscriptions, 2, {}, number)
   await bus.publish({ type: 'tools-changed' })
   subscriptions.close()
   subscriptions.close()
@@ -312,7 +320,7 @@ t.test('closing tells what is pending and ends each stream with the result of it
   t.equal(text.messages.length, 3)
 
   const late = new FakeSink()
-  subscriptions.open('late', { toolsListChanged: true }, late)
+  listen(subscriptions, 'late', { toolsListChanged: true }, late)
   t.match(late.messages, [{ method: 'notifications/subscriptions/acknowledged' }, { id: 'late', result: { resultType: 'complete' } }])
   t.ok(late.wasEnded, 'a stream that is opened afterwards is acknowledged and ended at once')
 })

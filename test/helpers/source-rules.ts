@@ -55,9 +55,16 @@ export function breaksOfRooms (sources: Sources, allowed: { readonly [room: stri
 }
 
 /** Files of one room that import each other, where only the named one may. */
-export function breaksOfStrangers (sources: Sources, room: string, except: string): string[] {
+export function breaksOfStrangers (sources: Sources, room: string, except: RegExp): string[] {
   return readImports(sources)
-    .filter(({ file, target, isOurs }) => isOurs && roomOf(file) === room && roomOf(target) === room && file !== except).map(toLine)
+    .filter(({ file, target, isOurs }) => isOurs && roomOf(file) === room && roomOf(target) === room && !except.test(file)).map(toLine)
+}
+
+const ofEarlierEras = (file: string) => /(?:^|\/)legacy\//.test(file) || file === 'app-legacy.ts'
+
+/** What can be deleted together must not be needed by anything else, but for the one line that joins it. */
+export function breaksOfEras (sources: Sources): string[] {
+  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) && file !== 'app.ts').map(toLine)
 }
 
 /** Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern names. */
@@ -67,7 +74,7 @@ export function breaksOfPackage (sources: Sources, pattern: RegExp, mayImport: (
 
 /** Whoever imports an implementation of an interface, but for the composition root. */
 export function breaksOfImplementations (sources: Sources): string[] {
-  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && /(?:^|\/)(?:memory|file|redis)-[\w-]+(?:store|bus)\.ts$/.test(target) && file !== 'app.ts').map(toLine)
+  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && /(?:^|\/)(?:memory|lmdb|redis)-(?:[\w-]+-)?(?:store|bus|relay|log)\.ts$/.test(target) && file !== 'app.ts' && file !== 'app-legacy.ts').map(toLine)
 }
 
 /** Files that refer to the process. */

@@ -108,11 +108,12 @@ t.test('admission', async (t) => {
   })
 
   t.test('tells a client that opens with a handshake which versions there are (99, 101)', async (t) => {
+    const alone = await buildApp(t, files, { legacy: 'off' })
     const { headers } = toPost(list)
     const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' }, _meta: { progressToken: 1 } } }
-    const { status, response } = await post({ 'content-type': 'application/json', accept: String(headers.accept) }, JSON.stringify(body))
-    t.equal(status, 400)
-    t.match(response, { id: 1, error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2025-11-25' } } })
+    const answer = await alone.inject({ method: 'POST', url: '/mcp', headers: { 'content-type': 'application/json', accept: String(headers.accept) }, body: JSON.stringify(body) })
+    t.equal(answer.statusCode, 400)
+    t.match(answer.json(), { id: 1, error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2025-11-25' } } })
   })
 
   t.test('names the missing capabilities as an object of what is missing (90, 91)', async (t) => {

@@ -84,7 +84,8 @@ t.test('the endpoint', async (t) => {
     }
   })
 
-  t.test('allows POST alone (49)', async (t) => {
+  t.test('without earlier revisions it allows POST alone (49)', async (t) => {
+    const app = await buildApp(t, files, { legacy: 'off' })
     for (const method of ['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'] as const) {
       const answer = await app.inject({ method, url: '/mcp', headers: { accept: 'text/event-stream', 'mcp-session-id': 'abc' } })
       t.equal(answer.statusCode, 405, method)

@@ -1,0 +1,109 @@
+// The answer to one POST of a session: JSON, or a stream once there was something to say before it. A client that is cut
+// off from the stream comes back for the rest; a client that was given no stream has nothing to come back to.
+
+import type { FastifyReply } from 'fastify'
+import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
+import type { Session } from '../../legacy/session.ts'
+import type { RequestId } from '../../protocol/json-rpc.ts'
+import { hasStreamPolling } from '../../protocol/revision-features.ts'
+import { EVENT_STREAM_HEADERS, EventStream } from '../event-stream.ts'
+import type { KeepAlive } from './keep-alive.ts'
+
+export interface CallReplyParts {
+  readonly callStreams: CallStreams
+  readonly keepAlive: KeepAlive
+}
+
+/** The requests that came with it, in an array or alone. */
+export interface Asked { readonly requests: readonly RequestId[], readonly isBatch: boolean }
+
+export class CallReply {
+  readonly #reply: FastifyReply
+  readonly #session: Session
+  readonly #parts: CallReplyParts
+  readonly #asked: Asked
+  readonly #responses: string[]
+  #left: number
+  #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
+  #isLetGo = false
+
+  /** @param responses what was answered before anything was asked. */
+  constructor (reply: FastifyReply, session: Session, parts: CallReplyParts, asked: Asked, responses: readonly string[] = []) {
+    this.#reply = reply
+    this.#session = session
+    this.#parts = parts
+    this.#asked = asked
+    this.#responses = [...responses]
+    this.#left = asked.requests.length
+  }
+
+  /** Sends a notification ahead of the answers. May leave it out for a client that does not read. */
+  notify (json: string): void {
+    const { stream } = this.#stream()
+    if (!stream.isOverfull) this.send(json)
+  }
+
+  /** Sends a message ahead of the answers. */
+  send (json: string): void {
+    if (this.#left === 0) return
+    const { stream, log } = this.#stream()
+    stream.send(json, log.write(json))
+  }
+
+  /** Answers one of the requests; the last answer ends it. */
+  respond (response: string, httpStatus = 200): void {
+    if (this.#open === undefined) this.#responses.push(response)
+    else this.send(response)
+    this.#settle(httpStatus)
+  }
+
+  /** Where nothing was asked that has to be waited for. */
+  answerAtOnce (): void {
+    this.#left = 1
+    this.#settle(200)
+  }
+
+  /** For a request that is to have no answer. */
+  leaveOut (): void {
+    if (!this.#asked.isBatch) this.#stream()
+    this.#settle(200)
+  }
+
+  /** Gives the client something to come back to, where its revision has that. */
+  prepare (): void {
+    if (this.#left > 0 && hasStreamPolling(this.#session.revision)) this.#stream()
+  }
+
+  disconnect (retryMs: number): void {
+    if (this.#left === 0 || !hasStreamPolling(this.#session.revision)) return
+    const { stream } = this.#stream()
+    this.#isLetGo = true
+    stream.retryAfter(retryMs)
+    stream.end()
+  }
+
+  #settle (httpStatus: number): void {
+    if (--this.#left > 0) return
+    if (this.#open !== undefined) {
+      this.#open.log.end()
+      this.#open.stream.end()
+    } else if (this.#responses.length === 0) {
+      this.#reply.code(202).send()
+    } else {
+      const body = this.#asked.isBatch ? `[${this.#responses.join(',')}]` : this.#responses.join('')
+      this.#reply.code(httpStatus).header('content-type', 'application/json').send(body)
+    }
+  }
+
+  #stream (): { readonly stream: EventStream, readonly log: CallStream } {
+    if (this.#open !== undefined) return this.#open
+    const log = this.#parts.callStreams.create(this.#session, this.#asked.requests)
+    const stream = new EventStream()
+    this.#open = { stream, log }
+    this.#parts.keepAlive.add(stream)
+    this.#reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+    if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
+    for (const response of this.#responses) stream.send(response, log.write(response))
+    return this.#open
+  }
+}

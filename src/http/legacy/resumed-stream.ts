@@ -1,0 +1,88 @@
+// The rest of a call's stream, for a client that was cut off from it: what was logged, and what is still to come.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+
+import { END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
+import type { EventLog, LoggedEvent } from '../../legacy/event-log.ts'
+import type { Relay } from '../../legacy/relay.ts'
+import { replicaLost } from '../../protocol/errors.ts'
+import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import type { EventStream } from '../event-stream.ts'
+
+export interface ResumedStreamParts {
+  readonly eventLog: EventLog
+  readonly relay: Relay
+  onError (error: unknown): void
+}
+
+/** Whoever serves the call is asked for a sign of life so often, in milliseconds. */
+const ASK_EVERY_MS = 2000
+/** After so many questions in vain nobody serves it any more. */
+const MAX_UNANSWERED = 3
+
+/** `undefined` where nothing is known of the stream, or nothing any more. Otherwise to be called with the stream to write to. */
+export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamParts): Promise<((sink: EventStream) => void) | undefined> {
+  const logged = await eventLog.read(stream, 0)
+  if (logged === undefined) return undefined
+  return (sink) => {
+    const open = new Set<RequestId>()
+    let last = 0
+    let unanswered = 0
+    let reading: Promise<void> | undefined
+    let isStale = false
+
+    function take (events: readonly LoggedEvent[]): void {
+      for (const event of events) {
+        if (event.position <= last) continue
+        last = event.position
+        if (event.text === END) sink.end()
+        else if (event.text.startsWith('[')) for (const id of readIds(event.text)) open.add(id)
+        else deliver(event)
+      }
+    }
+
+    function deliver ({ position: at, text }: LoggedEvent): void {
+      const message: unknown = JSON.parse(text)
+      if (isObject(message) && !('method' in message) && isRequestId(message.id)) open.delete(message.id)
+      if (at > position) sink.send(text, toEventId({ stream, position: at }))
+    }
+
+    /** One reading at a time; what is told of meanwhile is read by another one. */
+    function readOn (): void {
+      isStale = true
+      reading ??= (async () => {
+        while (isStale) {
+          isStale = false
+          take(await eventLog.read(stream, last) ?? [])
+        }
+      })().catch(onError).finally(() => { reading = undefined })
+    }
+
+    function ask (): void {
+      if (unanswered++ >= MAX_UNANSWERED) {
+        for (const id of open) sink.send(toErrorResponse(id, replicaLost()))
+        sink.end()
+        return
+      }
+      relay.send({ type: 'stream-followed', stream }).catch(onError)
+      readOn()
+    }
+
+    const stopListening = relay.listen((message) => {
+      if (message.type !== 'stream-written' || message.stream !== stream) return
+      unanswered = 0
+      readOn()
+    })
+    const timer = setInterval(ask, ASK_EVERY_MS)
+    sink.once('close', () => {
+      stopListening()
+      clearInterval(timer)
+    })
+    take(logged)
+    ask()
+  }
+}
+
+function readIds (text: string): RequestId[] {
+  const ids: unknown = JSON.parse(text)
+  return Array.isArray(ids) ? ids.filter(isRequestId) : []
+}

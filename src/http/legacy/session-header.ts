@@ -1,0 +1,1 @@
+export const SESSION_HEADER = 'mcp-session-id'

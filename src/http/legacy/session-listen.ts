@@ -1,0 +1,43 @@
+// A GET of a session: the stream on which it is told of changes, or the rest of a call's stream that was cut off.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readEventId } from '../../legacy/call-streams.ts'
+import type { Session } from '../../legacy/session.ts'
+import type { Subscriptions } from '../../events/subscriptions.ts'
+import { invalidRequest, overloaded } from '../../protocol/errors.ts'
+import { EVENT_STREAM_HEADERS, EventStream } from '../event-stream.ts'
+import type { KeepAlive } from './keep-alive.ts'
+import { findStream, type ResumedStreamParts } from './resumed-stream.ts'
+import type { SessionStreams } from './session-stream.ts'
+
+export interface SessionListenParts extends ResumedStreamParts {
+  readonly sessionStreams: SessionStreams
+  readonly subscriptions: Subscriptions
+  readonly keepAlive: KeepAlive
+}
+
+export function createSessionListen (parts: SessionListenParts): (session: Session, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const { sessionStreams, subscriptions, keepAlive } = parts
+
+  async function resume (session: Session, lastEventId: string): Promise<EventStream | undefined> {
+    const position = readEventId(lastEventId, session)
+    if (position === undefined) return undefined
+    const goOn = await findStream(position, parts)
+    if (goOn === undefined) throw invalidRequest('the events after this Last-Event-ID are not kept, or not any more')
+    const stream = new EventStream()
+    keepAlive.add(stream)
+    goOn(stream)
+    return stream
+  }
+
+  return async (session, request, reply) => {
+    const { accept, 'last-event-id': header } = request.headers
+    if (accept !== undefined && !/text\/event-stream|text\/\*|\*\/\*/i.test(accept)) throw invalidRequest('Accept must list text/event-stream', 406)
+    const lastEventId = typeof header === 'string' ? header : undefined
+    const resumed = lastEventId === undefined ? undefined : await resume(session, lastEventId)
+    if (resumed === undefined && subscriptions.isFull) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
+    const stream = resumed ?? await sessionStreams.open(session, lastEventId)
+    request.mcp.method = 'GET'
+    reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+  }
+}

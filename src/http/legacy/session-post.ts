@@ -1,0 +1,97 @@
+// What a client of a session sends: a message, or in one revision an array of them.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ClientAnswers } from '../../legacy/client-answers.ts'
+import type { Relay } from '../../legacy/relay.ts'
+import type { Session } from '../../legacy/session.ts'
+import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
+import { isObject, isRequest, isRequestId, isResponse, readMessage, readRequestId, toErrorResponse, type Notification, type Request } from '../../protocol/json-rpc.ts'
+import { hasBatches } from '../../protocol/revision-features.ts'
+import { checkAccept } from '../admission.ts'
+import { CallReply, type CallReplyParts } from './call-reply.ts'
+import { answerFailure } from './failures.ts'
+
+export interface SessionPostParts extends CallReplyParts {
+  readonly relay: Relay
+  readonly answers: ClientAnswers
+  /** Serves one request, whose answer goes to `into`. */
+  call (message: Request, session: Session, request: FastifyRequest, into: CallReply): void
+}
+
+const MAX_BATCH = 100
+
+/** What came in an array, sorted. */
+interface Batch { readonly requests: Request[], readonly notifications: Notification[], readonly responses: unknown[], readonly refusals: string[] }
+
+export function createSessionPost (parts: SessionPostParts): (session: Session, request: FastifyRequest, reply: FastifyReply) => void {
+  const { relay, answers, call } = parts
+
+  function hear ({ id: session }: Session, { method, params }: Notification): void {
+    if (method !== 'notifications/cancelled' || !isRequestId(params?.requestId)) return
+    // Wherever it is served. In vain where that is out of reach: nobody waits for the result in any case.
+    relay.send({ type: 'call-cancelled', session, request: params.requestId }).catch(() => {})
+  }
+
+  async function take (session: Session, body: unknown): Promise<void> {
+    if (!isObject(body) || typeof body.id !== 'string') throw invalidRequest('the response names no request of this service')
+    const isTaken = await answers.deliver(session.id, body.id, { result: body.result, error: body.error }).catch((cause: unknown) => {
+      throw new ProtocolError(503, 'The response could not be passed on. Send it again.', { cause, httpStatus: 503 })
+    })
+    if (!isTaken) throw invalidRequest('the response is to a request that nobody waits for, or no longer')
+  }
+
+  function postBatch (bodies: readonly unknown[], session: Session, request: FastifyRequest, reply: FastifyReply): void {
+    if (!hasBatches(session.revision)) throw invalidRequest('batches are not part of this protocol version; send one message per POST')
+    if (bodies.length === 0) throw invalidRequest('the batch is empty')
+    if (bodies.length > MAX_BATCH) throw invalidRequest(`the batch has ${bodies.length} messages, the limit is ${MAX_BATCH}`)
+    const { requests, notifications, responses, refusals } = sort(bodies)
+    for (const notification of notifications) hear(session, notification)
+    // One that nobody waits for must not sink the others.
+    for (const response of responses) take(session, response).catch((error: unknown) => request.log.info({ err: error }, 'response not taken'))
+    request.mcp.method = 'batch'
+    const into = new CallReply(reply, session, parts, { requests: requests.map(({ id }) => id), isBatch: true }, refusals)
+    if (requests.length === 0) into.answerAtOnce()
+    for (const one of requests) call(one, session, request, into)
+  }
+
+  return (session, request, reply) => {
+    const { body } = request
+    checkAccept(request.headers.accept)
+    if (Array.isArray(body)) return postBatch(body, session, request, reply)
+    if (isObject(body) && isResponse(body)) {
+      take(session, body).then(() => reply.code(202).send(), (error: unknown) => answerFailure(error, request, reply))
+      return
+    }
+    const message = readMessage(body)
+    request.mcp.method = message.method
+    if (isRequest(message)) {
+      call(message, session, request, new CallReply(reply, session, parts, { requests: [message.id], isBatch: false }))
+    } else {
+      hear(session, message)
+      reply.code(202).send()
+    }
+  }
+}
+
+/** Each message of a batch stands for itself: one that is malformed is refused, and the others are served. */
+function sort (bodies: readonly unknown[]): Batch {
+  const batch: Batch = { requests: [], notifications: [], responses: [], refusals: [] }
+  for (const body of bodies) {
+    try {
+      if (isObject(body) && isResponse(body)) {
+        batch.responses.push(body)
+        continue
+      }
+      const message = readMessage(body)
+      if (message.method === 'initialize') throw invalidRequest('initialize cannot be part of a batch')
+      if (!isRequest(message)) batch.notifications.push(message)
+      else if (batch.requests.some(({ id }) => id === message.id)) throw invalidRequest('the id is that of another request of the batch')
+      else batch.requests.push(message)
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      batch.refusals.push(toErrorResponse(readRequestId(body), error))
+    }
+  }
+  return batch
+}

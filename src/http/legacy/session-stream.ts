@@ -1,0 +1,103 @@
+// The stream on which a session is told of changes: one for each session, wherever it was opened last.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+
+import { randomUUID } from 'node:crypto'
+import { Subscription, type StreamWords } from '../../events/subscription.ts'
+import type { Subscriptions } from '../../events/subscriptions.ts'
+import type { RecentChanges } from '../../legacy/recent-changes.ts'
+import type { Relay, Settings } from '../../legacy/relay.ts'
+import type { SessionSettings } from '../../legacy/session-settings.ts'
+import type { Session } from '../../legacy/session.ts'
+import { toNotification } from '../../protocol/json-rpc.ts'
+import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
+import { hasStreamPolling } from '../../protocol/revision-features.ts'
+import { EventStream } from '../event-stream.ts'
+
+export interface SessionStreamsParts {
+  readonly relay: Relay
+  readonly settings: SessionSettings
+  readonly subscriptions: Subscriptions
+  readonly changes: RecentChanges
+  /** Whether the catalog can change while the service runs. */
+  readonly isWatching: boolean
+}
+
+export interface SessionStreams {
+  /** @param lastEventId of the stream that this one goes on with, if it is one. Rejects where the session's settings cannot be read. */
+  open (session: Session, lastEventId: string | undefined): Promise<EventStream>
+  close (): void
+}
+
+/** The time up to which a client has heard everything is in the id of each event. */
+const EVENT_ID = /^s\.([0-9a-z]{1,10})\.\d+$/
+/** How often the settings of a session that listens are asked for, so that they do not expire. */
+const TOUCH_MS = 300_000
+
+/** Its events have ids, by which a client that was cut off says what it has heard. */
+class SessionEventStream extends EventStream {
+  #events = 0
+
+  override send (json: string): void {
+    super.send(json, `s.${Date.now().toString(36)}.${++this.#events}`)
+  }
+}
+
+interface Open { readonly name: string, readonly session: Session, readonly stream: EventStream, readonly subscription: Subscription }
+
+export function createSessionStreams ({ relay, settings, subscriptions, changes, isWatching }: SessionStreamsParts): SessionStreams {
+  const bySession = new Map<string, Open>()
+
+  const stopListening = relay.listen((message) => {
+    switch (message.type) {
+      case 'session-changed': return bySession.get(message.session)?.subscription.follow(toFilter(message.settings))
+      case 'session-ended': return endStream(message.session)
+      case 'stream-opened': if (bySession.get(message.session)?.name !== message.stream) endStream(message.session)
+    }
+  }, () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) })
+  const timer = setInterval(() => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) }, TOUCH_MS).unref()
+
+  function toFilter ({ uris }: Settings): SubscriptionFilter {
+    const lists = isWatching ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } : {}
+    return { ...lists, resourceSubscriptions: [...uris] }
+  }
+
+  function refresh (session: Session, subscription: Subscription): void {
+    settings.read(session).then((read) => subscription.follow(toFilter(read)), () => {})
+  }
+
+  function endStream (session: string): void {
+    bySession.get(session)?.stream.end()
+    bySession.delete(session)
+  }
+
+  return {
+    async open (session, lastEventId) {
+      const stream = new SessionEventStream()
+      const subscription = new Subscription(toFilter(await settings.read(session)), toWords(session), stream)
+      const entry = { name: randomUUID(), session, stream, subscription }
+      endStream(session.id)
+      bySession.set(session.id, entry)
+      stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
+      if (hasStreamPolling(session.revision)) stream.send('')
+      subscriptions.open(subscription)
+      // Of what changed while it was being opened, too.
+      refresh(session, subscription)
+      relay.send({ type: 'stream-opened', session: session.id, stream: entry.name }).catch(() => {})
+      const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
+      if (time !== undefined) for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
+      subscription.flush()
+      return stream
+    },
+    close () {
+      stopListening()
+      clearInterval(timer)
+    }
+  }
+}
+
+function toWords ({ id }: Session): StreamWords {
+  return { id, listChanged, resourceUpdated }
+}
+
+const listChanged = (list: ListName) => toNotification(`notifications/${list}/list_changed`)
+const resourceUpdated = (uri: string) => toNotification('notifications/resources/updated', { uri })

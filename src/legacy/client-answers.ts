@@ -1,0 +1,81 @@
+// Requests of the service that clients have yet to answer. The answer may come to another replica than the one that waits.
+
+import type { Relay } from './relay.ts'
+
+/** The client answered with an error. */
+export class ClientRefusal extends Error {
+  constructor (detail: string) {
+    super(`the client refused: ${detail.slice(0, 300)}`)
+    this.name = 'ClientRefusal'
+  }
+}
+
+/** What a client answered with, as it came: its `result` or its `error`. */
+export interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
+
+export interface ClientAnswers {
+  /** Resolves to the result; rejects with a ClientRefusal, or when the signal aborts. */
+  wait (session: string, request: string, signal: AbortSignal): Promise<unknown>
+  /** Whether somebody waited for it, here or elsewhere. Rejects where that could not be asked. */
+  deliver (session: string, request: string, response: ClientResponse): Promise<boolean>
+  close (): void
+}
+
+/** How long another replica has to say that the answer is its own, in milliseconds. */
+const TAKEN_TIMEOUT_MS = 1000
+
+export function createClientAnswers (relay: Relay): ClientAnswers {
+  const waiting = new Map<string, (response: ClientResponse) => void>()
+  const delivering = new Map<string, () => void>()
+  const keyOf = (session: string, request: string) => `${session} ${request}`
+
+  const stopListening = relay.listen((message) => {
+    if (message.type === 'answered') {
+      const take = waiting.get(keyOf(message.session, message.request))
+      if (take === undefined) return
+      take(toResponse(message.response))
+      relay.send({ type: 'answer-taken', session: message.session, request: message.request }).catch(() => {})
+    } else if (message.type === 'answer-taken') {
+      delivering.get(keyOf(message.session, message.request))?.()
+    }
+  })
+
+  return {
+    async wait (session, request, signal) {
+      const key = keyOf(session, request)
+      try {
+        return await new Promise<unknown>((resolve, reject) => {
+          if (signal.aborted) reject(signal.reason)
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+          waiting.set(key, ({ result, error }) => {
+            waiting.delete(key)
+            if (error === undefined) resolve(result)
+            else reject(new ClientRefusal(JSON.stringify(error)))
+          })
+        })
+      } finally {
+        waiting.delete(key)
+      }
+    },
+    async deliver (session, request, response) {
+      const key = keyOf(session, request)
+      let timer: NodeJS.Timeout | undefined
+      const taken = new Promise<boolean>((resolve) => {
+        delivering.set(key, () => resolve(true))
+        timer = setTimeout(() => resolve(false), TAKEN_TIMEOUT_MS)
+      })
+      try {
+        await relay.send({ type: 'answered', session, request, response })
+        return await taken
+      } finally {
+        clearTimeout(timer)
+        delivering.delete(key)
+      }
+    },
+    close: stopListening
+  }
+}
+
+function toResponse (response: unknown): ClientResponse {
+  return typeof response === 'object' && response !== null ? response : {}
+}

@@ -1,0 +1,50 @@
+// Questions as requests of an earlier revision.
+// https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
+
+import { randomUUID } from 'node:crypto'
+import { isObject, type Params } from '../protocol/json-rpc.ts'
+import { hasAudio, hasElicitation, hasElicitationModes, hasSamplingTools } from '../protocol/revision-features.ts'
+
+/** The method and params of a request to the client; a text that says why the revision cannot ask it. */
+export function toLegacyRequest (json: string, revision: string): { readonly method: string, readonly params: Params } | string {
+  const request: unknown = JSON.parse(json)
+  if (!isObject(request) || typeof request.method !== 'string' || !isObject(request.params)) throw new TypeError('a question is a method and its params')
+  const { method, params } = request
+  const legacy = method === 'elicitation/create' ? toElicitation(params, revision) : method === 'sampling/createMessage' ? toSampling(params, revision) : params
+  return typeof legacy === 'string' ? legacy : { method, params: legacy }
+}
+
+function toElicitation (params: Params, revision: string): Params | string {
+  if (!hasElicitation(revision)) return 'this protocol version cannot ask the user'
+  if (hasElicitationModes(revision)) return params.mode === 'url' ? { ...params, elicitationId: randomUUID() } : params
+  if (params.mode === 'url') return 'this protocol version cannot send the user to a URL'
+  const { requestedSchema, message } = params
+  const { properties, ...rest } = isObject(requestedSchema) ? requestedSchema : {}
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]) => [name, isObject(field) ? toField(field) : undefined] as const)
+  const unknown = fields.filter(([, field]) => field === undefined).map(([name]) => name)
+  if (unknown.length > 0) return `this protocol version has no field of many choices such as ${unknown.join(', ')}`
+  return { message, requestedSchema: { ...rest, properties: Object.fromEntries(fields) } }
+}
+
+/** Only yes and no have a default, and choices have their titles in a list beside them. */
+function toField (field: Params): Params | undefined {
+  const { default: preset, oneOf, ...kept } = field
+  if (field.type === 'array') return undefined
+  if (field.type === 'boolean') return field
+  if (!Array.isArray(oneOf)) return kept
+  const choices: unknown[] = oneOf
+  return { ...kept, enum: choices.filter(isObject).map((choice) => choice.const), enumNames: choices.filter(isObject).map((choice) => choice.title) }
+}
+
+function toSampling (params: Params, revision: string): Params | string {
+  if (hasSamplingTools(revision)) return params
+  if (params.tools !== undefined || params.toolChoice !== undefined) return 'this protocol version has no tools for the model'
+  const messages = Array.isArray(params.messages) ? params.messages.filter(isObject) : []
+  const single = messages.flatMap((message) => [message.content].flat().map((content) => ({ role: message.role, content })))
+  if (!hasAudio(revision) && single.some(({ content }) => isObject(content) && content.type === 'audio')) return 'this protocol version has no audio'
+  return { ...params, messages: single.map(({ role, content }) => ({ role, content: isObject(content) ? withoutMeta(content) : content })) }
+}
+
+function withoutMeta ({ _meta, ...block }: Params): Params {
+  return block
+}

@@ -1,0 +1,22 @@
+// Results as earlier revisions have them: their members, and nothing of what came later.
+
+import type { ResultWriter } from '../catalog/result-json.ts'
+import type { Meta } from '../protocol/content.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import { hasStructuredContent } from '../protocol/revision-features.ts'
+import { toLegacyContent, toLegacyContents, toLegacyMessage } from './legacy-content.ts'
+
+export function createLegacyWriter (revision: string): ResultWriter {
+  function write (members: string, meta?: Meta): string {
+    return meta === undefined ? `{${members}}` : `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`
+  }
+  return {
+    write,
+    writeCacheable: (members) => write(members),
+    writeInputRequired () { throw new TypeError('unreachable: in this revision the client is asked by requests') },
+    toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
+    toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
+    toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
+    carries: (structuredContent) => hasStructuredContent(revision) && isObject(structuredContent)
+  }
+}

@@ -1,0 +1,35 @@
+// The log of many replicas: a stream of Redis for each stream of a call, which expires by itself.
+
+import type { EventLog, EventLogLimits, LoggedEvent } from './event-log.ts'
+
+export interface RedisStreamCommands {
+  call (command: string, ...args: Array<string | number>): Promise<unknown>
+}
+
+export function createRedisEventLog (client: RedisStreamCommands, { maxEvents, ttlMs }: EventLogLimits): EventLog {
+  const keyOf = (stream: string) => `trivet:stream:{${stream}}`
+  return {
+    async append (stream, { position, text }) {
+      const key = keyOf(stream)
+      await Promise.all([
+        // Of one connection, so the second cannot be done before the first.
+        client.call('XADD', key, 'MAXLEN', maxEvents, `${position}-0`, 'e', text),
+        client.call('PEXPIRE', key, ttlMs)
+      ])
+    },
+    async read (stream, after) {
+      const key = keyOf(stream)
+      const [exists, entries] = await Promise.all([client.call('EXISTS', key), client.call('XRANGE', key, `(${after}-0`, '+')])
+      if (exists !== 1 || !Array.isArray(entries)) return undefined
+      return entries.map(readEntry)
+    },
+    close () {}
+  }
+}
+
+function readEntry (entry: unknown): LoggedEvent {
+  const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
+  const [, text]: unknown[] = Array.isArray(fields) ? fields : []
+  if (typeof id !== 'string' || typeof text !== 'string') throw new TypeError('Redis answered with something else than an entry of a stream')
+  return { position: Number.parseInt(id, 10), text }
+}
