@@ -82,6 +82,8 @@ export async function openLegacyEra ({ config, log, catalog, methods, store, bus
     handshake: createHandshake({ catalog, sessions, initialize: (params, snapshot) => initialize(params, snapshot, isWatching) }),
     post: createSessionPost({ relay, answers, callStreams, keepAlive, call: calls.call }),
     listen: createSessionListen({ eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
+    // Those on which sessions hear of changes are ended with all the others of their kind.
+    endStreams: () => keepAlive.endFollowers(),
     async close () {
       // What a client has left is finished all the same: it may come back for it on another replica.
       await calls.settled(config.shutdownTimeoutMs)

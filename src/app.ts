@@ -78,6 +78,14 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     await closeBackends()
     throw error
   })
+  const closeAll = async () => {
+    await close()
+    await closeBackends()
+  }
+  const giveUp = async (error: unknown): Promise<never> => {
+    await closeAll()
+    throw error
+  }
   const subscriptions = createSubscriptions(bus, {
     maxStreams: config.maxStreams,
     keepAliveMs: config.keepAliveMs,
@@ -102,16 +110,19 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   const app = createFastify(log)
   const inFlight = createInFlight()
   const otherEras: OtherEra[] = []
-  if (config.legacy === 'on') otherEras.push(await openLegacyEra({ config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }))
+  const parts = { config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }
+  if (config.legacy === 'on') otherEras.push(await openLegacyEra(parts).catch(giveUp))
   const shutdown = registerShutdown(app, {
     inFlight,
-    subscriptions,
+    endStreams () {
+      subscriptions.close()
+      for (const era of otherEras) era.endStreams()
+    },
     timeoutMs: config.shutdownTimeoutMs,
     drainMs: config.drainMs,
     async closeRest () {
       await Promise.all(otherEras.map(async (era) => await era.close()))
-      await close()
-      await closeBackends()
+      await closeAll()
     }
   })
   app.register(async (open) => registerHealthRoutes(open, shutdown, [{ name: 'the state store', check: async () => await store.check() }]))

@@ -6,6 +6,8 @@ export interface OtherEra {
   takes (request: FastifyRequest): boolean
   /** Answers a request that it takes: a POST, a GET or a DELETE. */
   serve (request: FastifyRequest, reply: FastifyReply): void
+  /** Ends the streams that would go on for ever: their clients come back, to another replica. */
+  endStreams (): void
   /** After the last request. */
   close (): Promise<void>
 }

@@ -2,13 +2,13 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Subscriptions } from '../events/subscriptions.ts'
 import type { Health } from './health-routes.ts'
 import type { InFlight } from './in-flight.ts'
 
 export interface ShutdownOptions {
   readonly inFlight: InFlight
-  readonly subscriptions: Subscriptions
+  /** Ends what would go on for ever, each stream in its own way. */
+  endStreams (): void
   readonly timeoutMs: number
   /** How long requests are still served after the end was announced, for a load balancer that learns of it late. */
   readonly drainMs: number
@@ -29,7 +29,7 @@ const REFUSING_MS = 1000
 /** After its end was announced, a request has this long to send its last bytes, in milliseconds. */
 const LAST_BYTES_MS = 500
 
-export function registerShutdown (app: FastifyInstance, { inFlight, subscriptions, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
+export function registerShutdown (app: FastifyInstance, { inFlight, endStreams, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
   let unreadyReason: string | undefined
   let isRefusing = false
   const timers: NodeJS.Timeout[] = []
@@ -38,7 +38,7 @@ export function registerShutdown (app: FastifyInstance, { inFlight, subscription
     unreadyReason = SHUTTING_DOWN
     // Connections that fall idle from now on are not kept.
     app.server.keepAliveTimeout = 1
-    subscriptions.close()
+    endStreams()
     timers.push(setTimeout(() => {
       inFlight.abortAll()
       timers.push(setTimeout(() => app.server.closeAllConnections(), LAST_BYTES_MS))

@@ -26,10 +26,11 @@ export interface LegacyEraParts {
   post (session: Session, request: FastifyRequest, reply: FastifyReply): void
   /** A GET of a session: a stream. */
   listen (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void>
+  endStreams (): void
   close (): Promise<void>
 }
 
-export function createLegacyEra ({ sessions, ended, settings, handshake, post, listen, close }: LegacyEraParts): OtherEra {
+export function createLegacyEra ({ sessions, ended, settings, handshake, post, listen, endStreams, close }: LegacyEraParts): OtherEra {
   function openSession ({ headers, principal }: FastifyRequest): Session {
     const token = headers[SESSION_HEADER]
     if (token === undefined) throw invalidRequest('the Mcp-Session-Id header is missing: send initialize first, and its Mcp-Session-Id with every later request')
@@ -64,6 +65,7 @@ export function createLegacyEra ({ sessions, ended, settings, handshake, post, l
         answerFailure(error, request, reply)
       }
     },
+    endStreams,
     close
   }
 }

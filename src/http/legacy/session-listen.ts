@@ -25,7 +25,7 @@ export function createSessionListen (parts: SessionListenParts): (session: Sessi
     const goOn = await findStream(position, parts)
     if (goOn === undefined) throw invalidRequest('the events after this Last-Event-ID are not kept, or not any more')
     const stream = new EventStream()
-    keepAlive.add(stream)
+    keepAlive.addFollower(stream)
     goOn(stream)
     return stream
   }
