@@ -115,10 +115,12 @@ if (hasRedisServer(t)) {
     const { url, nodes } = await startRedisCluster(t)
     const [here, there] = [await connect(t, url), await connect(t, url)]
     const heard = listen(there)
+    const heardHere = listen(here)
     for (const node of nodes) await node.kill()
     await t.resolves(within(here.publish({ type: 'prompts-changed' }), 'publishing', 2500))
     for (const node of nodes) await node.restart()
-    await until(() => heard.some(({ type }) => type === 'events-missed'), 'the other replica to hear of it', 30_000)
+    // Each says so when what it sends and what it hears come through again.
+    await until(() => [heard, heardHere].every((one) => one.some(({ type }) => type === 'events-missed')), 'both replicas to hear of it', 30_000)
     await here.publish(updated(1))
     await until(() => heard.some(({ type }) => type === 'resource-updated'), 'an event after the outage', 10_000)
     t.strictSame(heard.filter(({ type }) => type === 'resource-updated'), [updated(1)])

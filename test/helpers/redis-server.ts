@@ -27,19 +27,24 @@ export interface RedisServer {
 
 export interface RedisServerOptions {
   readonly password?: string
-  /** Keeps what is written in a file, which survives a crash. */
+  /** Keeps what is written in a file, before it answers. */
   readonly isDurable?: boolean
   readonly args?: readonly string[]
 }
 
-/**
- * Whether servers can be started here. Where the programs are missing the tests fail if CI or TRIVET_TEST_REQUIRE_SERVERS
- * is set, and are skipped otherwise, which is said.
- */
+/** Whether Redis can be started here, see `hasPrograms`. */
 export function hasRedisServer (t: Test): boolean {
-  const missing = ['redis-server', 'redis-cli'].filter((program) => spawnSync(program, ['--version']).error !== undefined)
+  return hasPrograms(t, ['redis-server', 'redis-cli'], 'redis-server')
+}
+
+/**
+ * Whether the programs are here that a test starts as its servers, by their names or paths. Where one is missing the test
+ * fails if CI or TRIVET_TEST_REQUIRE_SERVERS is set, and is skipped otherwise, which is said.
+ */
+export function hasPrograms (t: Test, programs: readonly string[], debianPackage: string): boolean {
+  const missing = programs.filter((program) => spawnSync(program, ['-v']).error !== undefined)
   if (missing.length === 0) return true
-  const reason = `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package redis-server`
+  const reason = `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package ${debianPackage}`
   if (process.env.CI !== undefined || process.env.TRIVET_TEST_REQUIRE_SERVERS !== undefined) t.fail(reason)
   else {
     console.error(reason)
@@ -53,7 +58,7 @@ export async function startRedisServer (t: Test, { password, isDurable = false, 
   const port = await findFreePort()
   const folder = await makeFolder(t)
   const launch = createLauncher(t, [
-    '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable ? 'yes' : 'no',
+    '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--appendfsync', 'always',
     ...(password === undefined ? [] : ['--requirepass', password]), ...args
   ])
   let child = await launch()
@@ -122,7 +127,7 @@ async function runCli (port: number, password: string | undefined, words: readon
 }
 
 /** Of those that no outgoing connection is given: a server that is restarted must find its own still free. */
-async function findFreePort (): Promise<number> {
+export async function findFreePort (): Promise<number> {
   const port = randomInt(20_000, 32_000)
   const probe = createServer().listen(port, '127.0.0.1')
   try {

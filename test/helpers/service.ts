@@ -31,9 +31,11 @@ export async function startService (t: Test, environment: Environment): Promise<
   })
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no URL within ${START_DEADLINE_MS} ms:\n${stdout()}${stderr()}`)), START_DEADLINE_MS)
-    child.stdout?.on('data', () => {
+    // Only until it is found: the log that follows may be long.
+    child.stdout?.on('data', function look () {
       const [found] = /http:\/\/\S+/.exec(stdout()) ?? []
       if (found === undefined) return
+      child.stdout?.off('data', look)
       clearTimeout(timer)
       resolve(found)
     })
