@@ -100,10 +100,9 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, { maxPerOwner: config.maxHandles }),
     inputRounds: createInputRounds({ sealer, ttlMs: config.requestStateTtlMs }),
-    notify: {
-      resourceUpdated (uri) {
-        bus.publish({ type: 'resource-updated', uri }).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
-      }
+    announce (uri, owner) {
+      const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
+      bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
     }
   })
 

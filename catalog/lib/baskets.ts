@@ -79,7 +79,7 @@ export async function changeBasket (ctx: Context, id: string, change: (basket: B
     if (draft.order !== undefined) throw new ToolError(`This basket is ordered already, as ${draft.order.number}. create_basket makes a new one.`)
     change(draft)
   })
-  ctx.notify.resourceUpdated(`basket://${id}`)
+  ctx.notify.resourceUpdated(`basket://${id}`, { private: true })
   return basket
 }
 

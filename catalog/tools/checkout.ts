@@ -40,7 +40,7 @@ export default defineTool({
       if (viewBasket(basketId, draft).totalCents !== confirmedCents) throw new ToolError('The basket has changed since the order was confirmed. Check out again.')
       draft.order = { number: randomUUID(), totalCents: confirmedCents, placedAt: new Date().toISOString() }
     })
-    ctx.notify.resourceUpdated(`basket://${basketId}`)
+    ctx.notify.resourceUpdated(`basket://${basketId}`, { private: true })
     return { ordered: order !== undefined, ...(order === undefined ? {} : { order }) }
   }
 })

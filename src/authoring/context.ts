@@ -32,8 +32,11 @@ export interface Context {
   readonly log: Log
   /** Tells clients that something changed. */
   readonly notify: {
-    /** Everyone who subscribed to this URI, or to a directory above it, is told, on every replica. */
-    resourceUpdated (uri: string): void
+    /**
+     * Whoever subscribed to this URI, or to a directory above it, is told, on every replica: with `private` only those who
+     * act for the same principal, as it should be where nobody else may read the resource. Everyone by default.
+     */
+    resourceUpdated (uri: string, options?: { readonly private?: boolean }): void
   }
   /**
    * Tells the client how far the work is, if it asked to know; otherwise does nothing.

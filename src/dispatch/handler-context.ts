@@ -1,6 +1,6 @@
 // What a catalog's handler sees of its request: the narrow side of the request context.
 
-import type { Principal } from '../access/principal.ts'
+import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Context, Log, ReadContext } from '../authoring/context.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { Handles } from '../authoring/handles.ts'
@@ -16,10 +16,13 @@ export interface HandlerOptions {
   /** How long the code may take where nothing else is said. */
   readonly requestTimeoutMs: number
   /** Where changes are published. */
-  readonly notify: Context['notify']
+  readonly announce: Announce
   readonly handles: HandleAccess
   readonly inputRounds: InputRounds
 }
+
+/** @param owner whose business it is, where it is not everyone's. */
+export type Announce = (uri: string, owner: string | undefined) => void
 
 /** Eight levels of the protocol, four of the service's log. */
 const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
@@ -30,13 +33,13 @@ export class HandlerContext implements Context {
   readonly #request: RequestContext
   readonly #round: InputRound
   readonly #handles: HandleAccess
-  readonly notify: Context['notify']
+  readonly #announce: Announce
 
-  constructor (request: RequestContext, round: InputRound, { notify, handles }: HandlerOptions) {
+  constructor (request: RequestContext, round: InputRound, { announce, handles }: HandlerOptions) {
     this.#request = request
     this.#round = round
     this.#handles = handles
-    this.notify = notify
+    this.#announce = announce
   }
 
   get signal (): AbortSignal { return this.#request.signal }
@@ -47,6 +50,12 @@ export class HandlerContext implements Context {
   get client (): Context['client'] {
     const { clientInfo, clientCapabilities } = this.#request.envelope
     return { info: clientInfo, capabilities: clientCapabilities }
+  }
+
+  get notify (): Context['notify'] {
+    return {
+      resourceUpdated: (uri, options) => this.#announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+    }
   }
 
   get log (): Log {

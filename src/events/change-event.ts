@@ -4,6 +4,7 @@ export type ChangeEvent =
   | { readonly type: 'tools-changed' }
   | { readonly type: 'prompts-changed' }
   | { readonly type: 'resources-changed' }
-  | { readonly type: 'resource-updated', readonly uri: string }
+  /** With an owner it is the business of that one's streams alone. */
+  | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string }
   /** The bus was interrupted: anything may have changed meanwhile. */
   | { readonly type: 'events-missed' }

@@ -63,13 +63,13 @@ export async function openRedisEventBus (clients: RedisChannelClients, { onError
 }
 
 function readEvent (text: string): ChangeEvent {
-  const { type, uri }: { type?: unknown, uri?: unknown } = JSON.parse(text) ?? {}
+  const { type, uri, owner }: { type?: unknown, uri?: unknown, owner?: unknown } = JSON.parse(text) ?? {}
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
     case 'events-missed': return { type }
-    case 'resource-updated': if (typeof uri === 'string') return { type, uri }
+    case 'resource-updated': if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
   }
   throw new TypeError(`a message on ${CHANNEL} is no event of this version: ${text.slice(0, 100)}`)
 }

@@ -23,6 +23,8 @@ export interface StreamWords {
 export class Subscription {
   readonly sink: MessageSink
   readonly words: StreamWords
+  /** Whose stream it is. */
+  readonly owner: string
   /** How many keep-alive rounds it has been blocked, without having read anything between them. */
   blockedRounds = 0
   // What is pending is a set, so that however much happens while the client does not read, no more than its own
@@ -33,7 +35,8 @@ export class Subscription {
   // Without trailing slashes.
   #followed: ReadonlySet<string> = NOTHING
 
-  constructor (filter: SubscriptionFilter, words: StreamWords, sink: MessageSink) {
+  constructor (owner: string, filter: SubscriptionFilter, words: StreamWords, sink: MessageSink) {
+    this.owner = owner
     this.words = words
     this.sink = sink
     this.follow(filter)
@@ -51,7 +54,7 @@ export class Subscription {
       case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
       case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged)
       case 'resources-changed': return this.#noteList('resources', this.#filter.resourcesListChanged)
-      case 'resource-updated': return this.#noteUri(event.uri)
+      case 'resource-updated': return (event.owner === undefined || event.owner === this.owner) && this.#noteUri(event.uri)
       case 'events-missed': return this.#noteAll()
     }
   }

@@ -1,6 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { Type } from 'typebox'
+import { ownerOf } from '../access/principal.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { ListenWords } from '../events/listen-words.ts'
@@ -34,11 +35,12 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
   return defineMethod({
     name: 'subscriptions/listen',
     readParams,
-    handle ({ notifications }, { view, id, snapshot }) {
+    handle ({ notifications }, { view, id, principal, snapshot }) {
       if (subscriptions.isFull) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
       const filter = toHonoured(notifications, view, isWatching)
+      const owner = ownerOf(principal)
       const words = new ListenWords(id, filter, snapshot.writer)
-      return { open: (sink) => subscriptions.open(new Subscription(filter, words, sink)) }
+      return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
     }
   })
 }

@@ -64,7 +64,7 @@ function build (t: Test, options: Partial<SubscriptionsOptions> = {}): { bus: Ev
 
 function listen (subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink): void {
   const writer = { write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta }) }
-  subscriptions.open(new Subscription(filter, new ListenWords(id, filter, writer), sink))
+  subscriptions.open(new Subscription('anonymous', filter, new ListenWords(id, filter, writer), sink))
 }
 
 async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {

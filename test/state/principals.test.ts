@@ -32,7 +32,7 @@ export const updateTool = defineTool({
   name: 'update', description: 'Changes it.', ${ID},
   async run ({ id, text = '' }, ctx) {
     const basket = await ctx.handles(baskets).update(id, () => ({ text }))
-    ctx.notify.resourceUpdated('basket://' + id)
+    ctx.notify.resourceUpdated('basket://' + id, { private: true })
     return basket.text
   }
 })
@@ -140,11 +140,12 @@ class Run {
     }
   }
 
-  /** Whoever changed a basket of their own has heard of it, and nobody anything but the URI for which they asked. */
+  /** Whoever changed a basket of their own has heard of it, and nobody else of anything. */
   async end (): Promise<void> {
     for (const { stream, uri, isToldOf } of this.#streams) {
-      if (isToldOf) await until(() => stream.messages.length > 1, 'a change of one\'s own')
       const _meta = { 'io.modelcontextprotocol/subscriptionId': 1 }
+      if (isToldOf) await until(() => stream.messages.length > 1, 'a change of one\'s own')
+      else expect('a stranger\'s notifications', stream.messages.slice(1), [])
       for (const message of stream.messages.slice(1)) expect('a notification', message, { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { _meta, uri } })
       stream.close()
     }

@@ -73,12 +73,14 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
   return {
     async open (session, lastEventId) {
       const stream = new SessionEventStream()
-      const subscription = new Subscription(toFilter(await settings.read(session)), toWords(session), stream)
+      const subscription = new Subscription(session.owner, toFilter(await settings.read(session)), toWords(session), stream)
       const entry = { name: randomUUID(), session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
+      // The headers go out with the first bytes: nothing else may come for long.
       if (hasStreamPolling(session.revision)) stream.send('')
+      else stream.keepAlive()
       subscriptions.open(subscription)
       // Of what changed while it was being opened, too.
       refresh(session, subscription)
