@@ -19,7 +19,7 @@ export { HandleError } from './authoring/handles.ts'
 export type { Handles, NewHandle } from './authoring/handles.ts'
 export { elicit, roots, sample } from './authoring/input-request.ts'
 export type {
-  AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampleOptions, SamplingMessage, UrlAnswer
+  AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampledContent, SampleOptions, SamplingMessage, ToolUseContent, UrlAnswer
 } from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
 export type { Context, Log, ReadContext } from './authoring/context.ts'

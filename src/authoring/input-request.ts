@@ -1,8 +1,8 @@
 // What a handler may ask of the client in the middle of a request, and what comes back.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import type { ContentBlock, Meta } from '../protocol/content.ts'
-import type { ArgumentsOf, Schema } from './schema.ts'
+import type { AudioContent, ImageContent, Meta, TextContent } from '../protocol/content.ts'
+import type { FormContentOf, Schema } from './schema.ts'
 
 /** An answer of the client's user to a form. */
 export type FormAnswer<T> = { readonly action: 'accept', readonly content: T } | { readonly action: 'decline' } | { readonly action: 'cancel' }
@@ -28,10 +28,15 @@ export interface SampleOptions {
   readonly metadata?: { readonly [key: string]: unknown }
 }
 
+/** The model wants a tool used: its result goes into the next message that the model is asked with. */
+export interface ToolUseContent { readonly type: 'tool_use', readonly id: string, readonly name: string, readonly input: { readonly [key: string]: unknown } }
+
+export type SampledContent = TextContent | ImageContent | AudioContent | ToolUseContent
+
 /** What the client's model said. */
 export interface SampleAnswer {
   readonly role: 'user' | 'assistant'
-  readonly content: ContentBlock | readonly ContentBlock[]
+  readonly content: SampledContent | readonly SampledContent[]
   readonly model: string
   readonly stopReason?: string
 }
@@ -60,7 +65,7 @@ export const elicit = {
    * A form. `schema` is a flat object of strings, numbers, booleans and choices, as the specification has it.
    * Never ask for a password, a key or payment data in a form: use `elicit.url`.
    */
-  form<const S extends Schema> ({ message, schema }: { readonly message: string, readonly schema: S }): InputRequest<FormAnswer<ArgumentsOf<S>>> {
+  form<const S extends Schema> ({ message, schema }: { readonly message: string, readonly schema: S }): InputRequest<FormAnswer<FormContentOf<S>>> {
     return { kind: 'form', params: { mode: 'form', message, requestedSchema: schema } }
   },
   /** A page to visit, for what must not pass through the client. The client must declare `elicitation.url`. */

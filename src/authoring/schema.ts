@@ -35,5 +35,8 @@ export type ArgumentsOf<S> =
     : [S] extends [undefined] ? Record<string, unknown>
         : WithDefaults<TypeOf<S, Record<string, unknown>>, S>
 
+/** What a client fills in: defaults are suggestions to its user, so that what has one may be absent all the same. */
+export type FormContentOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : TypeOf<S, Record<string, unknown>>
+
 /** The structured content that `run` returns where there is an output schema. It is only read: readonly data will do. */
 export type StructuredContentOf<S> = DeepReadonly<S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : TypeOf<S, unknown>>

@@ -6,7 +6,7 @@ import { type } from 'arktype'
 import { Type } from 'typebox'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { definePrompt, defineResourceTemplate, defineTool, toolResult } from 'trivet'
+import { definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult } from 'trivet'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function same<A, B> (_: Same<A, B>): void {}
@@ -119,5 +119,24 @@ export const template = defineResourceTemplate({
     // @ts-expect-error: no such variable
     String(variables.nothing)
     return ''
+  }
+})
+
+export const asking = defineTool({
+  name: 'asking',
+  async run (args, ctx) {
+    const { size, said } = await ctx.ask({
+      size: elicit.form({
+        message: 'Which size?',
+        schema: { type: 'object', properties: { size: { type: 'integer', default: 42 }, note: { type: 'string' } }, required: ['note'] }
+      }),
+      said: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hello' } }], maxTokens: 10 })
+    })
+    if (size.action !== 'accept') return 'no'
+    same<typeof size.content.note, string>(true)
+    // A user may leave out what has a default.
+    same<typeof size.content.size, number | undefined>(true)
+    const [first] = [said.content].flat()
+    return first?.type === 'tool_use' ? first.name : 'words'
   }
 })
