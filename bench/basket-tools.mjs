@@ -56,7 +56,7 @@ export function searchRequest (name, basketIds) {
   const requests = basketIds.map((basketId) => modernRequest('tools/call', { name, arguments: { ...ARGUMENTS, basketId } }))
   return {
     ...requests[0],
-    bodies: requests.map(({ body }) => body),
+    variants: requests.map(({ body }) => ({ body })),
     isRight: ({ structuredContent: { hits, total } }) => total >= FIRST_COUNT && isDeepStrictEqual(hits, search(COLLECTION, ARGUMENTS).hits)
   }
 }

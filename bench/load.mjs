@@ -8,14 +8,14 @@ const REQUEST_TIMEOUT_SECONDS = 30
 
 /**
  * @param {string} url
- * @param {{ method: string, headers: object, body: string, bodies?: string[] }} request `bodies`: shared out among the connections, each
- *   of which sends its own in turn; otherwise all send the one `body`
+ * @param {{ method: string, headers: object, body: string, variants?: { headers?: object, body: string }[] }} request `variants`: shared out
+ *   among the connections, each of which sends its own in turn, with these headers on top; otherwise all send the one `body`
  * @param {{ seconds: number } | { answers: number }} limit
  * @param {number} leastBytes no answer may be shorter: an error inside a 200 would be
  * @returns {Promise<{ answers: number, perSecond: number, p50Ms: number, p99Ms: number, clientBusy: number }>} `clientBusy`: the share of
  *   the time in which the load generator itself had work; near 1, it is the client that is measured
  */
-export async function measure (url, { method, headers, body, bodies = [body] }, limit, leastBytes) {
+export async function measure (url, { method, headers, body, variants = [{ body }] }, limit, leastBytes) {
   // autocannon's own histogram counts in whole milliseconds, too coarse for answers that take one.
   const latencies = []
   let shortest = Infinity
@@ -27,7 +27,7 @@ export async function measure (url, { method, headers, body, bodies = [body] }, 
       url,
       method: 'POST',
       headers,
-      setupClient: shareOut(bodies),
+      setupClient: shareOut(variants),
       connections: CONNECTIONS,
       timeout: REQUEST_TIMEOUT_SECONDS,
       ...'answers' in limit ? { amount: limit.answers } : { duration: limit.seconds }
@@ -54,12 +54,12 @@ export async function measure (url, { method, headers, body, bodies = [body] }, 
   }
 }
 
-/** No two connections have a body in common, unless there are fewer of these. */
-function shareOut (bodies) {
-  const parts = Math.min(CONNECTIONS, bodies.length)
+/** No two connections have a variant in common, unless there are fewer of these. */
+function shareOut (variants) {
+  const parts = Math.min(CONNECTIONS, variants.length)
   let connections = 0
   return (client) => {
     const part = connections++ % parts
-    client.setRequests(bodies.filter((_, index) => index % parts === part).map((body) => ({ body })))
+    client.setRequests(variants.filter((_, index) => index % parts === part).map((variant) => ({ ...variant })))
   }
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-const SECTIONS = ['calls', 'startup', 'streams', 'state', 'replicas']
+const SECTIONS = ['calls', 'legacy', 'startup', 'streams', 'state', 'replicas']
 
 /** Quick shows whether all is in order; only a full run is fit to quote. */
 const FULL = { sizes: [5, 50, 500, 5000], rounds: 5, seconds: 3, warmUpSeconds: 2, startups: 3, streamRounds: 5 }

@@ -1,4 +1,4 @@
-// A Redis of the bench's own, set up as docker-compose.yml has it: what is written is appended to a file.
+// A Redis of the bench's own, set up as docker-compose.yml has it: what is written is in a file before it is acknowledged.
 
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ export async function startRedis () {
   const folder = workspacePath('redis')
   await mkdir(folder)
   const port = String(await findFreePort())
-  const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction']
+  const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
   const { pid, stop } = await startProcess(PROGRAM, args, { until: /Ready to accept connections/ })
   return { url: `redis://127.0.0.1:${port}`, pid, stop }
 }

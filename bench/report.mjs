@@ -21,6 +21,16 @@ export function printGrowth ({ sizes, ratio }) {
   console.log(`Median of ratios: ${rounded(ratio)}`)
 }
 
+/** @param {object[]} rows one for each method */
+export function printLegacy (rows) {
+  for (const { method, tools, revisions } of rows) {
+    console.log(`\n${method} in a session beside one without, ${tools} tools`)
+    printTable(['', 'bytes', 'req/s', 'of the first', 'p50 ms', 'p99 ms', 'CPU µs', 'client busy'], revisions.map((one) => [
+      one.revision, grouped(one.bytes), grouped(one.perSecond), rounded(one.ofModern), rounded(one.p50Ms), rounded(one.p99Ms), rounded(one.cpuUs), rounded(one.clientBusy)
+    ]))
+  }
+}
+
 export function printStreams ({ streams, memory, fanOut }) {
   console.log(`\n${grouped(streams)} open streams`)
   if (memory === undefined) console.log('Memory was not measured: this system has no /proc.')

@@ -5,11 +5,18 @@ import { prompts, resources, SERVER, toolName } from './data.mjs'
 import { search } from './search.mjs'
 
 export const REVISION = '2026-07-28'
+export const LEGACY_REVISION = '2025-11-25'
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': REVISION,
   'io.modelcontextprotocol/clientInfo': { name: SERVER.name, version: SERVER.version },
   'io.modelcontextprotocol/clientCapabilities': {}
+}
+
+const LEGACY_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': LEGACY_REVISION
 }
 
 /** A modern request: its headers mirror its body. */
@@ -26,6 +33,34 @@ export function modernRequest (method, params) {
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } })
   }
+}
+
+/**
+ * The same request as a client of an earlier revision sends it, in each of the sessions.
+ *
+ * @param {{ method: string, body: string }} modern
+ * @param {string[]} sessions
+ */
+export function toLegacyRequest ({ body, ...modern }, sessions) {
+  const { params: { _meta, ...params }, ...message } = JSON.parse(body)
+  const legacyBody = JSON.stringify({ ...message, params })
+  const headersOf = (session) => ({ ...LEGACY_HEADERS, 'mcp-session-id': session })
+  return {
+    ...modern,
+    headers: headersOf(sessions[0]),
+    body: legacyBody,
+    variants: sessions.map((session) => ({ headers: headersOf(session), body: legacyBody }))
+  }
+}
+
+/** Shakes hands, and returns the session's id. */
+export async function openSession (url) {
+  const params = { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo: { name: SERVER.name, version: SERVER.version } }
+  const response = await fetch(url, { method: 'POST', headers: LEGACY_HEADERS, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }) })
+  const { result } = await response.json()
+  const session = response.headers.get('mcp-session-id')
+  if (result?.protocolVersion !== LEGACY_REVISION || session === null) throw new Error(`${url} made no session at ${LEGACY_REVISION}`)
+  return session
 }
 
 /**

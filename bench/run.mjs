@@ -2,7 +2,7 @@
 //
 //   npm run bench                         all of it: about half an hour
 //   npm run bench -- --quick              fewer sizes, shorter rounds: a few minutes, not fit to quote
-//   npm run bench -- --only streams       one section: calls, startup, streams, state or replicas
+//   npm run bench -- --only streams       one section: calls, legacy, startup, streams, state or replicas
 //   npm run bench -- --sizes 5,50 --rounds 5 --seconds 10
 //   node bench/run.mjs --main ../before/dist/main.js      another build of Trivet, to compare
 //
@@ -13,9 +13,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { benchCalls } from './calls.mjs'
 import { benchGrowth } from './growth.mjs'
+import { benchLegacy } from './legacy.mjs'
 import { readOptions } from './options.mjs'
 import { benchReplicas } from './replicas.mjs'
-import { printCalls, printGrowth, printReplicas, printStartup, printState, printStreams, printYardsticks } from './report.mjs'
+import { printCalls, printGrowth, printLegacy, printReplicas, printStartup, printState, printStreams, printYardsticks } from './report.mjs'
 import { benchStartup } from './startup.mjs'
 import { benchState } from './state.mjs'
 import { benchStreams } from './streams.mjs'
@@ -37,6 +38,10 @@ if (options.sections.includes('calls')) {
   }
   results.growth = await benchGrowth({ main, ...options })
   printGrowth(results.growth)
+}
+if (options.sections.includes('legacy')) {
+  results.legacy = await benchLegacy({ main, ...options })
+  printLegacy(results.legacy)
 }
 if (options.sections.includes('startup')) {
   results.startup = await benchStartup({ main, ...options })

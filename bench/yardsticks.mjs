@@ -2,6 +2,7 @@
 
 import { UPDATING } from './basket-tools.mjs'
 import { TRIVET } from './peers.mjs'
+import { LEGACY_REVISION } from './requests.mjs'
 
 const AT = 50
 
@@ -15,6 +16,7 @@ const YARDSTICKS = [
     { name: `${method}, p99 of bare Fastify's, ${AT} tools`, atMost: 2, figure: (results) => trivet(results, method)?.p99OfCeiling }
   )),
   { name: 'tools/call with 5,000 tools of itself with 5', atLeast: 0.95, figure: ({ growth }) => growth?.ratio },
+  { name: `tools/call in a session at ${LEGACY_REVISION} of one without, ${AT} tools`, atLeast: 0.9, figure: (results) => inSession(results, 'tools/call')?.ofModern },
   { name: 'start-up with 5,000 tools, seconds', atMost: 5, figure: ({ startup }) => startup && startup.ms / 1000 },
   { name: 'memory of 2,000 streams of bare node:http\'s', atMost: 1.5, figure: ({ streams }) => streams?.memory?.ratio },
   { name: 'one change to 2,000 streams of bare node:http\'s time', atMost: 2, figure: ({ streams }) => streams?.fanOut.ratio },
@@ -39,6 +41,11 @@ function verdict (figure, atLeast = -Infinity, atMost = Infinity) {
 function trivet ({ calls = [] }, method) {
   const row = calls.find((row) => row.tools === AT && row.method === method)
   return row?.peers.find(({ name }) => name === TRIVET)
+}
+
+function inSession ({ legacy }, method) {
+  const row = legacy?.find((row) => row.method === method)
+  return row?.revisions.find(({ revision }) => revision === LEGACY_REVISION)
 }
 
 function updating ({ state }, backend) {

@@ -96,6 +96,8 @@ function fail (error: unknown, request: FastifyRequest, exchange: Exchange): voi
   mcp.errorCode = failure.code
   if (failure.code === -32603 && !(error instanceof RequestAborted)) {
     request.log.error({ err: error, method: mcp.method, name: mcp.context?.subject }, 'request failed')
+  } else if (failure.cause !== undefined) {
+    request.log.warn({ err: failure.cause, method: mcp.method, name: mcp.context?.subject }, 'request refused')
   }
   exchange.fail(failure)
 }

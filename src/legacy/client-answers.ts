@@ -1,5 +1,6 @@
 // Requests of the service that clients have yet to answer. The answer may come to another replica than the one that waits.
 
+import { isObject } from '../protocol/json-rpc.ts'
 import type { Relay } from './relay.ts'
 
 /** The client answered with an error. */
@@ -50,7 +51,7 @@ export function createClientAnswers (relay: Relay): ClientAnswers {
           waiting.set(key, ({ result, error }) => {
             waiting.delete(key)
             if (error === undefined) resolve(result)
-            else reject(new ClientRefusal(JSON.stringify(error)))
+            else reject(new ClientRefusal(wordsOf(error)))
           })
         })
       } finally {
@@ -74,6 +75,11 @@ export function createClientAnswers (relay: Relay): ClientAnswers {
     },
     close: stopListening
   }
+}
+
+/** What else is in an error may nest without end. */
+function wordsOf (error: unknown): string {
+  return isObject(error) && typeof error.message === 'string' ? error.message : 'it did not say why'
 }
 
 function toResponse (response: unknown): ClientResponse {

@@ -9,7 +9,7 @@ export interface LoggedEvent {
 
 /** Bounded, in what one stream takes and in how long it is kept: old events give way to new ones. */
 export interface EventLog {
-  /** Only the one who serves a stream appends to it, in order. */
+  /** Only the one who serves a stream appends to it, in order, or who has found that nobody serves it any more. */
   append (stream: string, event: LoggedEvent): Promise<void>
   /** The events after the position; `undefined` where nothing is known of the stream, or nothing any more. */
   read (stream: string, after: number): Promise<LoggedEvent[] | undefined>

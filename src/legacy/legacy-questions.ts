@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { isObject, type Params } from '../protocol/json-rpc.ts'
-import { hasAudio, hasElicitation, hasElicitationModes, hasSamplingTools } from '../protocol/revision-features.ts'
+import { hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools } from '../protocol/revision-features.ts'
 
 /** The method and params of a request to the client; a text that says why the revision cannot ask it. */
 export function toLegacyRequest (json: string, revision: string): { readonly method: string, readonly params: Params } | string {
@@ -38,13 +38,19 @@ function toField (field: Params): Params | undefined {
 
 function toSampling (params: Params, revision: string): Params | string {
   if (hasSamplingTools(revision)) return params
-  if (params.tools !== undefined || params.toolChoice !== undefined) return 'this protocol version has no tools for the model'
   const messages = Array.isArray(params.messages) ? params.messages.filter(isObject) : []
-  const single = messages.flatMap((message) => [message.content].flat().map((content) => ({ role: message.role, content })))
-  if (!hasAudio(revision) && single.some(({ content }) => isObject(content) && content.type === 'audio')) return 'this protocol version has no audio'
-  return { ...params, messages: single.map(({ role, content }) => ({ role, content: isObject(content) ? withoutMeta(content) : content })) }
+  const single = messages.flatMap(({ role, content }) => [content].flat().filter(isObject).map((block) => ({ role, block })))
+  const has = (...types: string[]) => single.some(({ block: { type } }) => types.some((one) => one === type))
+  if (params.tools !== undefined || params.toolChoice !== undefined || has('tool_use', 'tool_result')) return 'this protocol version has no tools for the model'
+  if (!hasAudio(revision) && has('audio')) return 'this protocol version has no audio'
+  return { ...params, messages: single.map(({ role, block }) => ({ role, content: toBlock(block, revision) })) }
 }
 
-function withoutMeta ({ _meta, ...block }: Params): Params {
-  return block
+function toBlock ({ annotations, _meta, ...block }: Params, revision: string): Params {
+  const { lastModified, ...kept } = isObject(annotations) ? annotations : {}
+  return {
+    ...block,
+    ...(annotations !== undefined && { annotations: hasLastModified(revision) ? annotations : kept }),
+    ...(_meta !== undefined && hasMetaOnParts(revision) && { _meta })
+  }
 }

@@ -18,6 +18,9 @@ export interface ClientLine {
   request (method: string, params: Params): Promise<unknown>
 }
 
+/** A tool error, and whatever else it stops is told as much: the client has what it takes to do something about it. */
+export class Unanswered extends ToolError {}
+
 /** A client whose answers do not fit is asked so often. */
 const MAX_ASKS = 3
 
@@ -40,7 +43,7 @@ export class LiveInputRound implements InputRound {
     const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
     const missing = findUndeclared(clientCapabilities, questions.map(([, { needs }]) => needs))
-    if (missing !== undefined) throw new ToolError(`This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
+    if (missing !== undefined) throw new Unanswered(`This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question, revision)] as const)
     // All of them, so that none is left without anybody who waits for it.
     await Promise.allSettled(answers.map(([, answer]) => answer))
@@ -69,19 +72,19 @@ export class LiveInputRound implements InputRound {
 
   async #obtain (question: Question, revision: string): Promise<unknown> {
     const request = toLegacyRequest(question.json, revision)
-    if (typeof request === 'string') throw new ToolError(`This cannot be done with this client: ${request}.`)
+    if (typeof request === 'string') throw new Unanswered(`This cannot be done with this client: ${request}.`)
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const answer: Answer | undefined = await question.read(await this.#request(request))
       if (answer !== undefined) return answer.value
     }
-    throw new ToolError('The client was asked for something, and its answers did not fit the question.')
+    throw new Unanswered('The client was asked for something, and its answers did not fit the question.')
   }
 
   async #request ({ method, params }: { readonly method: string, readonly params: Params }): Promise<unknown> {
     try {
       return await this.#line.request(method, params)
     } catch (error) {
-      throw error instanceof ClientRefusal ? new ToolError('The client was asked for something, and did not answer the question.', { cause: error }) : error
+      throw error instanceof ClientRefusal ? new Unanswered('The client was asked for something, and did not answer the question.', { cause: error }) : error
     }
   }
 }

@@ -63,8 +63,16 @@ export class ResourceNotFound extends ProtocolError {
 
 export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 
+const HANDLER_REFUSED = 422
+
 /** Deliberately says nothing about the cause: the log has it, the client must not. */
 export const internalError = (cause: unknown) => new ProtocolError(-32603, 'Internal error', { cause })
+
+/** A prompt or a resource cannot be had, and says why in words of its own. */
+export const handlerRefused = ({ message, cause }: Error) => new ProtocolError(HANDLER_REFUSED, message, { cause })
+
+export const stateUnavailable = (cause: unknown) =>
+  new ProtocolError(503, 'State cannot be reached at the moment. Try again in a few seconds.', { cause })
 
 export const requestTimedOut = (timeoutMs: number) =>
   new ProtocolError(-32603, `The request was stopped after ${timeoutMs} ms`)
@@ -99,7 +107,7 @@ function revisionError (complaint: string, requested: string): ProtocolError {
   })
 }
 
-/** An application code, outside the range that JSON-RPC and MCP reserve. */
+/** As are all below 1000, an application code, outside the range that JSON-RPC and MCP reserve. */
 export const overloaded = (complaint: string) => new ProtocolError(503, complaint, { httpStatus: 503 })
 
 /** The resource is there, but no request may have it whole. */

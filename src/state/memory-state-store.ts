@@ -14,8 +14,8 @@ export interface MemoryStateStoreOptions {
 interface Kept {
   readonly key: StateKey
   readonly lifetime: Lifetime
-  readonly value: Buffer
-  readonly version: string
+  value: Buffer
+  version: string
   expiresAt: number
   /** The span of time at whose end the sweep looks at this record: never later than the one that it expires in. */
   dueIn: number
@@ -53,7 +53,7 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
   function put (key: StateKey, lifetime: Lifetime, value: Buffer): StateRecord {
     drop(key)
     const expiresAt = expiryOf(lifetime, now())
-    const kept: Kept = { key, lifetime, value: Buffer.from(value), version: String(++replacements), expiresAt, dueIn: 0 }
+    const kept: Kept = { key, lifetime, value: toOwn(value), version: String(++replacements), expiresAt, dueIn: 0 }
     const owned = owners.get(key.owner) ?? { records: new Map<string, Kept>(), earliest: Infinity }
     owners.set(key.owner, owned)
     owned.records.set(key.name, kept)
@@ -118,7 +118,13 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
     async replace (key, version, value) {
       refuseWhenClosed()
       const kept = find(key)
-      return kept?.version === version ? put(kept.key, kept.lifetime, value) : undefined
+      if (kept?.version !== version) return undefined
+      // It expires no earlier than before: neither its owner nor the sweep has to hear of it.
+      if (kept.value.length === value.length) value.copy(kept.value)
+      else kept.value = toOwn(value)
+      kept.version = String(++replacements)
+      kept.expiresAt = expiryOf(kept.lifetime, now())
+      return { value, version: kept.version, expiresAt: kept.expiresAt }
     },
     async delete (key) {
       refuseWhenClosed()
@@ -143,6 +149,13 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
 
 function expiryOf ({ idleMs, endsAt = Infinity }: Lifetime, usedAt: number): number {
   return Math.min(usedAt + idleMs, endsAt)
+}
+
+/** In memory of its own: in the pool that short buffers share, each would keep all of its neighbours' memory from being freed. */
+function toOwn (value: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(value.length)
+  value.copy(own)
+  return own
 }
 
 /** The value is copied: what a caller does to theirs must not reach the record. */

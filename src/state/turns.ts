@@ -19,12 +19,13 @@ export function createTurns (patienceMs = 250): Turns {
   }
 
   return {
-    async take (key, work) {
+    take (key, work) {
       const before = last.get(key)
       const working = before === undefined ? work() : after(before, work)
-      const over = working.then(() => {}, () => {}).then(() => { if (last.get(key) === over) last.delete(key) })
+      const leave = () => { if (last.get(key) === over) last.delete(key) }
+      const over: Promise<void> = working.then(leave, leave)
       last.set(key, over)
-      return await working
+      return working
     }
   }
 }

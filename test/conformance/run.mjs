@@ -1,21 +1,21 @@
-// `npm run conformance`: the built service, over the fixture catalog, against the official suite.
+// `npm run conformance`: the built service, over the fixture catalog, against the official suite, once for each revision.
 
 import { rmSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { RUNS } from './runs.mjs'
 import { startService } from './service.mjs'
 import { readResults, readScenarios, runSuite } from './suite.mjs'
-import { judge } from './verdict.mjs'
+import { failedRun, judge } from './verdict.mjs'
 
-const REVISION = '2026-07-28'
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const CATALOG = fileURLToPath(new URL('./catalog', import.meta.url))
-const EXCEPTIONS = new URL('./expected-failures.json', import.meta.url)
+const EXCEPTIONS = new URL('./exceptions.json', import.meta.url)
 
 /** Runs the suite over a copy of the catalog, because tools of the fixture change the folder that they are in. */
-async function run (folder) {
+async function runOne (run, exceptions, folder) {
   const catalog = join(folder, 'catalog')
   const resultsFolder = join(folder, 'results')
   await cp(CATALOG, catalog, { recursive: true })
@@ -23,28 +23,43 @@ async function run (folder) {
 
   const service = await startService(MAIN, catalog)
   try {
-    await runSuite(REVISION, service.url, resultsFolder)
+    await runSuite(run, service.url, resultsFolder)
   } finally {
     await service.stop()
   }
+  return { verdicts: judge(run, await readScenarios(run), await readResults(resultsFolder), exceptions), output: service.output() }
+}
 
+/** One that breaks off has failed, and the others are still run. */
+async function runAll (folder) {
   const exceptions = JSON.parse(await readFile(EXCEPTIONS, 'utf8'))
-  const verdicts = judge(await readScenarios(REVISION), await readResults(resultsFolder), exceptions)
-  report(verdicts, service.output())
-  return verdicts.every(({ outcome }) => outcome !== 'fail')
+  const verdicts = Object.keys(exceptions).filter((revision) => RUNS.every((run) => run.revision !== revision))
+    .map((revision) => failedRun(`exceptions.json has a section for ${revision}, which is not run`))
+  report(verdicts, '')
+  for (const run of RUNS) {
+    console.log(`\n${run.revision}`)
+    const done = await runOne(run, exceptions[run.revision] ?? { failures: {}, warnings: {} }, join(folder, run.revision)).catch((error) => {
+      console.error(error)
+      return { verdicts: [failedRun(`broke off: ${error.message}`)], output: '' }
+    })
+    report(done.verdicts, done.output)
+    verdicts.push(...done.verdicts)
+  }
+  return verdicts
 }
 
 /** @param {import('./verdict.mjs').Verdict[]} verdicts */
 function report (verdicts, serviceOutput) {
-  const count = (wanted) => verdicts.filter(({ outcome }) => outcome === wanted).length
   for (const { scenario, outcome, reason, complaints, warnings } of verdicts) {
     console.log(`${outcome.padEnd(16)}  ${scenario}${reason === undefined ? '' : `: ${reason}`}`)
     for (const complaint of complaints) console.log(`                    ${complaint}`)
-    for (const warning of warnings) console.log(`                    warning: ${warning}`)
+    for (const warning of warnings) console.log(`                    expected warning: ${warning}`)
   }
-  if (count('fail') > 0) console.log(`\nThe service printed:\n${serviceOutput}`)
-  console.log(`\nexpected failures: ${count('expected failure')}, see test/conformance/expected-failures.json`)
-  console.log(`conformance: ${count('pass')} passed, ${count('fail')} failed`)
+  if (count(verdicts, 'fail') > 0 && serviceOutput !== '') console.log(`\nThe service printed:\n${serviceOutput}`)
+}
+
+function count (verdicts, wanted) {
+  return verdicts.filter(({ outcome }) => outcome === wanted).length
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'trivet-conformance-'))
@@ -53,7 +68,11 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 try {
-  process.exitCode = await run(folder) ? 0 : 1
+  const verdicts = await runAll(folder)
+  const warnings = verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0)
+  console.log(`\nexpected failures: ${count(verdicts, 'expected failure')}, expected warnings: ${warnings}, see test/conformance/exceptions.json`)
+  console.log(`conformance: ${count(verdicts, 'pass')} passed, ${count(verdicts, 'fail')} failed`)
+  process.exitCode = count(verdicts, 'fail') === 0 ? 0 : 1
 } catch (error) {
   console.error(error)
   console.log('conformance: the run broke off')

@@ -9,9 +9,12 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 
 const SUITE = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/', import.meta.url))
+const PROGRAM = join(SUITE, 'dist', 'index.js')
 const SUITE_TIMEOUT_MS = 600_000
 const SUITE_MIN_NODE = 22
 const NODE_PACKAGE = `node-${process.platform}-${process.arch}@24.21.0`
+
+/** @typedef {import('./runs.mjs').Run} Run */
 
 /**
  * One check of a scenario, as the suite writes it.
@@ -19,27 +22,37 @@ const NODE_PACKAGE = `node-${process.platform}-${process.arch}@24.21.0`
  */
 
 /**
- * The names of the server scenarios that the suite runs for a revision, in its order: the scored ones, then the others.
+ * The names of the server scenarios that the suite has for a run, in its order.
  *
- * @param {string} revision
+ * @param {Run} run
  * @returns {Promise<string[]>}
  */
-export async function readScenarios (revision) {
+export async function readScenarios ({ revision, isScored }) {
+  return isScored ? await readRequirements(revision) : await listScenarios(revision)
+}
+
+/** The scored ones, then the others. */
+async function readRequirements (revision) {
   const requirements = parse(await readFile(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'))
   const unscored = requirements.not_scored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario)
   return [...requirements.server, ...unscored]
 }
 
+async function listScenarios (revision) {
+  const { stdout } = await promisify(execFile)(await suiteNode(), [PROGRAM, 'list', '--server', '--spec-version', revision])
+  return [...stdout.matchAll(/^ +- (\S+)/gm)].map(([, scenario]) => scenario)
+}
+
 /**
- * Runs every scenario of a revision. Its verdicts are in `folder` afterwards; its exit code says nothing more.
+ * Runs every scenario. The verdicts are in `folder` afterwards; the exit code says nothing more.
  *
- * @param {string} revision
+ * @param {Run} run
  * @param {string} url where the service listens
  * @param {string} folder where the results go
  */
-export async function runSuite (revision, url, folder) {
-  const args = ['server', '--url', url, '--requirements', revision, '-o', folder]
-  const suite = spawn(await suiteNode(), [join(SUITE, 'dist', 'index.js'), ...args], {
+export async function runSuite ({ revision, isScored }, url, folder) {
+  const choice = isScored ? ['--requirements', revision] : ['--suite', 'all', '--spec-version', revision]
+  const suite = spawn(await suiteNode(), [PROGRAM, 'server', '--url', url, ...choice, '-o', folder], {
     // What it prints is in the files too, but for the reason why a scenario broke off: that is on stderr.
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: SUITE_TIMEOUT_MS

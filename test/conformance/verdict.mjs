@@ -1,31 +1,44 @@
-// From what the suite found and the file of exceptions to a verdict. Pure.
-
-/** However the suite counts them, these have to pass: no exception is granted. */
-const NEVER_EXCEPTED = ['http-header-validation', 'http-custom-header-server-validation', 'json-schema-2020-12']
-const MIN_SCENARIOS = 30
+// From what the suite found in one run, and the exceptions that the run has, to a verdict. Pure.
 
 /**
  * @typedef {import('./suite.mjs').Check} Check
+ * @typedef {{ failures: { [scenario: string]: string }, warnings: { [scenarioAndCheck: string]: string } }} Exceptions the reason
+ *   why a scenario is expected to fail, or a check, named as `scenario/check`, to warn
  * @typedef {{ scenario: string, outcome: 'pass' | 'fail' | 'expected failure', reason?: string, complaints: string[], warnings: string[] }} Verdict
+ *   `warnings`: the expected ones, each with its reason
  */
 
 /**
  * One verdict for each scenario that was run, should have been run, or has an exception.
  *
+ * @param {import('./runs.mjs').Run} run
  * @param {string[]} required the scenarios that the suite must have run
  * @param {Map<string, Check[] | undefined>} results
- * @param {{ [scenario: string]: string }} exceptions the reason why a scenario is expected to fail
+ * @param {Exceptions} exceptions
  * @returns {Verdict[]}
  */
-export function judge (required, results, exceptions) {
-  const scenarios = new Set([...required, ...NEVER_EXCEPTED, ...results.keys(), ...Object.keys(exceptions)])
+export function judge ({ minScenarios, neverExcepted }, required, results, { failures, warnings }) {
+  const excepted = [...Object.keys(failures), ...Object.keys(warnings).map((name) => name.slice(0, name.indexOf('/')))]
+  const scenarios = new Set([...required, ...neverExcepted, ...results.keys(), ...excepted])
   const verdicts = [...scenarios].map((scenario) => {
-    const checks = results.get(scenario) ?? []
     const complaints = results.has(scenario) ? complaintsOf(results.get(scenario)) : ['was not run']
-    const warnings = checks.filter(({ status }) => status === 'WARNING').map(toText)
-    return { scenario, warnings, ...outcome(scenario, complaints, exceptions[scenario], results.has(scenario)) }
+    const warned = judgeWarnings(scenario, results.get(scenario) ?? [], warnings)
+    const { outcome, ...verdict } = judgeFailure(complaints, failures[scenario], results.has(scenario), neverExcepted.includes(scenario))
+    return warned.complaints.length === 0
+      ? { scenario, outcome, ...verdict, warnings: warned.expected }
+      : { scenario, ...fail(...verdict.complaints, ...warned.complaints), warnings: warned.expected }
   })
-  return [...verdicts, ...tooFew(results.size)]
+  return results.size >= minScenarios ? verdicts : [...verdicts, failedRun(`${results.size} scenarios were run, fewer than ${minScenarios}`)]
+}
+
+/**
+ * A failure that is none of a scenario's own.
+ *
+ * @param {string} complaint
+ * @returns {Verdict}
+ */
+export function failedRun (complaint) {
+  return { scenario: 'the run as a whole', warnings: [], ...fail(complaint) }
 }
 
 /** Nothing, where the scenario passes. */
@@ -40,20 +53,30 @@ function isEvidence ({ id, status }) {
   return id !== 'wire-schema-valid' && (status === 'SUCCESS' || status === 'WARNING')
 }
 
-function outcome (scenario, complaints, reason, wasRun) {
+function judgeFailure (complaints, reason, wasRun, isNeverExcepted) {
   if (reason === undefined) return { outcome: complaints.length === 0 ? 'pass' : 'fail', complaints }
-  if (!wasRun) return fail('was not run, but is expected to fail: remove its line from expected-failures.json')
-  if (complaints.length === 0) return fail('passes, but is expected to fail: remove its line from expected-failures.json')
-  if (NEVER_EXCEPTED.includes(scenario)) return fail('may not be excepted: remove its line from expected-failures.json', ...complaints)
+  if (!wasRun) return fail('was not run, but is expected to fail: remove its line from exceptions.json')
+  if (complaints.length === 0) return fail('passes, but is expected to fail: remove its line from exceptions.json')
+  if (isNeverExcepted) return fail('may not be excepted: remove its line from exceptions.json', ...complaints)
   return { outcome: 'expected failure', reason, complaints: [] }
 }
 
-const fail = (...complaints) => ({ outcome: 'fail', complaints })
-
-function tooFew (seen) {
-  if (seen >= MIN_SCENARIOS) return []
-  return [{ scenario: 'the run as a whole', warnings: [], ...fail(`${seen} scenarios were run, fewer than ${MIN_SCENARIOS}`) }]
+/** Each warning has its reason, and each reason its warning. */
+function judgeWarnings (scenario, checks, reasons) {
+  const warnings = checks.filter(({ status }) => status === 'WARNING')
+  const nameOf = ({ id }) => `${scenario}/${id}`
+  const unexplained = warnings.filter((check) => !(nameOf(check) in reasons))
+  const gone = Object.keys(reasons).filter((name) => name.startsWith(`${scenario}/`) && !warnings.some((check) => nameOf(check) === name))
+  return {
+    expected: warnings.filter((check) => nameOf(check) in reasons).map((check) => `${check.id}: ${reasons[nameOf(check)]}`),
+    complaints: [
+      ...unexplained.map((check) => `warns, which exceptions.json does not explain: ${toText(check)}`),
+      ...gone.map((name) => `${name} does not warn, but is expected to: remove its line from exceptions.json`)
+    ]
+  }
 }
+
+const fail = (...complaints) => ({ outcome: 'fail', complaints })
 
 function toText ({ id, description, errorMessage, details = {} }) {
   const more = Object.keys(details).length === 0 ? '' : ` ${JSON.stringify(details).slice(0, 1000)}`

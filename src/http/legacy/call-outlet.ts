@@ -37,6 +37,9 @@ export class CallOutlet implements Outlet, ClientLine {
     this.#parts = parts
   }
 
+  /** Whether its client is being asked something. */
+  get isAsking (): boolean { return this.#openRequests > 0 }
+
   notify (json: string, level?: LogLevel): void {
     if (level === undefined) this.whenSaid(() => this.#reply.notify(json))
     else this.#hold(async () => { if (isAtLeast(level, await this.#level())) this.#reply.notify(json) })

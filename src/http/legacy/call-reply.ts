@@ -22,7 +22,8 @@ export class CallReply {
   readonly #session: Session
   readonly #parts: CallReplyParts
   readonly #asked: Asked
-  readonly #responses: string[]
+  /** Bytes stay what they are: a list may be large. */
+  readonly #responses: Array<string | Buffer>
   #left: number
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
   #isLetGo = false
@@ -51,9 +52,9 @@ export class CallReply {
   }
 
   /** Answers one of the requests; the last answer ends it. */
-  respond (response: string, httpStatus = 200): void {
+  respond (response: string | Buffer, httpStatus = 200): void {
     if (this.#open === undefined) this.#responses.push(response)
-    else this.send(response)
+    else this.send(response.toString())
     this.#settle(httpStatus)
   }
 
@@ -90,7 +91,7 @@ export class CallReply {
     } else if (this.#responses.length === 0) {
       this.#reply.code(202).send()
     } else {
-      const body = this.#asked.isBatch ? `[${this.#responses.join(',')}]` : this.#responses.join('')
+      const body = this.#asked.isBatch ? `[${this.#responses.join(',')}]` : this.#responses[0]
       this.#reply.code(httpStatus).header('content-type', 'application/json').send(body)
     }
   }
@@ -103,7 +104,7 @@ export class CallReply {
     this.#parts.keepAlive.add(stream)
     this.#reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
     if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
-    for (const response of this.#responses) stream.send(response, log.write(response))
+    for (const response of this.#responses.map(String)) stream.send(response, log.write(response))
     return this.#open
   }
 }

@@ -19,10 +19,14 @@ const ASK_EVERY_MS = 2000
 /** After so many questions in vain nobody serves it any more. */
 const MAX_UNANSWERED = 3
 
-/** `undefined` where nothing is known of the stream, or nothing any more. Otherwise to be called with the stream to write to. */
-export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamParts): Promise<((sink: EventStream) => void) | undefined> {
+/**
+ * `undefined` where nothing is known of the stream, or nothing any more; `over` where the client has had all of it.
+ * Otherwise to be called with the stream to write to.
+ */
+export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamParts): Promise<((sink: EventStream) => void) | 'over' | undefined> {
   const logged = await eventLog.read(stream, 0)
   if (logged === undefined) return undefined
+  if (logged.at(-1)?.text === END && logged.every((event) => event.position <= position || event.text === END)) return 'over'
   return (sink) => {
     const open = new Set<RequestId>()
     let last = 0
@@ -57,13 +61,19 @@ export async function findStream ({ stream, position }: StreamPosition, { eventL
       })().catch(onError).finally(() => { reading = undefined })
     }
 
-    function ask (): void {
-      if (unanswered++ >= MAX_UNANSWERED) {
-        for (const id of open) sink.send(toErrorResponse(id, replicaLost()))
-        sink.end()
-        return
+    /** In place of whoever is gone: a client that comes back once more is told the same. */
+    function giveUp (): void {
+      for (const text of [...[...open].map((id) => toErrorResponse(id, replicaLost())), END]) {
+        const event = { position: last + 1, text }
+        eventLog.append(stream, event).catch(onError)
+        take([event])
       }
-      relay.send({ type: 'stream-followed', stream }).catch(onError)
+    }
+
+    function ask (): void {
+      if (unanswered >= MAX_UNANSWERED) return giveUp()
+      // What could not be asked is no question in vain.
+      relay.send({ type: 'stream-followed', stream }).then(() => { unanswered++ }, onError)
       readOn()
     }
 

@@ -53,11 +53,13 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
   })
 
   /** Most requests are answered in the turn of the event loop in which they came. */
-  function watch (context: SessionRequestContext, into: CallReply): void {
+  function watch (context: SessionRequestContext, into: CallReply, outlet: CallOutlet): void {
     setImmediate(() => {
       if (context.isEnded) return
       const key = keyOf(context.session.id, context.id)
       const forget = inFlight.addDetached(context)
+      // Which has started its clock.
+      if (outlet.isAsking) context.stopClock()
       const timer = setTimeout(() => into.prepare(), PREPARE_AFTER_MS)
       lasting.set(key, context)
       context.onEnd = () => {
@@ -85,7 +87,8 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
   }
 
   function run (message: Request, context: SessionRequestContext): Outcome | Promise<Outcome> {
-    const call = dispatcher.find(message.method).open(message.params, context)
+    // Earlier revisions let a request go without, where nothing in them is required.
+    const call = dispatcher.find(message.method).open(message.params ?? {}, context)
     const { requiredCapabilities } = call
     const missing = requiredCapabilities === undefined ? undefined : missingCapabilities(requiredCapabilities, context.session.clientCapabilities)
     if (missing === undefined) return call.handle()
@@ -99,7 +102,7 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
       const finish = (outcome: Outcome, context: SessionRequestContext) => {
         context.end()
         if (typeof outcome === 'object' && !Buffer.isBuffer(outcome)) throw new TypeError('no method of a session answers with a stream')
-        outlet.whenSaid(() => into.respond(toResultResponse(message.id, outcome).toString()))
+        outlet.whenSaid(() => into.respond(toResultResponse(message.id, outcome)))
       }
       const fail = (error: unknown, context?: SessionRequestContext) => {
         context?.end()
@@ -113,7 +116,7 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
         request.mcp.context = opened
         const outcome = run(message, opened)
         if (!(outcome instanceof Promise)) return finish(outcome, opened)
-        watch(opened, into)
+        watch(opened, into, outlet)
         outcome.then((settled) => finish(settled, opened)).catch((error: unknown) => fail(error, opened))
       } catch (error) {
         fail(error, context)

@@ -25,6 +25,8 @@ export interface SessionStreamsParts {
 export interface SessionStreams {
   /** @param lastEventId of the stream that this one goes on with, if it is one. Rejects where the session's settings cannot be read. */
   open (session: Session, lastEventId: string | undefined): Promise<EventStream>
+  /** Whether the session has one here, whose place another would take. */
+  has (session: Session): boolean
   close (): void
 }
 
@@ -73,7 +75,8 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
   return {
     async open (session, lastEventId) {
       const stream = new SessionEventStream()
-      const subscription = new Subscription(session.owner, toFilter(await settings.read(session)), toWords(session), stream)
+      const followed = await settings.read(session)
+      const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
       const entry = { name: randomUUID(), session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
@@ -87,9 +90,12 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       relay.send({ type: 'stream-opened', session: session.id, stream: entry.name }).catch(() => {})
       const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
       if (time !== undefined) for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
+      // Before it has had an event, an older client cannot say that it comes back.
+      else if (!hasStreamPolling(session.revision)) for (const uri of followed.uris) subscription.note({ type: 'resource-updated', uri })
       subscription.flush()
       return stream
     },
+    has: ({ id }) => bySession.has(id),
     close () {
       stopListening()
       clearInterval(timer)

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import type { Snapshot } from '../../catalog/snapshot.ts'
 import { toLegacyImplementation } from '../../legacy/legacy-entries.ts'
 import type { Settled } from '../../legacy/sessions.ts'
-import type { ServerCapabilities } from '../../protocol/capabilities.ts'
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/capabilities.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
 import { createParamsReader } from '../../schema/params.ts'
@@ -34,7 +35,14 @@ export function initialize (params: unknown, { server: { info, instructions } }:
     ...(hasCompletionsCapability(revision) && { completions: {} })
   }
   return {
-    settled: { revision, clientInfo, clientCapabilities },
+    settled: { revision, clientInfo, clientCapabilities: withFormMode(clientCapabilities) },
     result: JSON.stringify({ protocolVersion: revision, capabilities, serverInfo: toLegacyImplementation(info, revision), instructions })
   }
+}
+
+/** Elicitation that names no mode is elicitation by form: at first there was no other. */
+function withFormMode (capabilities: ClientCapabilities): ClientCapabilities {
+  const { elicitation } = capabilities
+  const namesNoMode = isObject(elicitation) && elicitation.form === undefined && elicitation.url === undefined
+  return namesNoMode ? { ...capabilities, elicitation: { ...elicitation, form: {} } } : capabilities
 }

@@ -1,0 +1,27 @@
+// What is run of the official suite: one run for each revision that the suite knows. Each gets a service of its own.
+
+/**
+ * @typedef {object} Run
+ * @property {string} revision
+ * @property {boolean} isScored whether the suite has a list of what this revision requires
+ * @property {number} minScenarios fewer than so many are no run
+ * @property {string[]} neverExcepted have to run and to pass, however the suite counts them
+ */
+
+/** @type {Run[]} */
+export const RUNS = [
+  {
+    revision: '2026-07-28',
+    isScored: true,
+    minScenarios: 30,
+    neverExcepted: ['http-header-validation', 'http-custom-header-server-validation', 'json-schema-2020-12']
+  },
+  {
+    revision: '2025-11-25',
+    isScored: true,
+    minScenarios: 30,
+    neverExcepted: ['server-session-lifecycle', 'server-sse-polling', 'json-schema-2020-12']
+  },
+  { revision: '2025-06-18', isScored: false, minScenarios: 27, neverExcepted: ['server-initialize', 'server-session-lifecycle'] },
+  { revision: '2025-03-26', isScored: false, minScenarios: 1, neverExcepted: ['server-session-lifecycle'] }
+]

@@ -1,0 +1,103 @@
+// The official clients, of both generations, each made to speak one revision.
+
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import type { Test } from 'tap'
+import { until } from '../helpers/deadline.ts'
+import type { Message } from '../helpers/request.ts'
+import { Wire } from './legacy-wire.ts'
+
+export interface Kind { readonly generation: 1 | 2, readonly revision: string }
+
+/** What the user, or the model, says. */
+export interface Answers { elicit (params: Message): Message | Promise<Message>, sample (params: Message): Message | Promise<Message> }
+
+export interface OfficialClient {
+  readonly client: OldClient | NewClient
+  readonly wire: Wire
+  /** What it was notified of, but for the progress of calls. */
+  readonly notifications: Message[]
+  /** What went wrong on its connections. */
+  readonly errors: Error[]
+  readonly sessionId: string | undefined
+  /** Resolves to the result, and rejects with the error, of the tool too. */
+  call (name: string, args?: object, onProgress?: (progress: Message) => void): Promise<Message>
+  /** Asks to be told of its changes, and resolves to what ends that. */
+  follow (uri: string): Promise<() => Promise<void>>
+  /** Asks to be told of new tools, where that has to be asked for. */
+  followTools (): Promise<void>
+  /** Ends the session. */
+  terminate (): Promise<void>
+}
+
+export const MODERN = '2026-07-28'
+
+const INFO = { name: 'test', version: '1.0.0' }
+const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+const SILENT: Answers = { elicit: () => ({ action: 'cancel' }), sample: () => { throw new Error('nobody is to be asked') } }
+/** Quicker than by default, and for longer: a replica that is restarted takes a moment. */
+const RECONNECT = { initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1.5, maxRetries: 100 }
+
+/** Closed when the test ends. */
+export async function connectOfficial (t: Test, url: string, { generation, revision }: Kind, answers: Answers = SILENT): Promise<OfficialClient> {
+  const isModern = revision === MODERN
+  const wire = new Wire(isModern ? undefined : revision)
+  const options = { fetch: wire.fetch, reconnectionOptions: RECONNECT }
+  const connected = generation === 1
+    ? await connectOld(new OldTransport(new URL(url), options), answers)
+    : await connectNew(new NewTransport(new URL(url), options), answers, isModern ? revision : undefined)
+  const { client, transport } = connected
+  t.teardown(async () => await client.close())
+  const notifications: Message[] = []
+  const errors: Error[] = []
+  client.fallbackNotificationHandler = async (notification) => { notifications.push(notification) }
+  client.onerror = (error) => { errors.push(error) }
+  return {
+    client,
+    wire,
+    notifications,
+    errors,
+    get sessionId () { return transport.sessionId },
+    async call (name, args = {}, onProgress) {
+      const result: Message = await connected.call({ name, arguments: { ...args } }, onProgress === undefined ? {} : { onprogress: onProgress })
+      if (result.isError === true) throw new Error(result.content[0].text)
+      return result
+    },
+    async follow (uri) {
+      if (isModern && client instanceof NewClient) {
+        const subscription = await client.listen({ resourceSubscriptions: [uri] })
+        return async () => await subscription.close()
+      }
+      // Whoever has no stream is told nothing.
+      await until(() => wire.standalone !== undefined, 'the stream')
+      await client.subscribeResource({ uri })
+      return async () => { await client.unsubscribeResource({ uri }) }
+    },
+    async followTools () {
+      if (isModern && client instanceof NewClient) await client.listen({ toolsListChanged: true })
+      else await until(() => wire.standalone !== undefined, 'the stream')
+    },
+    terminate: async () => await transport.terminateSession()
+  }
+}
+
+interface CallOptions { readonly onprogress?: (progress: Message) => void }
+
+async function connectOld (transport: OldTransport, answers: Answers) {
+  const client = new OldClient(INFO, { capabilities: CAPABILITIES })
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => answers.elicit(params))
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => answers.sample(params))
+  // Its own types differ under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<OldClient['connect']>[0])
+  return { client, transport, call: async (params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions) => await client.callTool(params, undefined, options) }
+}
+
+async function connectNew (transport: NewTransport, answers: Answers, pin: string | undefined) {
+  const client = new NewClient(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode: pin === undefined ? 'legacy' : { pin } } })
+  client.setRequestHandler('elicitation/create', ({ params }) => answers.elicit(params))
+  client.setRequestHandler('sampling/createMessage', ({ params }) => answers.sample(params))
+  await client.connect(transport)
+  return { client, transport, call: async (params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions) => await client.callTool(params, options) }
+}

@@ -1,0 +1,170 @@
+// Sessions whose clients never say goodbye: they leave nothing behind, neither in the process nor in the store.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { createMemoryRelay } from '../src/legacy/memory-relay.ts'
+import { createSessionSettings } from '../src/legacy/session-settings.ts'
+import { createMemoryStateStore } from '../src/state/memory-state-store.ts'
+import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
+import { until, within } from './helpers/deadline.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from './helpers/redis-server.ts'
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const CLIENTS = 32
+/** Enough to fill what is remembered of the latest sessions, which is bounded. */
+const WARM_UP_SESSIONS = 2500
+const SESSIONS = 10_000
+/** Every second one has settings, every twentieth is cut off from its stream. */
+const SETTINGS_EVERY = 2
+const STREAM_EVERY = 20
+const IDLE_MS = 1000
+/** Of heap, for all of the sessions together. To keep of each what its token says would take several times as much, see below. */
+const MAX_GROWTH_BYTES = 1_000_000
+
+/** Answers each message with the bytes in use after a full collection; to 'keep', with those in use once as many sessions are kept. */
+const PROBE = `data:text/javascript,${encodeURIComponent(`
+  const kept = []
+  process.on('message', (ask) => {
+    if (ask === 'keep') for (let i = 0; i < ${SESSIONS}; i++) kept.push(JSON.parse(JSON.stringify({ id: 'session-' + i, owner: 'anonymous' + i, revision: '2025-11-25', clientInfo: { name: 'test ' + i, version: '1.0.' + i }, clientCapabilities: {}, expiresAt: Date.now() + i })))
+    gc()
+    setImmediate(() => {
+      gc()
+      process.send(process.memoryUsage().heapUsed)
+    })
+  })
+  process.channel.unref()
+`)}`
+
+interface Service { readonly url: string, heapBytes (ask?: 'measure' | 'keep'): Promise<number> }
+
+/** The built service, which says on request how much memory it holds. */
+async function startService (t: Test, stateUrl: string): Promise<Service> {
+  const catalog = await writeCatalog(t, { 'tools/hello.ts': toolModule('hello'), 'resources/a.txt': 'a' })
+  const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--import', PROBE, MAIN], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      TRIVET_CATALOG: catalog,
+      TRIVET_LOG_LEVEL: 'warn',
+      TRIVET_STATE_URL: stateUrl,
+      TRIVET_SECRETS: 'sealed for no longer than a test takes',
+      TRIVET_SESSION_IDLE_MS: String(IDLE_MS)
+    },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc']
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  let printed = ''
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => { printed += chunk })
+  const findUrl = () => /http:\/\/\S+/.exec(printed)?.[0]
+  await until(() => findUrl() !== undefined || child.exitCode !== null, 'the service', 30_000)
+  const url = findUrl()
+  if (url === undefined) throw new Error(`the service ended before it served:\n${printed}`)
+  return {
+    url,
+    async heapBytes (ask = 'measure') {
+      const measured = once(child, 'message')
+      child.send(ask)
+      const [bytes]: number[] = await within(measured, 'the size of the heap')
+      return bytes ?? NaN
+    }
+  }
+}
+
+type Headers = { readonly [name: string]: string }
+
+async function open (agent: Agent, url: string, method: string, headers: Headers, body = ''): Promise<IncomingMessage> {
+  const sent = request(url, { agent, method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+  sent.end(body)
+  const [answer]: IncomingMessage[] = await once(sent, 'response')
+  if (answer === undefined) throw new TypeError('unreachable')
+  return answer
+}
+
+/** Sends one request and returns its session; throws where the answer is no result. */
+async function post (agent: Agent, url: string, headers: Headers, method: string, params: object): Promise<string | undefined> {
+  const answer = await open(agent, url, 'POST', headers, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  const body = await text(answer)
+  if (answer.statusCode !== 200 || JSON.parse(body).result === undefined) throw new Error(`${method} was answered with ${answer.statusCode}: ${body}`)
+  const session = answer.headers['mcp-session-id']
+  return typeof session === 'string' ? session : undefined
+}
+
+/** What a client does that then is never heard of again. */
+async function comeAndGo (agent: Agent, url: string, index: number): Promise<void> {
+  const session = await post(agent, url, {}, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: `test ${index}`, version: '1.0.0' } })
+  if (session === undefined) throw new Error('initialize made no session')
+  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }
+  await post(agent, url, headers, 'tools/call', { name: 'hello', arguments: {} })
+  if (index % SETTINGS_EVERY === 0) {
+    await post(agent, url, headers, 'logging/setLevel', { level: 'warning' })
+    await post(agent, url, headers, 'resources/subscribe', { uri: 'file:///a.txt' })
+  }
+  if (index % STREAM_EVERY === 0) {
+    const stream = await open(agent, url, 'GET', headers)
+    if (stream.statusCode !== 200) throw new Error(`a stream was answered with ${stream.statusCode}`)
+    stream.destroy()
+  }
+}
+
+async function comeAndGoAll (url: string, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
+  let next = 0
+  await Promise.all(Array.from({ length: CLIENTS }, async () => { while (next < count) await comeAndGo(agent, url, next++) }))
+  agent.destroy()
+}
+
+async function countKeys (redis: RedisServer): Promise<number> {
+  return Number(await redis.cli('dbsize'))
+}
+
+t.test(`${SESSIONS.toLocaleString('en')} sessions that are never ended`, async (t) => {
+  if (!hasRedisServer(t)) return
+  const redis = await startRedisServer(t)
+  const { url, heapBytes } = await startService(t, redis.url)
+  await comeAndGoAll(url, WARM_UP_SESSIONS)
+  await until(async () => await countKeys(redis) === 0, 'the end of the first sessions\' records', 20_000)
+  const before = await heapBytes()
+
+  await comeAndGoAll(url, SESSIONS)
+  const records = await countKeys(redis)
+  t.ok(records > 0, `have ${records} keys in the store while they are new`)
+
+  const grown = await heapBytes() - before
+  t.ok(grown < MAX_GROWTH_BYTES, `leave no memory behind in the process: it has grown by ${grown} bytes`)
+
+  await until(async () => await countKeys(redis) === 0, 'the end of all sessions\' records', 20_000)
+  t.pass('leave no key behind in the store')
+
+  const left = await heapBytes()
+  const kept = await heapBytes('keep') - left
+  t.ok(kept > 2 * MAX_GROWTH_BYTES, `would be found out if the process kept one object for each: that is ${kept} bytes`)
+})
+
+t.test('the records of sessions that are never ended are gone from memory after their idle lifetime', async (t) => {
+  let time = 0
+  const store = createMemoryStateStore({ now: () => time })
+  t.teardown(async () => await store.close())
+  const settings = createSessionSettings(store, createMemoryRelay(), { idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time })
+  t.teardown(() => settings.close())
+  const sessions = Array.from({ length: 100 }, (_, index) => (
+    { id: String(index), owner: 'anonymous', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: 60_000 }
+  ))
+  const countRecords = async () => {
+    const lists = await Promise.all(sessions.map(async ({ id }) => await store.list(`session-${id}`)))
+    return lists.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  for (const session of sessions) await settings.update(session, (before) => ({ ...before, logLevel: 'warning' }))
+  time = IDLE_MS - 1
+  t.equal(await countRecords(), sessions.length)
+  time = IDLE_MS
+  t.equal(await countRecords(), 0)
+})
