@@ -8,7 +8,7 @@ import { RequestAborted } from '../dispatch/endings.ts'
 import { toProtocolError } from '../dispatch/failures.ts'
 import type { Outcome } from '../dispatch/method.ts'
 import { RequestContext } from '../dispatch/request-context.ts'
-import { missingCapabilities } from '../protocol/capabilities.ts'
+import { findUndeclared } from '../input/client-needs.ts'
 import { missingClientCapability } from '../protocol/errors.ts'
 import { isRequest, readMessage, readRequestId, type Request } from '../protocol/json-rpc.ts'
 import { admit, checkField } from './admission.ts'
@@ -72,7 +72,7 @@ export function registerMcpRoute (app: FastifyInstance, { path, catalog, dispatc
     }, exchange)
     request.mcp.context = context
     const call = method.open(message.params, context)
-    const missing = call.requiredCapabilities === undefined ? undefined : missingCapabilities(call.requiredCapabilities, envelope.clientCapabilities)
+    const missing = call.requiredCapabilities === undefined ? undefined : findUndeclared(envelope.clientCapabilities, call.requiredCapabilities)
     if (missing !== undefined) throw missingClientCapability(missing)
     for (const field of call.mirroredParams) checkField(field, request.headers)
 

@@ -4,8 +4,8 @@ import { missingCapabilities, type ClientCapabilities } from '../protocol/capabi
 import { isObject } from '../protocol/json-rpc.ts'
 
 /** What is needed and was not declared, as one object; `undefined` where nothing is missing. */
-export function findUndeclared (declared: ClientCapabilities, needs: readonly ClientCapabilities[]): ClientCapabilities | undefined {
-  return missingCapabilities(merge(needs), withFormMode(declared))
+export function findUndeclared (declared: ClientCapabilities, needed: ClientCapabilities): ClientCapabilities | undefined {
+  return missingCapabilities(needed, withFormMode(declared))
 }
 
 /** Elicitation that names no mode is elicitation by form. */
@@ -15,7 +15,8 @@ function withFormMode (declared: ClientCapabilities): ClientCapabilities {
   return namesNoMode ? { ...declared, elicitation: { ...elicitation, form: {} } } : declared
 }
 
-function merge (all: readonly ClientCapabilities[]): ClientCapabilities {
+/** What several questions need together. */
+export function mergeNeeds (all: readonly ClientCapabilities[]): ClientCapabilities {
   const merged: ClientCapabilities = {}
   for (const { elicitation, sampling, roots } of all) {
     if (elicitation !== undefined) merged.elicitation = { ...merged.elicitation, ...elicitation }

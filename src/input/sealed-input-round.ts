@@ -5,7 +5,7 @@ import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import { findUndeclared } from './client-needs.ts'
+import { findUndeclared, mergeNeeds } from './client-needs.ts'
 import { InputRequired } from './input-required.ts'
 import type { InputRound, RoundBinding } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
@@ -116,7 +116,7 @@ class SealedInputRound implements InputRound {
       else answers.push([key, answer.value])
     }
     if (missing.length === 0) return Object.fromEntries(answers)
-    const undeclared = findUndeclared(this.#request.capabilities, missing.map(([, { needs }]) => needs))
+    const undeclared = findUndeclared(this.#request.capabilities, mergeNeeds(missing.map(([, { needs }]) => needs)))
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
     for (const [key, { json }] of missing) this.#work.open.set(key, json)
     throw new InputRequired(missing.map(([key]) => key))

@@ -2,7 +2,7 @@
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
-import { findUndeclared } from '../input/client-needs.ts'
+import { findUndeclared, mergeNeeds } from '../input/client-needs.ts'
 import type { InputRound } from '../input/input-round.ts'
 import { runOnce } from '../input/once.ts'
 import type { Answer, Question } from '../input/question.ts'
@@ -42,7 +42,7 @@ export class LiveInputRound implements InputRound {
   async ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
-    const missing = findUndeclared(clientCapabilities, questions.map(([, { needs }]) => needs))
+    const missing = findUndeclared(clientCapabilities, mergeNeeds(questions.map(([, { needs }]) => needs)))
     if (missing !== undefined) throw new Unanswered(`This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question, revision)] as const)
     // All of them, so that none is left without anybody who waits for it.

@@ -20,7 +20,7 @@ const readMessage = createReader(Type.Union([
     session,
     settings: Type.Object({ version: Type.Number(), logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])), uris: Type.Array(Type.String()) })
   }),
-  Type.Object({ type: Type.Literal('stream-opened'), session, stream }),
+  Type.Object({ type: Type.Literal('stream-opened'), session, openedAt: Type.Number() }),
   Type.Object({ type: Type.Literal('call-cancelled'), session, request: Type.Union([Type.String(), Type.Number()]) }),
   Type.Object({ type: Type.Literal('answered'), session, request: Type.String(), response: Type.Unknown() }),
   Type.Object({ type: Type.Literal('answer-taken'), session, request: Type.String() }),
@@ -43,8 +43,9 @@ export async function openRedisRelay (clients: RedisChannelClients, { onError }:
   })
   return {
     async send (message) {
+      const text = JSON.stringify(message)
       listeners.tell(message)
-      await channel.send(JSON.stringify(message))
+      await channel.send(text)
     },
     listen: listeners.listen,
     close () {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import type { ServerCapabilities } from '../protocol/capabilities.ts'
+import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -14,14 +14,7 @@ export interface DiscoverOptions {
 }
 
 export function serverDiscover ({ isWatching }: DiscoverOptions): Method {
-  const listChanged = isWatching ? { listChanged: true } : {}
-  const capabilities: ServerCapabilities = {
-    tools: listChanged,
-    prompts: listChanged,
-    resources: { ...listChanged, subscribe: true },
-    completions: {},
-    logging: {}
-  }
+  const capabilities = toServerCapabilities(isWatching)
   const results = new WeakMap<Snapshot, string>()
 
   function serialise ({ server: { info, instructions, listTtlMs } }: Snapshot): string {

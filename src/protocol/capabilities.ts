@@ -14,13 +14,25 @@ export interface ClientCapabilities {
   extensions?: { [key: string]: Settings }
 }
 
-/** Declared by this service in `server/discover`. */
+/** Declared by this service: in `server/discover`, and where a session is made. */
 export interface ServerCapabilities {
   tools?: { listChanged?: boolean }
   prompts?: { listChanged?: boolean }
   resources?: { listChanged?: boolean, subscribe?: boolean }
   completions?: Settings
   logging?: Settings
+}
+
+/** @param isWatching whether the catalog can change while the service runs. */
+export function toServerCapabilities (isWatching: boolean): ServerCapabilities {
+  const listChanged = isWatching ? { listChanged: true } : {}
+  return {
+    tools: listChanged,
+    prompts: listChanged,
+    resources: { ...listChanged, subscribe: true },
+    completions: {},
+    logging: {}
+  }
 }
 
 type Declared = { readonly [key: string]: unknown }

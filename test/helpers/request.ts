@@ -1,6 +1,7 @@
 // Modern requests as a conforming client sends them, and what comes back.
 
 import type { FastifyInstance } from 'fastify'
+import { checkSent } from './wire-schema.ts'
 
 export const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -49,11 +50,12 @@ export interface Answer {
 // The tests look into answers of every form: what is absent must read as undefined, not as a type error.
 export type Message = any
 
-/** Sends a request in process. */
+/** Sends a request in process. Throws where its answer has something that the revision does not have. */
 export async function send (app: FastifyInstance, parts: RequestParts, path = '/mcp'): Promise<Answer> {
   const { headers, body } = toPost(parts)
   const { statusCode, headers: received, body: text } = await app.inject({ method: 'POST', url: path, headers, body })
   const messages = readMessages(text, String(received['content-type'] ?? ''))
+  for (const message of messages) checkSent(message, META['io.modelcontextprotocol/protocolVersion'], parts.method)
   return { status: statusCode, headers: received, messages, response: messages.at(-1) }
 }
 

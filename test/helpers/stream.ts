@@ -2,8 +2,9 @@
 
 import { request as openRequest, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { readMessages, toPost, type Message, type RequestParts } from './request.ts'
+import { META, readMessages, toPost, type Message, type RequestParts } from './request.ts'
 import { until, within } from './deadline.ts'
+import { checkSent } from './wire-schema.ts'
 
 /** An answer that has begun. */
 export class AnswerStream {
@@ -19,11 +20,14 @@ export class AnswerStream {
   isComplete = false
   readonly #response: IncomingMessage
   readonly #isEvents: boolean
+  readonly #method: string
   #text = ''
   #taken = 0
 
-  constructor (response: IncomingMessage) {
+  /** @param method of the request, a subscription by default. A message that the revision does not have is thrown, out of anybody's reach. */
+  constructor (response: IncomingMessage, method = 'subscriptions/listen') {
     this.#response = response
+    this.#method = method
     this.status = response.statusCode ?? 0
     this.headers = response.headers
     this.#isEvents = response.headers['content-type']?.startsWith('text/event-stream') === true
@@ -31,7 +35,7 @@ export class AnswerStream {
     response.on('error', () => {})
     response.on('close', () => {
       this.isComplete = response.complete
-      if (!this.#isEvents && this.#text !== '') this.messages.push(...readMessages(this.#text, ''))
+      if (!this.#isEvents && this.#text !== '') this.#keep(readMessages(this.#text, ''))
       this.hasEnded = true
     })
     response.on('data', (chunk: string) => this.#take(chunk))
@@ -71,8 +75,13 @@ export class AnswerStream {
     this.#text = events.pop() ?? ''
     for (const event of events) {
       if (event.startsWith(':')) this.comments++
-      else this.messages.push(...readMessages(`${event}\n\n`, 'text/event-stream'))
+      else this.#keep(readMessages(`${event}\n\n`, 'text/event-stream'))
     }
+  }
+
+  #keep (messages: readonly Message[]): void {
+    for (const message of messages) checkSent(message, META['io.modelcontextprotocol/protocolVersion'], this.#method)
+    this.messages.push(...messages)
   }
 }
 
@@ -97,7 +106,7 @@ export function startRequest (t: Test, url: string, parts: RequestParts, { agent
   const answer = new Promise<AnswerStream>((resolve, reject) => {
     request.on('error', reject)
     request.on('response', (response) => {
-      const stream = new AnswerStream(response)
+      const stream = new AnswerStream(response, parts.method)
       if (paused) stream.pause()
       resolve(stream)
     })

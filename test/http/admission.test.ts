@@ -6,6 +6,7 @@ import { META, readMessages, type RequestParts, send, toPost } from '../helpers/
 const files = {
   'tools/echo.ts': toolModule('echo', "inputSchema: { type: 'object', properties: { x: {} } }", '({ x }) => JSON.stringify(x ?? null)'),
   'tools/needs_sampling.ts': toolModule('needs_sampling', 'requiredCapabilities: { sampling: { tools: {} } }, inputSchema: { type: \'object\', properties: { region: { type: \'string\', \'x-mcp-header\': \'Region\' } } }'),
+  'tools/needs_form.ts': toolModule('needs_form', 'requiredCapabilities: { elicitation: { form: {} } }'),
   'prompts/gruß.md': '---\ndescription: Says hello.\n---\nHello\n',
   'resources/notes.txt': 'large'
 }
@@ -123,6 +124,10 @@ t.test('admission', async (t) => {
     const capable = await send(app, { ...call, meta: { 'io.modelcontextprotocol/clientCapabilities': { sampling: { tools: {}, context: {} }, unknown: { x: 1 } } } })
     t.equal(capable.status, 200)
     t.equal((await send(app, call)).status, 400, 'what an earlier request declared counts for nothing (64)')
+    const form = { method: 'tools/call', params: { name: 'needs_form' } }
+    const modeless = await send(app, { ...form, meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } })
+    t.equal(modeless.status, 200, 'elicitation without a mode is elicitation by form')
+    t.same((await send(app, form)).response.error.data, { requiredCapabilities: { elicitation: { form: {} } } })
   })
 
   t.test('refuses a request without params or _meta (78)', async (t) => {

@@ -26,7 +26,6 @@ export class CallReply {
   readonly #responses: Array<string | Buffer>
   #left: number
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
-  #isLetGo = false
 
   /** @param responses what was answered before anything was asked. */
   constructor (reply: FastifyReply, session: Session, parts: CallReplyParts, asked: Asked, responses: readonly string[] = []) {
@@ -78,7 +77,6 @@ export class CallReply {
   disconnect (retryMs: number): void {
     if (this.#left === 0 || !hasStreamPolling(this.#session.revision)) return
     const { stream } = this.#stream()
-    this.#isLetGo = true
     stream.retryAfter(retryMs)
     stream.end()
   }

@@ -7,13 +7,13 @@ import { errorResult } from '../../catalog/tool-result-json.ts'
 import type { Dispatcher } from '../../dispatch/dispatcher.ts'
 import { RequestCancelled } from '../../dispatch/endings.ts'
 import type { Outcome } from '../../dispatch/method.ts'
+import { findUndeclared } from '../../input/client-needs.ts'
 import type { InputRounds } from '../../input/sealed-input-round.ts'
 import type { Questions } from '../../input/questions.ts'
 import { LiveInputRound } from '../../legacy/live-input-round.ts'
 import type { Relay } from '../../legacy/relay.ts'
 import { SessionRequestContext } from '../../legacy/session-request-context.ts'
 import type { Session } from '../../legacy/session.ts'
-import { missingCapabilities } from '../../protocol/capabilities.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
 import { isObject, toErrorResponse, toResultResponse, type Request, type RequestId } from '../../protocol/json-rpc.ts'
 import type { InFlight } from '../in-flight.ts'
@@ -90,7 +90,7 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
     // Earlier revisions let a request go without, where nothing in them is required.
     const call = dispatcher.find(message.method).open(message.params ?? {}, context)
     const { requiredCapabilities } = call
-    const missing = requiredCapabilities === undefined ? undefined : missingCapabilities(requiredCapabilities, context.session.clientCapabilities)
+    const missing = requiredCapabilities === undefined ? undefined : findUndeclared(context.session.clientCapabilities, requiredCapabilities)
     if (missing === undefined) return call.handle()
     return errorResult(context.snapshot.writer, `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
   }

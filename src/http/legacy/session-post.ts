@@ -36,6 +36,7 @@ export function createSessionPost (parts: SessionPostParts): (session: Session, 
   async function take (session: Session, body: unknown): Promise<void> {
     if (!isObject(body) || typeof body.id !== 'string') throw invalidRequest('the response names no request of this service')
     const isTaken = await answers.deliver(session.id, body.id, { result: body.result, error: body.error }).catch((cause: unknown) => {
+      if (cause instanceof RangeError) throw invalidRequest('the response is nested too deeply')
       throw new ProtocolError(503, 'The response could not be passed on. Send it again.', { cause, httpStatus: 503 })
     })
     if (!isTaken) throw invalidRequest('the response is to a request that nobody waits for, or no longer')

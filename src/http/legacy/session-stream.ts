@@ -1,7 +1,7 @@
 // The stream on which a session is told of changes: one for each session, wherever it was opened last.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Subscription, type StreamWords } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
 import type { RecentChanges } from '../../legacy/recent-changes.ts'
@@ -31,20 +31,22 @@ export interface SessionStreams {
 }
 
 /** The time up to which a client has heard everything is in the id of each event. */
-const EVENT_ID = /^s\.([0-9a-z]{1,10})\.\d+$/
+const EVENT_ID = /^s\.([0-9a-z]{1,10})\.[\w-]{8}\.\d{1,15}$/
 /** How often the settings of a session that listens are asked for, so that they do not expire. */
 const TOUCH_MS = 300_000
 
 /** Its events have ids, by which a client that was cut off says what it has heard. */
 class SessionEventStream extends EventStream {
+  // No other stream of the session has events of the same ids.
+  readonly #name = randomBytes(6).toString('base64url')
   #events = 0
 
   override send (json: string): void {
-    super.send(json, `s.${Date.now().toString(36)}.${++this.#events}`)
+    super.send(json, `s.${Date.now().toString(36)}.${this.#name}.${++this.#events}`)
   }
 }
 
-interface Open { readonly name: string, readonly session: Session, readonly stream: EventStream, readonly subscription: Subscription }
+interface Open { readonly openedAt: number, readonly session: Session, readonly stream: EventStream, readonly subscription: Subscription }
 
 export function createSessionStreams ({ relay, settings, subscriptions, changes, isWatching }: SessionStreamsParts): SessionStreams {
   const bySession = new Map<string, Open>()
@@ -53,7 +55,7 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
     switch (message.type) {
       case 'session-changed': return bySession.get(message.session)?.subscription.follow(toFilter(message.settings))
       case 'session-ended': return endStream(message.session)
-      case 'stream-opened': if (bySession.get(message.session)?.name !== message.stream) endStream(message.session)
+      case 'stream-opened': if ((bySession.get(message.session)?.openedAt ?? Infinity) < message.openedAt) endStream(message.session)
     }
   }, () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) })
   const timer = setInterval(() => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) }, TOUCH_MS).unref()
@@ -77,7 +79,7 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       const stream = new SessionEventStream()
       const followed = await settings.read(session)
       const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
-      const entry = { name: randomUUID(), session, stream, subscription }
+      const entry = { openedAt: Date.now(), session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
@@ -87,7 +89,7 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       subscriptions.open(subscription)
       // Of what changed while it was being opened, too.
       refresh(session, subscription)
-      relay.send({ type: 'stream-opened', session: session.id, stream: entry.name }).catch(() => {})
+      relay.send({ type: 'stream-opened', session: session.id, openedAt: entry.openedAt }).catch(() => {})
       const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
       if (time !== undefined) for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
       // Before it has had an event, an older client cannot say that it comes back.

@@ -4,8 +4,7 @@ import { Type } from 'typebox'
 import type { Snapshot } from '../../catalog/snapshot.ts'
 import { toLegacyImplementation } from '../../legacy/legacy-entries.ts'
 import type { Settled } from '../../legacy/sessions.ts'
-import type { ClientCapabilities, ServerCapabilities } from '../../protocol/capabilities.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
+import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
 import { createParamsReader } from '../../schema/params.ts'
@@ -26,23 +25,15 @@ export interface Initialized {
 export function initialize (params: unknown, { server: { info, instructions } }: Snapshot, isWatching: boolean): Initialized {
   const { protocolVersion, capabilities: clientCapabilities, clientInfo } = readParams(params)
   const revision = negotiate(protocolVersion)
-  const listChanged = isWatching ? { listChanged: true } : {}
-  const capabilities: ServerCapabilities = {
-    tools: listChanged,
-    prompts: listChanged,
-    resources: { ...listChanged, subscribe: true },
-    logging: {},
-    ...(hasCompletionsCapability(revision) && { completions: {} })
-  }
+  const { completions, ...capabilities } = toServerCapabilities(isWatching)
+  const serverInfo = toLegacyImplementation(info, revision)
   return {
-    settled: { revision, clientInfo, clientCapabilities: withFormMode(clientCapabilities) },
-    result: JSON.stringify({ protocolVersion: revision, capabilities, serverInfo: toLegacyImplementation(info, revision), instructions })
+    settled: { revision, clientInfo, clientCapabilities },
+    result: JSON.stringify({
+      protocolVersion: revision,
+      capabilities: { ...capabilities, ...(hasCompletionsCapability(revision) && { completions }) },
+      serverInfo,
+      instructions
+    })
   }
-}
-
-/** Elicitation that names no mode is elicitation by form: at first there was no other. */
-function withFormMode (capabilities: ClientCapabilities): ClientCapabilities {
-  const { elicitation } = capabilities
-  const namesNoMode = isObject(elicitation) && elicitation.form === undefined && elicitation.url === undefined
-  return namesNoMode ? { ...capabilities, elicitation: { ...elicitation, form: {} } } : capabilities
 }

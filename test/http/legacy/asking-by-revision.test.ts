@@ -1,0 +1,146 @@
+// What a handler asks its client, as each revision has it.
+
+import t, { type Test } from 'tap'
+import { buildApp, listen } from '../../helpers/app.ts'
+import type { Message } from '../../helpers/request.ts'
+import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply } from '../../helpers/session.ts'
+
+const FILES = {
+  'tools/all.ts': `
+    import { defineTool, elicit, roots, sample } from 'trivet'
+    const define = (name, run) => defineTool({ name, description: 'A tool.', run })
+    const sizes = { type: 'object', properties: { size: { type: 'string', enum: ['S', 'L'] } }, required: ['size'] }
+    const rich = { type: 'object', properties: {
+      plain: { type: 'string', title: 'Plain', minLength: 1, default: 'a' },
+      count: { type: 'integer', minimum: 1, default: 2 },
+      sure: { type: 'boolean', default: true },
+      titled: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }, { const: 'b', title: 'Blue' }], default: 'r' }
+    } }
+    const many = { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } } } }
+    const size = (ctx) => ctx.ask({ a: elicit.form({ message: 'Which size?', schema: sizes }) }).then(({ a }) => a)
+    const words = (text) => [{ role: 'user', content: { type: 'text', text } }]
+    export default [
+      define('form', async (_, ctx) => JSON.stringify(await size(ctx))),
+      define('rich', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.form({ message: 'All of it?', schema: rich }) })).a)),
+      define('many', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.form({ message: 'Which?', schema: many }) })).a)),
+      define('url', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.url({ message: 'Visit?', url: 'https://a.example/b' }) })).a)),
+      define('sample', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10 }) })).a)),
+      define('talk', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: [{ role: 'user', content: [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }] }], maxTokens: 10 }) })).a)),
+      define('sample_noted', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [{ role: 'user', content: { type: 'text', text: 'Hi', annotations: { priority: 1, lastModified: '2025-01-01T00:00:00Z' }, _meta: { 'example.com/a': 1 } }, _meta: { 'example.com/a': 1 } }] }) })).a)),
+      define('sample_used', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [...words('Hi'), { role: 'assistant', content: { type: 'tool_use', id: 'u', name: 't', input: {} } }, { role: 'user', content: { type: 'tool_result', toolUseId: 'u', content: [] } }] }) })).a)),
+      define('sample_spoken', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [{ role: 'user', content: { type: 'audio', data: 'AA==', mimeType: 'audio/wav' } }] }) })).a)),
+      define('sample_tools', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10, tools: [{ name: 't', inputSchema: { type: 'object' } }] }) })).a)),
+      define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ a: roots() })).a))
+    ]`,
+  'prompts/ask.ts': `
+    import { definePrompt, elicit } from 'trivet'
+    export default definePrompt({ name: 'ask', description: 'Asks.', render: async (_, ctx) => {
+      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }) })
+      return 'Hello ' + (who.content?.name ?? 'nobody')
+    } })`,
+  'resources/ask.resource.ts': `
+    import { defineResource, roots } from 'trivet'
+    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => (await ctx.ask({ all: roots() })).all.roots.map(({ uri }) => uri).join() })`
+}
+
+async function open (t: Test, revision: string): Promise<SessionClient> {
+  return await openSession(t, await listen(await buildApp(t, FILES)), { revision })
+}
+
+const valueOf = ({ result }: SessionReply): Message => JSON.parse(result.content[0].text)
+
+/** Calls a tool and answers its one question. */
+async function callAndAnswer (session: SessionClient, name: string, result: unknown): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
+  const reply = await session.startCall(name)
+  const question = await reply.next()
+  await session.answer(question.id, result)
+  return { question, reply: await reply.ended() }
+}
+
+for (const revision of LEGACY_REVISIONS) {
+  const hasForms = revision >= '2025-06-18'
+  const isLast = revision === '2025-11-25'
+
+  t.test(`at ${revision}`, async (t) => {
+    const session = await open(t, revision)
+
+    t.test('asks for a form as the revision has it, or says that it cannot (331, 358, 366)', async (t) => {
+      if (!hasForms) {
+        t.match((await session.call('form')).result, { isError: true, content: [{ text: /cannot ask the user/ }] })
+        return
+      }
+      const { question, reply } = await callAndAnswer(session, 'rich', { action: 'accept', content: { plain: 'x', titled: 'b' } })
+      t.equal(question.method, 'elicitation/create')
+      const { mode, message, requestedSchema: { properties: { plain, count, sure, titled } } } = question.params
+      t.strictSame([mode, message], [isLast ? 'form' : undefined, 'All of it?'])
+      t.strictSame(plain, { type: 'string', title: 'Plain', minLength: 1, ...(isLast && { default: 'a' }) })
+      t.strictSame(count, { type: 'integer', minimum: 1, ...(isLast && { default: 2 }) })
+      t.strictSame(sure, { type: 'boolean', default: true })
+      if (isLast) t.strictSame(titled.oneOf, [{ const: 'r', title: 'Red' }, { const: 'b', title: 'Blue' }])
+      else t.strictSame(titled, { type: 'string', enum: ['r', 'b'], enumNames: ['Red', 'Blue'] })
+      t.match(valueOf(reply), { action: 'accept', content: { plain: 'x', titled: 'b' } })
+    })
+
+    t.test('a field of many choices is asked for where there is one (366)', async (t) => {
+      if (isLast) t.match(valueOf((await callAndAnswer(session, 'many', { action: 'accept', content: { tags: ['a'] } })).reply), { content: { tags: ['a'] } })
+      else t.equal((await session.call('many')).result.isError, true)
+    })
+
+    t.test('sends the user to a URL where the revision can (356, 366)', async (t) => {
+      if (!isLast) {
+        t.equal((await session.call('url')).result.isError, true)
+        return
+      }
+      const first = (await callAndAnswer(session, 'url', { action: 'accept' })).question.params
+      const second = (await callAndAnswer(session, 'url', { action: 'decline' })).question.params
+      t.match(first, { mode: 'url', url: 'https://a.example/b', message: 'Visit?' })
+      t.not(first.elicitationId, second.elicitationId)
+    })
+
+    t.test('asks the model (331)', async (t) => {
+      const said = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm', stopReason: 'endTurn' }
+      const { question, reply } = await callAndAnswer(session, 'sample', said)
+      t.equal(question.method, 'sampling/createMessage')
+      t.strictSame(question.params, { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 })
+      t.strictSame(valueOf(reply), said)
+      t.strictSame((await callAndAnswer(session, 'talk', said)).question.params.messages.map(({ content }: Message) => content), isLast
+        ? [[{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }]]
+        : [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }])
+      const noted = (await callAndAnswer(session, 'sample_noted', said)).question.params.messages[0].content
+      t.strictSame(noted.annotations, { priority: 1, ...(hasForms && { lastModified: '2025-01-01T00:00:00Z' }) })
+      t.equal('_meta' in noted, hasForms)
+      if (isLast) t.equal((await callAndAnswer(session, 'sample_tools', said)).question.params.tools.length, 1)
+      else t.equal((await session.call('sample_tools')).result.isError, true)
+      if (isLast) t.equal((await callAndAnswer(session, 'sample_used', said)).question.params.messages.length, 3)
+      else t.equal((await session.call('sample_used')).result?.isError, true)
+      if (revision > '2025') t.equal((await callAndAnswer(session, 'sample_spoken', said)).question.params.messages[0].content.type, 'audio')
+      else t.equal((await session.call('sample_spoken')).result.isError, true)
+    })
+
+    t.test('asks for roots (331)', async (t) => {
+      const { question, reply } = await callAndAnswer(session, 'roots', { roots: [{ uri: 'file:///a', name: 'a' }] })
+      t.equal(question.method, 'roots/list')
+      t.strictSame(valueOf(reply), { roots: [{ uri: 'file:///a', name: 'a' }] })
+    })
+
+    t.test('never by an id that it has used before (346)', async (t) => {
+      const ids = new Set<unknown>()
+      for (let call = 0; call < 5; call++) ids.add((await callAndAnswer(session, 'roots', { roots: [] })).question.id)
+      t.equal(ids.size, 5)
+    })
+
+    t.test('asks in a resource too (344)', async (t) => {
+      const reply = await session.start('resources/read', { uri: 'test:roots' })
+      await session.answer((await reply.next()).id, { roots: [{ uri: 'file:///a' }] })
+      t.equal((await reply.ended()).result.contents[0].text, 'file:///a')
+    })
+
+    t.test('asks in a prompt too (344)', async (t) => {
+      const reply = await session.start('prompts/get', { name: 'ask' })
+      if (hasForms) await session.answer((await reply.next()).id, { action: 'accept', content: { name: 'Ann' } })
+      await reply.ended()
+      if (hasForms) t.equal(reply.result.messages[0].content.text, 'Hello Ann')
+      else t.match(reply.error.message, /cannot ask the user/, 'says why not')
+    })
+  })
+}

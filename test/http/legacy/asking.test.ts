@@ -1,0 +1,221 @@
+// Handlers of a session that ask its client: real requests, on the call's own stream.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { AppOptions } from '../../../src/app.ts'
+import { buildApp, listen } from '../../helpers/app.ts'
+import { until } from '../../helpers/deadline.ts'
+import { createReadableLog } from '../../helpers/log.ts'
+import type { Message } from '../../helpers/request.ts'
+import { openSession, type SessionClient, type SessionOptions, type SessionReply } from '../../helpers/session.ts'
+
+const FILES = {
+  'tools/all.ts': `
+    import { defineTool, elicit, roots, sample } from 'trivet'
+    export const state = { runs: 0, done: 0, aborted: 0 }
+    const define = (name, run, options = {}) => defineTool({ name, description: 'A tool.', ...options, run })
+    const sizes = { type: 'object', properties: { size: { type: 'string', enum: ['S', 'L'] } }, required: ['size'] }
+    const size = (ctx, key = 'size') => ctx.ask({ [key]: elicit.form({ message: 'Which size?', schema: sizes }) }).then((answers) => answers[key])
+    const words = (text) => [{ role: 'user', content: { type: 'text', text } }]
+    export default [
+      define('form', async (_, ctx) => JSON.stringify(await size(ctx))),
+      define('url', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.url({ message: 'Visit?', url: 'https://a.example/b' }) })).a)),
+      define('sample', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10 }) })).a)),
+      define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ a: roots() })).a)),
+      define('both', async (_, ctx) => JSON.stringify(await ctx.ask({ r: roots(), s: sample({ messages: words('Hi'), maxTokens: 1 }) }))),
+      define('sequence', async (_, ctx) => {
+        state.runs++
+        const first = await size(ctx, 'first')
+        const done = await ctx.once('order', () => { state.done++; return 'order ' + state.done })
+        const again = await ctx.once('order', () => { state.done++; return 'never' })
+        const second = await size(ctx, 'second')
+        const known = await size(ctx, 'first')
+        return JSON.stringify([first, second, known, done, again])
+      }),
+      define('speaks', async (_, ctx) => { ctx.progress(1); const answer = await size(ctx); ctx.progress(2); return JSON.stringify(answer) }),
+      define('waits', async (_, ctx) => { ctx.signal.addEventListener('abort', () => { state.aborted++ }); return JSON.stringify(await size(ctx)) }),
+      define('later', async (_, ctx) => { await new Promise((resolve) => setTimeout(resolve, 20)); return JSON.stringify(await size(ctx)) }),
+      define('dawdles', async (_, ctx) => { await size(ctx); await new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))) }),
+      define('needs', () => 'ok', { requiredCapabilities: { sampling: {} } }),
+      define('needs_form', () => 'ok', { requiredCapabilities: { elicitation: { form: {} } } }),
+      define('tries', async (_, ctx) => { try { await size(ctx) } catch (error) { return error.name + ': ' + error.message } }),
+      define('state', () => JSON.stringify(state))
+    ]`,
+  'prompts/ask.ts': `
+    import { definePrompt, elicit } from 'trivet'
+    export default definePrompt({ name: 'ask', description: 'Asks.', render: async (_, ctx) => {
+      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }) })
+      return 'Hello ' + (who.content?.name ?? 'nobody')
+    } })`,
+  'resources/ask.resource.ts': `
+    import { defineResource, roots } from 'trivet'
+    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => (await ctx.ask({ all: roots() })).all.roots.map(({ uri }) => uri).join() })`
+}
+
+const LARGE = { action: 'accept', content: { size: 'L' } }
+
+async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+  return await openSession(t, await listen(await buildApp(t, FILES, appOptions)), options)
+}
+
+const textOf = ({ result }: SessionReply): string => result.content[0].text
+const valueOf = (reply: SessionReply): Message => JSON.parse(textOf(reply))
+const stateOf = async (session: SessionClient): Promise<Message> => valueOf(await session.call('state'))
+
+/** Calls a tool and answers its one question. */
+async function callAndAnswer (session: SessionClient, name: string, result: unknown): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
+  const reply = await session.startCall(name)
+  const question = await reply.next()
+  const { status, text } = await session.answer(question.id, result)
+  if (status !== 202 || text !== '') throw new Error(`${status} ${text}`)
+  return { question, reply: await reply.ended() }
+}
+
+t.test('several questions at once are asked at once, and answered in any order (344)', async (t) => {
+  const session = await open(t)
+  const reply = await session.startCall('both')
+  const questions = [await reply.next(), await reply.next()]
+  const sampled = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm' }
+  for (const { id, method } of questions.reverse()) await session.answer(id, method === 'roots/list' ? { roots: [] } : sampled)
+  t.strictSame(valueOf(await reply.ended()), { r: { roots: [] }, s: sampled })
+})
+
+t.test('a handler that asks in sequence runs once, asks each question once, and does once what is done once (344)', async (t) => {
+  const session = await open(t)
+  const reply = await session.startCall('sequence')
+  await session.answer((await reply.next()).id, LARGE)
+  await session.answer((await reply.next()).id, { action: 'decline' })
+  t.strictSame(valueOf(await reply.ended()), [LARGE, { action: 'decline' }, LARGE, 'order 1', 'order 1'])
+  t.match(await stateOf(session), { runs: 1, done: 1 })
+  t.equal(reply.messages.length, 3)
+})
+
+t.test('two calls at once get each their own answer', async (t) => {
+  const session = await open(t)
+  const [one, two] = [await session.startCall('form'), await session.startCall('form')]
+  const [asked, askedToo] = [await one.next(), await two.next()]
+  await session.answer(askedToo.id, { action: 'cancel' })
+  await session.answer(asked.id, LARGE)
+  t.strictSame([valueOf(await one.ended()), valueOf(await two.ended())], [LARGE, { action: 'cancel' }])
+})
+
+t.test('a question keeps its place among progress (331)', async (t) => {
+  const session = await open(t)
+  const reply = await session.startCall('speaks', {}, { meta: { progressToken: 1 } })
+  await until(() => reply.messages.length === 2, 'the question')
+  await session.answer(reply.messages[1].id, LARGE)
+  await reply.ended()
+  t.strictSame(reply.messages.map(({ method }) => method), ['notifications/progress', 'elicitation/create', 'notifications/progress', undefined])
+})
+
+t.test('a client that lacks what it takes gets a tool error that says so (331, 332, 343, 344)', async (t) => {
+  const session = await open(t, { capabilities: {} })
+  for (const [name, lacking] of [['form', 'elicitation'], ['url', 'elicitation'], ['sample', 'sampling'], ['roots', 'roots'], ['both', 'roots'], ['needs', 'sampling'], ['needs_form', 'elicitation']] as const) {
+    const { status, messages, result } = await session.call(name)
+    t.strictSame([status, messages.length, result?.isError], [200, 1, true], name)
+    t.match(result?.content[0].text, lacking)
+  }
+  t.equal(textOf(await session.call('tries')), 'ToolError: This cannot be done with this client: it lacks elicitation.', 'and its handler may do without')
+  for (const [method, params] of [['prompts/get', { name: 'ask' }], ['resources/read', { uri: 'test:roots' }]] as const) {
+    const { status, error } = await session.request(method, params)
+    t.equal(status, 200)
+    t.match(error.message, /it lacks (?:elicitation|roots)/, method)
+    t.notMatch(error.code, /^-3202/)
+  }
+})
+
+t.test('elicitation that names no mode is by form (331, 356)', async (t) => {
+  for (const revision of ['2025-06-18', '2025-11-25']) {
+    const session = await open(t, { revision, capabilities: { elicitation: {} } })
+    t.strictSame(valueOf((await callAndAnswer(session, 'form', LARGE)).reply), LARGE)
+    t.equal((await session.call('url')).result.isError, true, 'and not by URL')
+    t.equal(textOf(await session.call('needs_form')), 'ok')
+  }
+})
+
+t.test('a client that answers with an error makes it a tool error, whose cause is in the log alone (332)', async (t) => {
+  const { logger, text } = createReadableLog()
+  const session = await open(t, {}, { logger })
+  const reply = await session.startCall('form')
+  const { id } = await reply.next()
+  t.equal((await session.post({ jsonrpc: '2.0', id, error: { code: -1, message: 'User said no, hunter2' } })).status, 202)
+  t.equal((await reply.ended()).result.isError, true)
+  t.notMatch(textOf(reply), /hunter2/)
+  t.match(text(), /hunter2/)
+})
+
+t.test('an answer that does not fit is asked for again, but not for ever (332)', async (t) => {
+  const session = await open(t)
+  const reply = await session.startCall('form')
+  const wrong = [{ action: 'accept', content: { size: 'XXL' } }, { action: 'perhaps' }]
+  for (const answer of wrong) await session.answer((await reply.next()).id, answer)
+  await session.answer((await reply.next()).id, LARGE)
+  t.strictSame(valueOf(await reply.ended()), LARGE)
+  t.equal(new Set(reply.messages.map(({ id }) => id)).size, 4)
+
+  const stubborn = await session.startCall('form')
+  for (const answer of [null, [], 'L']) t.equal((await session.answer((await stubborn.next()).id, answer)).status, 202)
+  t.equal((await stubborn.ended()).result.isError, true)
+})
+
+t.test('a client that does not answer in time makes it a tool error (332)', async (t) => {
+  const session = await open(t, {}, { requestStateTtlMs: 1000 })
+  const reply = await session.startCall('form')
+  const { id } = await reply.next()
+  t.match((await reply.ended()).result, { isError: true })
+  t.equal((await session.answer(id, LARGE)).status, 400, 'what comes later is refused')
+})
+
+t.test('the time of the client is not the handler\'s', async (t) => {
+  const session = await open(t, {}, { requestTimeoutMs: 300 })
+  for (const name of ['form', 'later', 'speaks']) {
+    const reply = await session.startCall(name)
+    const question = await reply.next()
+    // Nothing to wait for: it is the time itself that matters.
+    await pause(500)
+    await session.answer(question.id, LARGE)
+    t.strictSame(valueOf(await reply.ended()), LARGE, name)
+  }
+  const { reply } = await callAndAnswer(session, 'dawdles', LARGE)
+  t.match(textOf(reply), /did not finish within 300 ms/, 'and the handler\'s goes on afterwards')
+})
+
+t.test('a call that waits for an answer can be cancelled (334)', async (t) => {
+  const session = await open(t)
+  const reply = await session.startCall('waits', {}, { id: 'w' })
+  const { id } = await reply.next()
+  await session.notify('notifications/cancelled', { requestId: 'w' })
+  await reply.ended()
+  t.equal(reply.messages.length, 1)
+  t.equal((await stateOf(session)).aborted, 1)
+  t.equal((await session.answer(id, LARGE)).status, 400)
+})
+
+t.test('an answer to a question that nobody asked is refused, and hurts nobody (332)', async (t) => {
+  const session = await open(t)
+  const waiting = await session.startCall('form')
+  const { id } = await waiting.next()
+  const stranger = await openSession(t, session.url)
+  for (const other of ['unknown', 1, null, undefined, {}, '__proto__', '']) {
+    const { status } = await session.answer(other, LARGE)
+    t.ok(status >= 400 && status < 500, `${JSON.stringify(other)}: ${status}`)
+  }
+  t.equal((await stranger.answer(id, LARGE)).status, 400, 'nor of another session')
+  t.equal((await session.answer(id, LARGE)).status, 202)
+  t.equal((await session.answer(id, { action: 'decline' })).status, 400, 'nor twice')
+  t.strictSame(valueOf(await waiting.ended()), LARGE)
+})
+
+t.test('an answer that is nested without end hurts nobody (332)', async (t) => {
+  const session = await open(t, {}, { requestStateTtlMs: 5000 })
+  const deep = '['.repeat(200_000) + ']'.repeat(200_000)
+  for (const member of ['result', 'error']) {
+    const reply = await session.startCall('form')
+    const { id } = await reply.next()
+    const { status } = await (await session.post(`{"jsonrpc":"2.0","id":"${id}","${member}":${deep}}`)).ended()
+    t.ok([202, 400].includes(status), `${member}: ${status}`)
+    if (member === 'result') await session.answer((await reply.next()).id, LARGE)
+    await reply.ended(2000)
+    t.equal((await session.request('ping')).status, 200)
+  }
+})

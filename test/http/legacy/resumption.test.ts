@@ -1,0 +1,240 @@
+// Calls whose client is cut off and comes back for the rest.
+
+import t, { type Test } from 'tap'
+import type { AppOptions } from '../../../src/app.ts'
+import { buildApp, listen } from '../../helpers/app.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply } from '../../helpers/session.ts'
+
+const FILES = {
+  'lib/gates.ts': `
+    const gates = new Map()
+    export const gate = (name) => {
+      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
+      return gates.get(name)
+    }`,
+  'tools/all.ts': `
+    import { defineTool, elicit } from 'trivet'
+    import { gate } from '../lib/gates.ts'
+    const inputSchema = { type: 'object', properties: { gate: { type: 'string' }, count: { type: 'integer' } } }
+    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
+    const size = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
+    export default [
+      define('speaks', async ({ gate: name }, ctx) => { ctx.progress(1); await gate(name).promise; ctx.progress(2); return 'done' }),
+      define('silent', async ({ gate: name }) => { await gate(name).promise; return 'done' }),
+      define('lets_go', async ({ gate: name }, ctx) => { ctx.disconnect(50); await gate(name).promise; ctx.progress(1); return 'done' }),
+      define('lets_go_and_asks', async (_, ctx) => { ctx.disconnect(50); const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
+      define('asks', async (_, ctx) => { const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
+      define('floods', async ({ count, gate: name }, ctx) => { for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100)); await gate(name).promise; return 'done' }),
+      define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })
+    ]`
+}
+const SECRETS = ['a secret that both of them have, of some length']
+
+async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+  return await openSession(t, await listen(await buildApp(t, FILES, appOptions)), options)
+}
+
+const asked = { meta: { progressToken: 'p' } }
+const from = async (session: SessionClient, id: string) => await session.get({ 'last-event-id': id })
+/** What a reply has to say, in order. */
+const gist = ({ messages }: SessionReply) => messages.map(({ params, result, error }) => params?.progress ?? result?.content[0].text ?? error?.code)
+/** The ids of the events that carry a message. */
+const idsOf = ({ events }: SessionReply) => events.filter(({ data }) => data !== undefined && data !== '').map(({ id }) => id)
+let gates = 0
+const newGate = () => `gate ${++gates}`
+
+for (const revision of LEGACY_REVISIONS) {
+  t.test(`at ${revision}`, async (t) => {
+    const session = await open(t, { revision })
+
+    t.test('goes on in the middle of a call, from any event on (333, 347)', async (t) => {
+      const gate = newGate()
+      const call = await session.startCall('speaks', { gate }, asked)
+      await call.next()
+      call.close()
+      const resumed = await from(session, call.lastEventId)
+      t.strictSame([resumed.status, resumed.headers['content-type']], [200, 'text/event-stream'])
+      await session.call('open', { gate })
+      t.strictSame(gist(await resumed.ended()), [2, 'done'])
+      const [first = ''] = call.events.map(({ id }) => id)
+      const again = await (await from(session, first)).ended()
+      t.strictSame(gist(again), revision === '2025-11-25' ? [1, 2, 'done'] : [2, 'done'], 'as often as it is asked for, also after the end')
+      t.strictSame(idsOf(again).slice(-2), idsOf(resumed).slice(-2), 'under the same ids')
+    })
+
+    t.test('there is nothing after the end (347)', async (t) => {
+      const gate = newGate()
+      await session.call('open', { gate })
+      const call = await session.call('speaks', { gate }, asked)
+      const { status } = await (await from(session, call.lastEventId)).ended()
+      t.ok(status >= 400 && status < 500, `${status}`)
+    })
+
+    t.test('lets go of its client where that knows what to do then (351, 364)', async (t) => {
+      const gate = newGate()
+      const started = session.startCall('lets_go', { gate }, asked)
+      if (revision !== '2025-11-25') {
+        await session.call('open', { gate })
+        t.strictSame(gist(await (await started).ended()), [1, 'done'])
+        return
+      }
+      const call = await (await started).ended()
+      t.equal(call.isComplete, true)
+      t.match(call.events, [{ id: String, data: '' }, { retry: '50' }])
+      t.equal(call.events.length, 2)
+      const resumed = await from(session, call.lastEventId)
+      await session.call('open', { gate })
+      t.strictSame(gist(await resumed.ended()), [1, 'done'])
+    })
+
+    t.test('a stream is its session\'s alone (347)', async (t) => {
+      const gate = newGate()
+      const call = await session.startCall('speaks', { gate }, asked)
+      await call.next()
+      const stranger = await openSession(t, session.url, { revision })
+      const { status } = await (await from(stranger, call.lastEventId)).ended()
+      t.equal(status, 400)
+      await session.call('open', { gate })
+      t.strictSame(gist(await call.ended()), [1, 2, 'done'])
+    })
+  })
+}
+
+t.test('a client that is cut off twice, and again, gets everything once', async (t) => {
+  const session = await open(t)
+  const gate = newGate()
+  const call = await session.startCall('floods', { gate, count: 20 }, asked)
+  await until(() => call.messages.length >= 20, 'what comes first')
+  call.close()
+  const seen: unknown[] = []
+  let position = call.events[0]?.id ?? ''
+  for (let times = 0; times < 3; times++) {
+    const resumed = await from(session, position)
+    await until(() => resumed.messages.length > 5, 'some of it')
+    resumed.close()
+    const taken = resumed.events.filter(({ data }) => data !== undefined && data !== '').slice(0, 5)
+    seen.push(...taken.map(({ data }) => JSON.parse(data ?? '').params.progress))
+    position = taken.at(-1)?.id ?? ''
+  }
+  const last = await from(session, position)
+  await session.call('open', { gate })
+  seen.push(...gist(await last.ended()))
+  t.strictSame(seen, [...Array.from({ length: 20 }, (_, index) => index + 1), 'done'])
+})
+
+t.test('a silent call gives its client something to come back to, after a while (350)', async (t) => {
+  const session = await open(t)
+  const gate = newGate()
+  const call = await session.startCall('silent', { gate })
+  await until(() => call.events.length === 1, 'the first event')
+  t.match(call.events, [{ data: '' }])
+  call.close()
+  const resumed = await from(session, call.lastEventId)
+  await session.call('open', { gate })
+  t.strictSame(gist(await resumed.ended()), ['done'])
+})
+
+t.test('a client that was let go is asked where it comes back (331, 344)', async (t) => {
+  const session = await open(t)
+  const call = await (await session.startCall('lets_go_and_asks')).ended()
+  const resumed = await from(session, call.lastEventId)
+  await session.answer((await resumed.next()).id, { action: 'decline' })
+  t.equal((await resumed.ended()).response.result.content[0].text, 'decline')
+})
+
+t.test('a question that was on its way when the client was cut off is asked again (347)', async (t) => {
+  const session = await open(t)
+  const call = await session.startCall('asks')
+  const { id } = await call.next()
+  call.close()
+  const resumed = await from(session, call.events[0]?.id ?? '')
+  t.equal((await resumed.next()).id, id)
+  await session.answer(id, { action: 'cancel' })
+  t.equal((await resumed.ended()).response.result.content[0].text, 'cancel')
+})
+
+t.test('a call that was cancelled leaves nothing to come back for (334)', async (t) => {
+  const session = await open(t)
+  const call = await session.startCall('speaks', { gate: newGate() }, { ...asked, id: 'x' })
+  await call.next()
+  call.close()
+  await session.notify('notifications/cancelled', { requestId: 'x' })
+  const { status, messages } = await (await from(session, call.lastEventId)).ended()
+  t.ok(status >= 400 && status < 500, `${status}`)
+  t.strictSame(messages.filter((message) => 'result' in message), [])
+})
+
+t.test('a stream that is ended is ended for whoever reads on (325)', async (t) => {
+  const session = await open(t)
+  const call = await session.startCall('speaks', { gate: newGate() }, asked)
+  await call.next()
+  call.close()
+  const resumed = await from(session, call.lastEventId)
+  await session.end()
+  await resumed.ended()
+  t.strictSame(resumed.messages, [])
+})
+
+t.test('of a call that says very much the last is kept, and always its end', async (t) => {
+  const session = await open(t)
+  const gate = newGate()
+  const call = await session.startCall('floods', { gate, count: 3000 }, asked)
+  await until(() => call.messages.length >= 2000, 'much of it')
+  call.close()
+  await session.call('open', { gate })
+  const resumed = await (await from(session, call.events[1]?.id ?? '')).ended()
+  t.equal(gist(resumed).at(-1), 'done')
+  t.ok(resumed.messages.length <= 1000, `${resumed.messages.length}`)
+})
+
+t.test('two services that share a Redis', async (t) => {
+  if (!hasRedisServer(t)) return
+  const { url: stateUrl } = await startRedisServer(t)
+  const apps = await Promise.all([1, 2].map(async () => await buildApp(t, FILES, { stateUrl, secrets: SECRETS })))
+  const [here, there] = await Promise.all(apps.map(async (app) => await listen(app)))
+  if (here === undefined || there === undefined) throw new TypeError('unreachable')
+  const session = await openSession(t, here)
+  const elsewhere = session.with({ url: there })
+
+  t.test('a call goes on for its client on the other (347)', async (t) => {
+    const gate = newGate()
+    const call = await session.startCall('speaks', { gate }, asked)
+    await call.next()
+    call.close()
+    const resumed = await from(elsewhere, call.lastEventId)
+    await session.call('open', { gate })
+    t.strictSame(gist(await resumed.ended()), [2, 'done'])
+    t.strictSame(gist(await (await from(elsewhere, call.events[0]?.id ?? '')).ended()), [1, 2, 'done'])
+  })
+
+  t.test('an answer to the one reaches a call on the other (344)', async (t) => {
+    const call = await session.startCall('asks')
+    const { id } = await call.next()
+    t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 202)
+    t.equal((await call.ended()).response.result.content[0].text, 'decline')
+    t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 400, 'once')
+  })
+
+  t.test('a call on one is cancelled on the other (334)', async (t) => {
+    const call = await session.startCall('speaks', { gate: newGate() }, { ...asked, id: 'far' })
+    await call.next()
+    t.equal((await elsewhere.notify('notifications/cancelled', { requestId: 'far' })).status, 202)
+    t.strictSame(gist(await call.ended()), [1])
+  })
+
+  t.test('a call whose service goes down in order is finished for who comes back (333)', async (t) => {
+    const third = await buildApp(t, FILES, { stateUrl, secrets: SECRETS })
+    const leaving = session.with({ url: await listen(third) })
+    const call = await leaving.startCall('asks')
+    const { id } = await call.next()
+    call.close()
+    const closed = third.close()
+    const resumed = await from(session, call.events[0]?.id ?? '')
+    await resumed.next()
+    await until(async () => (await session.answer(id, { action: 'accept', content: { size: 'L' } })).status === 202, 'somebody to take it')
+    t.equal((await resumed.ended()).response.result?.content[0].text, 'accept')
+    await within(closed, 'the end of the service', 15_000)
+  })
+})

@@ -1,0 +1,223 @@
+// Calls of a session over a real socket: what is said before the result, and how they end.
+
+import t, { type Test } from 'tap'
+import type { AppOptions } from '../../../src/app.ts'
+import { buildApp, listen } from '../../helpers/app.ts'
+import { until } from '../../helpers/deadline.ts'
+import type { Message } from '../../helpers/request.ts'
+import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions } from '../../helpers/session.ts'
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+const FILES = {
+  'lib/shared.ts': `
+    export const state = { started: 0, finished: 0, aborted: [] }
+    const gates = new Map()
+    export const gate = (name) => {
+      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
+      return gates.get(name)
+    }`,
+  'tools/all.ts': `
+    import { defineTool } from 'trivet'
+    import { state, gate } from '../lib/shared.ts'
+    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema: { type: 'object', properties: { gate: { type: 'string' } } }, run })
+    export default [
+      define('quick', () => 'ok'),
+      define('later', async ({ gate: name }) => { state.started++; await gate(name).promise; state.finished++; return 'done' }),
+      define('speaks', async ({ gate: name }, ctx) => { state.started++; ctx.progress(1, 2, 'half'); await gate(name).promise; ctx.progress(2, 2); state.finished++; return 'done' }),
+      define('steps', (_, ctx) => { for (const step of [1, 1, 0.5, 2, 3]) ctx.progress(step, 3, 'step ' + step); return 'ok' }),
+      define('logs', (_, ctx) => { for (const level of ${JSON.stringify(LEVELS)}) ctx.log[level]('a ' + level, { n: 1 }); return 'ok' }),
+      define('mixes', async (_, ctx) => { ctx.log.error('first'); ctx.progress(1); ctx.log.debug('never'); ctx.progress(2); ctx.log.error('last'); return 'ok' }),
+      define('hangs', async (_, ctx) => { state.started++; await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted.push(ctx.signal.reason.name); reject(ctx.signal.reason) })) }),
+      define('speaks_and_hangs', async (_, ctx) => { ctx.progress(1); state.started++; try { await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted.push(ctx.signal.reason.name); reject(ctx.signal.reason) })) } finally { ctx.progress(2); ctx.log.error('after the end') } }),
+      define('open', ({ gate: name }) => { gate(name).open(); return 'ok' }),
+      define('breaks', () => { throw new Error('hunter2') }),
+      define('state', () => JSON.stringify(state))
+    ]`
+}
+
+async function serve (t: Test, options: AppOptions = {}): Promise<string> {
+  return await listen(await buildApp(t, FILES, options))
+}
+
+async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+  return await openSession(t, await serve(t, appOptions), options)
+}
+
+async function stateOf (session: SessionClient): Promise<Message> {
+  return JSON.parse((await session.call('state')).result.content[0].text)
+}
+
+const token = (progressToken: unknown) => ({ meta: { progressToken } })
+const saidBy = (messages: readonly Message[], method: string) => messages.filter((message) => message.method === method).map(({ params }) => params)
+
+for (const revision of LEGACY_REVISIONS) {
+  t.test(`at ${revision}`, async (t) => {
+    const session = await open(t, { revision })
+
+    t.test('answers ping with nothing, and names no session again (335)', async (t) => {
+      for (const params of [undefined, {}, { _meta: { progressToken: 1 } }]) {
+        const reply = await session.request('ping', params, `ping ${JSON.stringify(params)}`)
+        t.strictSame([reply.status, reply.response], [200, { jsonrpc: '2.0', id: `ping ${JSON.stringify(params)}`, result: {} }])
+      }
+    })
+
+    t.test('tells of progress, in words where the revision has them (381)', async (t) => {
+      const { messages, isStream } = await session.call('steps', {}, token('p'))
+      t.equal(isStream, true)
+      t.strictSame(saidBy(messages, 'notifications/progress'), [1, 2, 3].map((progress) => ({ progressToken: 'p', progress, total: 3, ...(revision > '2025' && { message: `step ${progress}` }) })))
+      t.equal((await session.call('steps')).isStream, false, 'and only to who asks')
+    })
+
+    t.test('gives event ids, and begins with one where a client may come back for more (347, 350, 352)', async (t) => {
+      const { events } = await session.call('steps', {}, token(0))
+      t.equal(new Set(events.map(({ id }) => id)).size, events.length)
+      for (const { id } of events) t.match(id, /^[\x21-\x7e]+$/)
+      t.equal(events[0]?.data === '', revision === '2025-11-25')
+      t.equal(events.filter(({ data }) => data === '').length, revision === '2025-11-25' ? 1 : 0)
+    })
+
+    t.test('leaves a request alone that has another id than what is cancelled (334)', async (t) => {
+      const call = session.startCall('later', { gate: revision }, { id: 'kept' })
+      await until(async () => (await stateOf(session)).started > 0, 'the call')
+      for (const params of [{ requestId: 'unknown' }, { requestId: null }, {}, undefined]) {
+        const { status, text } = await session.notify('notifications/cancelled', params)
+        t.strictSame([status, text], [202, ''])
+      }
+      await session.call('open', { gate: revision })
+      t.equal((await (await call).ended()).result.content[0].text, 'done')
+      t.equal((await session.notify('notifications/cancelled', { requestId: 'kept' })).status, 202, 'after its end')
+    })
+
+    for (const name of ['hangs', 'speaks_and_hangs']) {
+      t.test(`a call that ${name} stops when it is cancelled, and has no response (334)`, async (t) => {
+        const before = (await stateOf(session)).aborted.length
+        const started = (await stateOf(session)).started
+        const call = session.startCall(name, {}, { id: name, ...token(1) })
+        await until(async () => (await stateOf(session)).started > started, 'the call')
+        t.equal((await session.notify('notifications/cancelled', { requestId: name, reason: 'enough' })).status, 202)
+        const reply = await (await call).ended()
+        t.strictSame(saidBy(reply.messages, 'notifications/progress').length, name === 'hangs' ? 0 : 1, 'nor is anything said afterwards')
+        t.strictSame(reply.messages.filter((message) => !('method' in message)), [])
+        await until(async () => (await stateOf(session)).aborted.length === before + 1, 'the end of the handler')
+      })
+    }
+
+    t.test('unknown methods are an error within HTTP 200, those of today among them (341)', async (t) => {
+      for (const method of ['nothing', 'server/discover', 'subscriptions/listen', 'tasks/update', 'tasks/get', 'tasks/list', 'toString', '__proto__', '', 'sampling/createMessage', 'notifications/cancelled']) {
+        const { status, error, response } = await session.request(method, {}, `unknown ${method}`)
+        t.strictSame([status, error?.code, response?.id], [200, -32601, `unknown ${method}`], method)
+      }
+    })
+
+    t.test('ignores what it need not know: a task, a name in a header (343, 360)', async (t) => {
+      const reply = await session.post(session.toRequest('tools/call', { name: 'quick', arguments: {}, task: { ttl: 1000 } }), { 'mcp-method': 'tools/list', 'mcp-name': 'other', 'mcp-param-x': '=?base64?!?=' })
+      t.equal((await reply.ended()).result.content[0].text, 'ok')
+    })
+
+    t.test('says nothing of why a tool broke', async (t) => {
+      const { status, error, text } = await session.call('breaks')
+      t.strictSame([status, error.code], [200, -32603])
+      t.notMatch(text, /hunter2/)
+    })
+  })
+}
+
+t.test('another session\'s request of the same id is not cancelled (334)', async (t) => {
+  const session = await open(t)
+  const other = await openSession(t, session.url)
+  const call = session.startCall('later', { gate: 'a' }, { id: 1000 })
+  await until(async () => (await stateOf(session)).started > 0, 'the call')
+  await other.notify('notifications/cancelled', { requestId: 1000 })
+  await session.notify('notifications/cancelled', { requestId: '1000' })
+  await session.call('open', { gate: 'a' })
+  t.equal((await (await call).ended()).result.content[0].text, 'done')
+})
+
+t.test('a client that is gone has not cancelled (333)', async (t) => {
+  const session = await open(t)
+  for (const name of ['later', 'speaks']) {
+    const before = await stateOf(session)
+    const abort = new AbortController()
+    const call = fetch(session.url, {
+      method: 'POST',
+      signal: abort.signal,
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': session.token ?? '' },
+      body: JSON.stringify(session.toRequest('tools/call', { name, arguments: { gate: name }, _meta: { progressToken: 1 } }))
+    }).then(async (response) => await response.text()).catch(() => 'gone')
+    await until(async () => (await stateOf(session)).started > before.started, 'the call')
+    abort.abort()
+    t.equal(await call, 'gone')
+    await session.call('open', { gate: name })
+    await until(async () => (await stateOf(session)).finished === before.finished + 1, 'the end of the call')
+    t.strictSame((await stateOf(session)).aborted, [])
+  }
+})
+
+t.test('log messages', async (t) => {
+  const session = await open(t)
+  const levels = async (of = session) => saidBy((await of.call('logs')).messages, 'notifications/message').map(({ level }) => level)
+
+  t.test('come from info on where nothing else was said (337)', async (t) => t.strictSame(await levels(), LEVELS.slice(1)))
+
+  t.test('come from the level on that was set, in the session that set it alone (336)', async (t) => {
+    const other = await openSession(t, session.url)
+    for (const [at, level] of LEVELS.entries()) {
+      t.strictSame((await session.request('logging/setLevel', { level }, level)).response, { jsonrpc: '2.0', id: level, result: {} })
+      t.strictSame(await levels(), LEVELS.slice(at))
+    }
+    t.strictSame(await levels(other), LEVELS.slice(1))
+  })
+
+  t.test('keep their place among what else is said, and before the result (336)', async (t) => {
+    const { messages } = await session.call('mixes', {}, token(1))
+    const order = messages.map(({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text)
+    t.equal(order.at(-1), 'ok')
+    t.strictSame(order.filter((one) => typeof one === 'number'), [1, 2])
+    await session.request('logging/setLevel', { level: 'error' })
+    t.strictSame((await session.call('mixes', {}, token(1))).messages.map(({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text), ['first', 1, 2, 'last', 'ok'])
+  })
+
+  t.test('no level but the eight (336)', async (t) => {
+    for (const level of ['verbose', 'ERROR', '', null, 3, undefined]) t.equal((await session.request('logging/setLevel', { level })).error?.code, -32602)
+    t.equal((await session.request('logging/setLevel')).error?.code, -32602)
+  })
+})
+
+t.test('ends a call that takes too long, whether its client is there or not', async (t) => {
+  const session = await open(t, {}, { requestTimeoutMs: 50 })
+  const { result } = await session.call('hangs')
+  t.match(result, { isError: true, content: [{ text: 'hangs did not finish within 50 ms and was stopped.' }] })
+})
+
+t.test('a session that is ended takes its calls with it (325)', async (t) => {
+  const session = await open(t)
+  const observer = await openSession(t, session.url)
+  const call = session.startCall('hangs')
+  await until(async () => (await stateOf(observer)).started > 0, 'the call')
+  t.equal((await session.end()).status, 204)
+  t.strictSame((await (await call).ended()).messages.filter((message) => 'result' in message), [])
+  await until(async () => (await stateOf(observer)).aborted.length === 1, 'the end of the handler')
+})
+
+t.test('what is malformed is refused under its id, where it has one', async (t) => {
+  const session = await open(t)
+  for (const [body, status, code, id] of [
+    ['{', 400, -32700, undefined],
+    [{ jsonrpc: '1.0', id: 1, method: 'ping' }, 400, -32600, 1],
+    [{ id: 'a', method: 'ping' }, 400, -32600, 'a'],
+    [{ jsonrpc: '2.0', id: null, method: 'ping' }, 400, -32600, undefined],
+    [{ jsonrpc: '2.0', id: 1.5, method: 'ping' }, 400, -32600, undefined],
+    [{ jsonrpc: '2.0', id: {}, method: 'ping' }, 400, -32600, undefined],
+    [{ jsonrpc: '2.0', id: 2, method: 7 }, 400, -32600, 2],
+    [{ jsonrpc: '2.0', id: 3, method: 'ping', params: [1] }, 400, -32600, 3],
+    [{ jsonrpc: '2.0', id: 4 }, 400, -32600, 4],
+    ['null', 400, -32600, undefined],
+    ['7', 400, -32600, undefined]
+  ] as const) {
+    const reply = await (await session.post(body)).ended()
+    t.strictSame([reply.status, reply.error?.code, reply.response?.id], [status, code, id], JSON.stringify(body))
+  }
+  t.equal((await session.request('tools/call', { name: 7 })).error.code, -32602)
+  t.equal((await session.request('tools/call', { name: 'quick', _meta: { progressToken: {} } })).error.code, -32602)
+})

@@ -1,0 +1,143 @@
+// What sessions have set: kept in a store, known to all replicas, and forgotten where nobody uses it.
+
+import t, { type Test } from 'tap'
+import { createMemoryRelay } from '../../src/legacy/memory-relay.ts'
+import type { Relay, RelayMessage } from '../../src/legacy/relay.ts'
+import { createSessionSettings, type SessionSettings } from '../../src/legacy/session-settings.ts'
+import type { Session } from '../../src/legacy/session.ts'
+import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import type { StateStore } from '../../src/state/state-store.ts'
+
+const SESSION: Session = { id: 'one', owner: 'alice', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: Date.now() + 3_600_000 }
+const OTHER: Session = { ...SESSION, id: 'two' }
+
+interface Counted { readonly store: StateStore, readonly reads: () => number, readonly writes: () => number }
+
+/** A store that counts what it is asked. */
+function createCountingStore (now?: () => number): Counted {
+  const store = createMemoryStateStore(now === undefined ? {} : { now })
+  let reads = 0
+  let writes = 0
+  return {
+    store: {
+      ...store,
+      read: async (key) => { reads++; return await store.read(key) },
+      create: async (...args) => { writes++; return await store.create(...args) },
+      replace: async (...args) => { writes++; return await store.replace(...args) }
+    },
+    reads: () => reads,
+    writes: () => writes
+  }
+}
+
+function open (t: Test, store: StateStore, { relay = createMemoryRelay(), idleMs = 1000, now = Date.now }: { relay?: Relay, idleMs?: number, now?: () => number } = {}): SessionSettings {
+  const settings = createSessionSettings(store, relay, { idleMs, onError: (error) => { throw error }, now })
+  t.teardown(() => settings.close())
+  return settings
+}
+
+const addUri = async (settings: SessionSettings, uri: string, session = SESSION) => await settings.update(session, (before) => ({ ...before, uris: [...before.uris, uri] }))
+
+t.test('a session that sets nothing costs the store one look, and no record', async (t) => {
+  const { store, reads, writes } = createCountingStore()
+  const settings = open(t, store)
+  for (let times = 0; times < 100; times++) t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
+  t.strictSame([reads(), writes()], [1, 0])
+})
+
+t.test('what is set is read, here and on who hears of it, without asking the store again (336)', async (t) => {
+  const { store, reads } = createCountingStore()
+  const relay = createMemoryRelay()
+  const [here, there] = [open(t, store, { relay }), open(t, store, { relay })]
+  await there.read(SESSION)
+  await here.update(SESSION, (before) => ({ ...before, logLevel: 'error' }))
+  const before = reads()
+  t.match(await here.read(SESSION), { logLevel: 'error' })
+  t.match(await there.read(SESSION), { logLevel: 'error' })
+  t.equal(reads(), before)
+  t.match(await there.read(OTHER), { version: 0 }, 'and of no other session')
+})
+
+t.test('nothing is lost of what two replicas change at once (338)', async (t) => {
+  const store = createMemoryStateStore()
+  const relay = createMemoryRelay()
+  const replicas = [open(t, store, { relay }), open(t, store, { relay }), open(t, store)]
+  const uris = Array.from({ length: 12 }, (_, index) => `test:${index}`)
+  await Promise.all(uris.map(async (uri, index) => await addUri(replicas[index % 3] ?? replicas[0] as SessionSettings, uri)))
+  t.strictSame([...(await open(t, store).read(SESSION)).uris].sort(), [...uris].sort())
+  t.strictSame([...(await (replicas[0] as SessionSettings).read(SESSION)).uris].length > 0, true)
+})
+
+t.test('messages that passed each other on the way do no harm', async (t) => {
+  const relay = createMemoryRelay()
+  const settings = open(t, createMemoryStateStore(), { relay })
+  const say = async (version: number) => await relay.send({ type: 'session-changed', session: 'one', settings: { version, uris: [`test:${version}`] } })
+  await say(2)
+  await say(1)
+  t.strictSame((await settings.read(SESSION)).uris, ['test:2'])
+  await say(3)
+  t.strictSame((await settings.read(SESSION)).uris, ['test:3'])
+})
+
+t.test('is read from the store again where messages were missed', async (t) => {
+  const store = createMemoryStateStore()
+  let miss = () => {}
+  const deaf: Relay = { send: async () => {}, listen: (_: (message: RelayMessage) => void, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
+  const there = open(t, store, { relay: deaf })
+  await there.read(SESSION)
+  await addUri(open(t, store), 'test:a')
+  t.strictSame((await there.read(SESSION)).uris, [])
+  miss()
+  t.strictSame((await there.read(SESSION)).uris, ['test:a'])
+})
+
+t.test('a record that nobody uses expires, and one that is used does not', async (t) => {
+  let now = 1_000_000
+  const clock = () => now
+  const store = createMemoryStateStore({ now: clock })
+  const session = { ...SESSION, expiresAt: 1e15 }
+  const settings = open(t, store, { idleMs: 100_000, now: clock })
+  await addUri(settings, 'test:a', session)
+  for (let minutes = 0; minutes < 10; minutes++) {
+    now += 60_000
+    t.strictSame((await settings.read(session)).uris, ['test:a'], 'reading keeps it')
+  }
+  now += 100_001
+  t.strictSame((await open(t, store, { now: clock }).read(session)).uris, [])
+})
+
+t.test('a record does not outlive its session', async (t) => {
+  let now = 1_000_000
+  const clock = () => now
+  const store = createMemoryStateStore({ now: clock })
+  const session = { ...SESSION, expiresAt: 1_050_000 }
+  await addUri(open(t, store, { idleMs: 1_000_000, now: clock }), 'test:a', session)
+  now = 1_050_000
+  t.equal((await store.list('session-one')).size, 0)
+})
+
+t.test('is gone once it is deleted', async (t) => {
+  const store = createMemoryStateStore()
+  const settings = open(t, store)
+  await addUri(settings, 'test:a')
+  await settings.delete(SESSION)
+  t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
+  t.equal((await store.list('session-one')).size, 0)
+})
+
+t.test('what another release has written is read as far as it is known', async (t) => {
+  const store = createMemoryStateStore()
+  for (const [name, value] of Object.entries({ a: '[]', b: 'null', c: '{"logLevel":"loud","uris":[1,"test:a"],"version":"x","more":1}' })) {
+    await store.create({ owner: `session-${name}`, name: 'settings' }, Buffer.from(value), { idleMs: 1000 }, 1)
+    t.strictSame(await open(t, store).read({ ...SESSION, id: name }), { version: 0, uris: name === 'c' ? ['test:a'] : [] })
+  }
+})
+
+t.test('a store that fails once is asked again', async (t) => {
+  const store = createMemoryStateStore()
+  let fails = true
+  const settings = open(t, { ...store, read: async (key) => { if (fails) throw new Error('away'); return await store.read(key) } })
+  await t.rejects(settings.read(SESSION), /away/)
+  fails = false
+  t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
+})
