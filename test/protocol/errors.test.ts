@@ -2,7 +2,7 @@ import t from 'tap'
 import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
-const { ProtocolError, ...factories } = errors
+const { ProtocolError, ResourceNotFound, ...factories } = errors
 
 // Checklist, section D: every situation with its code and its HTTP status.
 const table: ReadonlyArray<readonly [factory: keyof typeof factories, error: errors.ProtocolError, code: number, httpStatus: number]> = [
@@ -16,6 +16,10 @@ const table: ReadonlyArray<readonly [factory: keyof typeof factories, error: err
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
   ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
   ['internalError', errors.internalError(new Error('x')), -32603, 200],
+  ['handlerRefused', errors.handlerRefused(new Error('x')), 422, 200],
+  ['stateUnavailable', errors.stateUnavailable(new Error('x')), 503, 200],
+  ['sessionNotFound', errors.sessionNotFound(), -32600, 404],
+  ['replicaLost', errors.replicaLost(), -32603, 200],
   ['requestTimedOut', errors.requestTimedOut(1), -32603, 200],
   ['requestCancelled', errors.requestCancelled(), -32603, 200],
   ['headerMismatch', errors.headerMismatch('x'), -32020, 400],
@@ -31,6 +35,7 @@ for (const [factory, error, code, httpStatus] of table) {
     t.equal(error.httpStatus, httpStatus)
     t.ok(error instanceof ProtocolError && error instanceof Error)
     t.ok(error.message.length > 0)
+    t.equal(error instanceof ResourceNotFound, factory === 'resourceNotFound')
   })
 }
 
