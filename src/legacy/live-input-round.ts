@@ -7,6 +7,7 @@ import type { InputRound } from '../input/input-round.ts'
 import { runOnce } from '../input/once.ts'
 import type { Answer, Question } from '../input/question.ts'
 import { readQuestions, type Questions } from '../input/questions.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Params } from '../protocol/json-rpc.ts'
 import { ClientRefusal } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
@@ -20,6 +21,11 @@ export interface ClientLine {
 
 /** A tool error, and whatever else it stops is told as much: the client has what it takes to do something about it. */
 export class Unanswered extends ToolError {}
+
+/** What is said in place of a missing capability's error, which earlier revisions do not have. */
+export function describeLack (missing: ClientCapabilities): string {
+  return `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`
+}
 
 /** A client whose answers do not fit is asked so often. */
 const MAX_ASKS = 3
@@ -43,7 +49,7 @@ export class LiveInputRound implements InputRound {
     const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
     const missing = findUndeclared(clientCapabilities, mergeNeeds(questions.map(([, { needs }]) => needs)))
-    if (missing !== undefined) throw new Unanswered(`This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
+    if (missing !== undefined) throw new Unanswered(describeLack(missing))
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question, revision)] as const)
     // All of them, so that none is left without anybody who waits for it.
     await Promise.allSettled(answers.map(([, answer]) => answer))

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Sealer } from '../input/sealer.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import { toImplementation } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import type { Implementation } from '../protocol/primitives.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { createRecent } from './recent.ts'
 import type { Session } from './session.ts'
@@ -90,10 +90,5 @@ function readSession (body: unknown, owner: string): Session | undefined {
   if (!isObject(body)) return undefined
   const { id, revision, clientInfo, clientCapabilities, expiresAt } = body
   if (typeof id !== 'string' || typeof revision !== 'string' || typeof expiresAt !== 'number' || !isObject(clientCapabilities)) return undefined
-  return { id, owner, revision, clientInfo: readImplementation(clientInfo), clientCapabilities, expiresAt }
-}
-
-/** `undefined` for whatever is none. */
-export function readImplementation (info: unknown): Implementation | undefined {
-  return isObject(info) && typeof info.name === 'string' && typeof info.version === 'string' ? { ...info, name: info.name, version: info.version } : undefined
+  return { id, owner, revision, clientInfo: toImplementation(clientInfo), clientCapabilities, expiresAt }
 }

@@ -7,7 +7,7 @@ import { defineMethod, type Method } from '../dispatch/method.ts'
 import { ListenWords } from '../events/listen-words.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
-import { overloaded } from '../protocol/errors.ts'
+import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -36,7 +36,7 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
     name: 'subscriptions/listen',
     readParams,
     handle ({ notifications }, { view, id, principal, snapshot }) {
-      if (subscriptions.isFull) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
+      if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
       const filter = toHonoured(notifications, view, isWatching)
       const owner = ownerOf(principal)
       const words = new ListenWords(id, filter, snapshot.writer)

@@ -37,11 +37,14 @@ export function readEnvelope (params: Params | undefined): Envelope {
 }
 
 function readClientInfo (info: unknown): Implementation | undefined {
-  if (info === undefined) return undefined
-  if (!isObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') {
-    throw invalidParams(`params._meta["${META_CLIENT_INFO}"] must be an object with "name" and "version"`)
-  }
-  return { ...info, name: info.name, version: info.version }
+  const implementation = toImplementation(info)
+  if (info === undefined || implementation !== undefined) return implementation
+  throw invalidParams(`params._meta["${META_CLIENT_INFO}"] must be an object with "name" and "version"`)
+}
+
+/** `undefined` for whatever is none. */
+export function toImplementation (info: unknown): Implementation | undefined {
+  return isObject(info) && typeof info.name === 'string' && typeof info.version === 'string' ? { ...info, name: info.name, version: info.version } : undefined
 }
 
 function readLogLevel (level: unknown): LogLevel | undefined {

@@ -110,6 +110,10 @@ function revisionError (complaint: string, requested: string): ProtocolError {
 /** As are all below 1000, an application code, outside the range that JSON-RPC and MCP reserve. */
 export const overloaded = (complaint: string) => new ProtocolError(503, complaint, { httpStatus: 503 })
 
+/** @param open how many streams the replica holds */
+export const tooManyStreams = (open: number) =>
+  overloaded(`This replica already holds ${open} open streams, which is as many as it may. Try again later.`)
+
 /** The resource is there, but no request may have it whole. */
 export const resourceTooLarge = (uri: string, size: number, limit: number) =>
   new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, { data: { uri, size, limit } })

@@ -26,7 +26,8 @@ const table: ReadonlyArray<readonly [factory: keyof typeof factories, error: err
   ['missingClientCapability', errors.missingClientCapability({ sampling: {} }), -32021, 400],
   ['unsupportedRevision', errors.unsupportedRevision('x'), -32022, 400],
   ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
-  ['overloaded', errors.overloaded('x'), 503, 503]
+  ['overloaded', errors.overloaded('x'), 503, 503],
+  ['tooManyStreams', errors.tooManyStreams(1), 503, 503]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {

@@ -51,22 +51,22 @@ export class CallReply {
   }
 
   /** Answers one of the requests; the last answer ends it. */
-  respond (response: string | Buffer, httpStatus = 200): void {
+  respond (response: string | Buffer): void {
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
-    this.#settle(httpStatus)
+    this.#settle()
   }
 
   /** Where nothing was asked that has to be waited for. */
   answerAtOnce (): void {
     this.#left = 1
-    this.#settle(200)
+    this.#settle()
   }
 
   /** For a request that is to have no answer. */
   leaveOut (): void {
     if (!this.#asked.isBatch) this.#stream()
-    this.#settle(200)
+    this.#settle()
   }
 
   /** Gives the client something to come back to, where its revision has that. */
@@ -81,7 +81,7 @@ export class CallReply {
     stream.end()
   }
 
-  #settle (httpStatus: number): void {
+  #settle (): void {
     if (--this.#left > 0) return
     if (this.#open !== undefined) {
       this.#open.log.end()
@@ -90,7 +90,7 @@ export class CallReply {
       this.#reply.code(202).send()
     } else {
       const body = this.#asked.isBatch ? `[${this.#responses.join(',')}]` : this.#responses[0]
-      this.#reply.code(httpStatus).header('content-type', 'application/json').send(body)
+      this.#reply.code(200).header('content-type', 'application/json').send(body)
     }
   }
 

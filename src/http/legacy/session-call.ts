@@ -10,7 +10,7 @@ import type { Outcome } from '../../dispatch/method.ts'
 import { findUndeclared } from '../../input/client-needs.ts'
 import type { InputRounds } from '../../input/sealed-input-round.ts'
 import type { Questions } from '../../input/questions.ts'
-import { LiveInputRound } from '../../legacy/live-input-round.ts'
+import { describeLack, LiveInputRound } from '../../legacy/live-input-round.ts'
 import type { Relay } from '../../legacy/relay.ts'
 import { SessionRequestContext } from '../../legacy/session-request-context.ts'
 import type { Session } from '../../legacy/session.ts'
@@ -91,8 +91,7 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
     const call = dispatcher.find(message.method).open(message.params ?? {}, context)
     const { requiredCapabilities } = call
     const missing = requiredCapabilities === undefined ? undefined : findUndeclared(context.session.clientCapabilities, requiredCapabilities)
-    if (missing === undefined) return call.handle()
-    return errorResult(context.snapshot.writer, `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`)
+    return missing === undefined ? call.handle() : errorResult(context.snapshot.writer, describeLack(missing))
   }
 
   return {

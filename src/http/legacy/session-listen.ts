@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readEventId } from '../../legacy/call-streams.ts'
 import type { Session } from '../../legacy/session.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
-import { invalidRequest, overloaded } from '../../protocol/errors.ts'
+import { invalidRequest, tooManyStreams } from '../../protocol/errors.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EVENT_STREAM_HEADERS, EventStream } from '../event-stream.ts'
 import type { KeepAlive } from './keep-alive.ts'
@@ -41,7 +41,7 @@ export function createSessionListen (parts: SessionListenParts): (session: Sessi
     if (accept !== undefined && !/text\/event-stream|text\/\*|\*\/\*/i.test(accept)) throw invalidRequest('Accept must list text/event-stream', 406)
     const lastEventId = typeof header === 'string' ? header : undefined
     const resumed = lastEventId === undefined ? undefined : await resume(session, lastEventId)
-    if (resumed === undefined && subscriptions.isFull && !sessionStreams.has(session)) throw overloaded(`This replica already holds ${subscriptions.size} open streams, which is as many as it may. Try again later.`)
+    if (resumed === undefined && subscriptions.isFull && !sessionStreams.has(session)) throw tooManyStreams(subscriptions.size)
     const stream = resumed ?? await sessionStreams.open(session, lastEventId)
     request.mcp.method = 'GET'
     reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
