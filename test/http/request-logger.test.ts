@@ -1,0 +1,74 @@
+// What a request says in the log, and what it costs where it says nothing.
+
+import { pino } from 'pino'
+import t from 'tap'
+import { createFastify } from '../../src/http/fastify.ts'
+import { createReadableLog } from '../helpers/log.ts'
+
+const SAID = ['trace', 'debug text', 'info', 'warn', 'error', 'fatal', 'of a part']
+
+t.test('gives each line its request\'s id, at every level, whoever writes it', async (t) => {
+  const { logger, lines } = createReadableLog('trace')
+  const app = createFastify(logger)
+  app.get('/', (request) => {
+    request.log.trace('trace')
+    request.log.debug({ a: 1 }, 'debug %s', 'text')
+    request.log.info('info')
+    request.log.warn({ err: new Error('why') }, 'warn')
+    request.log.error('error')
+    request.log.fatal('fatal')
+    request.log.silent('silent')
+    request.log.child({ part: 'b' }).info('of a part')
+    return request.id
+  })
+  const ids = [(await app.inject('/')).payload, (await app.inject('/')).payload]
+  t.not(ids[0], ids[1])
+  t.strictSame(lines.map(({ msg }) => msg), [...SAID, ...SAID])
+  for (const [index, line] of lines.entries()) t.equal(line.reqId, ids[index < SAID.length ? 0 : 1])
+  t.match(lines[1], { level: 20, a: 1 })
+  t.match(lines[3], { level: 40, err: { message: 'why' } })
+  t.equal(lines.at(-1)?.part, 'b')
+})
+
+t.test('has the level of the service, until it is given one of its own', async (t) => {
+  const { logger, lines } = createReadableLog('warn')
+  const app = createFastify(logger)
+  app.get('/', (request) => {
+    const before = request.log.level
+    request.log.info('kept back')
+    request.log.level = 'debug'
+    request.log.debug('said')
+    return [before, request.log.level]
+  })
+  t.strictSame((await app.inject('/')).json(), ['warn', 'debug'])
+  t.equal(logger.level, 'warn')
+  t.strictSame(lines.map(({ msg }) => msg), ['said'])
+})
+
+t.test('has the level and the serializers of its route', async (t) => {
+  const { logger, lines } = createReadableLog('warn')
+  const app = createFastify(logger)
+  app.get('/', { logLevel: 'debug', logSerializers: { secret: () => 'hidden' } }, (request) => {
+    request.log.debug({ secret: 'hunter2' }, 'said')
+    return request.log.level
+  })
+  t.equal((await app.inject('/')).payload, 'debug')
+  t.match(lines, [{ msg: 'said', secret: 'hidden' }])
+})
+
+t.test('makes a logger for a request that says something, and for no other', async (t) => {
+  let made = 0
+  const app = createFastify(pino({ level: 'info', onChild () { made++ } }, { write () {} }))
+  app.get('/silent', () => 'ok')
+  app.get('/says', (request) => {
+    request.log.info('one thing')
+    request.log.info('and another')
+    return 'ok'
+  })
+  await app.ready()
+  const before = made
+  await app.inject('/silent')
+  t.equal(made, before)
+  await app.inject('/says')
+  t.equal(made, before + 1)
+})
