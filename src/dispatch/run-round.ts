@@ -34,28 +34,41 @@ export function openRound (
     inputResponses: retry.inputResponses,
     requestState: retry.requestState,
     capabilities: envelope.clientCapabilities,
-    binding: {
-      // Few requests ask anything, and the others need not be named.
-      get owner () { return ownerOf(principal) },
-      method: named.method,
-      name: named.name,
-      args: named.args
-    }
+    // Few requests ask anything, and the others need no name.
+    bind: () => ({ owner: ownerOf(principal), method: named.method, name: named.name, args: named.args })
   })
 }
 
-/** As `runHandler`, but for what the client must answer first: whatever the handler made of being left counts for nothing then. */
-export function runRound<T> (request: RequestContext, round: InputRound, timeoutMs: number, run: () => T | Promise<T>): T | InputRequired | Promise<T | InputRequired> {
-  const output = runHandler(request, timeoutMs, run)
-  if (!(output instanceof Promise)) return afterRound(round, () => output)
-  return output.then((settled) => afterRound(round, () => settled), (error: unknown) => afterRound(round, () => { throw error }))
+/** What becomes of a handler's output, and of what it throws. */
+export interface Endings<T, R> {
+  finish (output: T | InputRequired): R | Promise<R>
+  /** Also told of what `finish` throws. May throw itself. */
+  fail (error: unknown): R
 }
 
-/** What the client must answer, or else what the handler came to. */
-function afterRound<T> (round: InputRound, outcome: () => T): T | InputRequired | Promise<T | InputRequired> {
+/** As `runHandler`, but for what the client must answer first: whatever the handler made of being left counts for nothing then. */
+export function runRound<T, R> (request: RequestContext, round: InputRound, timeoutMs: number, run: () => T | Promise<T>, endings: Endings<T, R>): R | Promise<R> {
+  let output: T | Promise<T>
+  try {
+    output = runHandler(request, timeoutMs, run)
+  } catch (error) {
+    return end(round, () => { throw error }, endings)
+  }
+  if (output instanceof Promise) return output.then((settled) => end(round, () => settled, endings), (error: unknown) => end(round, () => { throw error }, endings))
+  const settled = output
+  return end(round, () => settled, endings)
+}
+
+/** With what the client must answer, or else with what the handler came to. */
+function end<T, R> (round: InputRound, outcome: () => T, endings: Endings<T, R>): R | Promise<R> {
   const settled = round.settle()
-  if (settled !== undefined) return settled.then(() => afterRound(round, outcome))
-  // Read once: each reading seals anew.
-  const { pending } = round
-  return pending === undefined ? outcome() : new InputRequired(pending)
+  if (settled !== undefined) return settled.then(() => end(round, outcome, endings))
+  try {
+    // Read once: each reading seals anew.
+    const { pending } = round
+    const result = endings.finish(pending === undefined ? outcome() : new InputRequired(pending))
+    return result instanceof Promise ? result.catch((error: unknown) => endings.fail(error)) : result
+  } catch (error) {
+    return endings.fail(error)
+  }
 }

@@ -30,7 +30,8 @@ export interface RoundRequest {
   readonly inputResponses: unknown
   readonly requestState: string | undefined
   readonly capabilities: ClientCapabilities
-  readonly binding: RoundBinding
+  /** What the round belongs to, once there is something to seal or to open. */
+  readonly bind: () => RoundBinding
 }
 
 export interface InputRounds {
@@ -60,7 +61,7 @@ class SealedInputRound implements InputRound {
   }
 
   get #bound (): string {
-    this.#lazyBound ??= toBound(this.#request.binding)
+    this.#lazyBound ??= toBound(this.#request.bind())
     return this.#lazyBound
   }
 

@@ -19,7 +19,7 @@ export function promptsGet (options: HandlerOptions): Method {
       arguments: Type.Optional(Type.Record(Type.String(), Type.String())),
       ...retryParams
     })),
-    async handle ({ name, arguments: args = {}, ...retry }, request) {
+    handle ({ name, arguments: args = {}, ...retry }, request) {
       request.subject = name
       const prompt = request.view.prompt(name)
       if (prompt === undefined) throw unknownPrompt(name)
@@ -28,18 +28,12 @@ export function promptsGet (options: HandlerOptions): Method {
       const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))
       if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} has no argument ${unknown.join(', ')}`)
       const round = openRound(options.inputRounds, request, { method: METHOD, name, args }, retry)
-      const output = await renderPrompt(() => runRound(request, round, options.requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, round, options))))
-      if (output instanceof InputRequired) return request.snapshot.writer.writeInputRequired(output.members)
-      return promptResult(request.snapshot.writer, output, prompt.description)
+      const { writer } = request.snapshot
+      return runRound(request, round, options.requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, round, options)), {
+        finish: (output) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : promptResult(writer, output, prompt.description),
+        // A handle that is not there for the caller is an argument that does not hold.
+        fail (error) { throw isHandleError(error) ? invalidParams(error.message) : error }
+      })
     }
   })
-}
-
-/** A handle that is not there for the caller is an argument that does not hold. */
-async function renderPrompt<T> (render: () => T | Promise<T>): Promise<T> {
-  try {
-    return await render()
-  } catch (error) {
-    throw isHandleError(error) ? invalidParams(error.message) : error
-  }
 }

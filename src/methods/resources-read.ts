@@ -16,31 +16,28 @@ export function resourcesRead (options: HandlerOptions): Method {
   return defineMethod({
     name: METHOD,
     readParams: createParamsReader(Type.Object({ uri: Type.String(), ...retryParams })),
-    async handle ({ uri, ...retry }, request) {
+    handle ({ uri, ...retry }, request) {
       const found = request.view.resource(uri)
       if (found === undefined) throw resourceNotFound(uri)
       // The template and not the URI: what its variables hold are arguments, and no argument goes to the log.
       request.subject = found.resource.key
       const round = openRound(options.inputRounds, request, { method: METHOD, name: uri }, retry)
       const context = new HandlerReadContext(request, round, options, uri)
-      const output = await openResource(() => runRound(request, round, options.requestTimeoutMs, () =>
-        found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)), uri)
-      if (output instanceof InputRequired) return request.snapshot.writer.writeInputRequired(output.members)
+      const { writer } = request.snapshot
       const { mimeType } = found.resource
       // What was read with somebody's answers is theirs, and another reading would ask again.
       const cache = retry.inputResponses === undefined && retry.requestState === undefined ? found.resource.cache : UNCACHED
-      const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
-      if (result === undefined) throw resourceNotFound(uri)
-      return result
+      const read = () => found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)
+      return runRound(request, round, options.requestTimeoutMs, read, {
+        finish (output) {
+          if (output instanceof InputRequired) return writer.writeInputRequired(output.members)
+          const result = readResult(writer, output, { uri, mimeType, cache })
+          if (result === undefined) throw resourceNotFound(uri)
+          return result
+        },
+        // A handle that is not there for the caller makes its resource one that does not exist.
+        fail (error) { throw isHandleError(error) ? resourceNotFound(uri) : error }
+      })
     }
   })
-}
-
-/** A handle that is not there for the caller makes its resource one that does not exist. */
-async function openResource<T> (read: () => T | Promise<T>, uri: string): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    throw isHandleError(error) ? resourceNotFound(uri) : error
-  }
 }

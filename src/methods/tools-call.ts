@@ -31,15 +31,10 @@ export function toolsCall (options: HandlerOptions): Method {
     if (!verdict.ok) return refuse(tool, verdict.problems, request)
     // After the arguments were checked: what was filled in by default is filled in again on a retry.
     const round = openRound(options.inputRounds, request, { method: METHOD, name: tool.key, args: params.arguments }, params)
-    const finish = (output: unknown) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : outputResult(writer, output, tool.checkOutput)
-    try {
-      const output = runRound(request, round, tool.timeoutMs ?? options.requestTimeoutMs, () =>
-        tool.run(verdict.value, new HandlerContext(request, round, options)))
-      if (!(output instanceof Promise)) return finish(output)
-      return output.then(finish).catch((error: unknown) => toErrorResult(error, tool, request))
-    } catch (error) {
-      return toErrorResult(error, tool, request)
-    }
+    return runRound(request, round, tool.timeoutMs ?? options.requestTimeoutMs, () => tool.run(verdict.value, new HandlerContext(request, round, options)), {
+      finish: (output) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : outputResult(writer, output, tool.checkOutput),
+      fail: (error) => toErrorResult(error, tool, request)
+    })
   }
 
   return defineMethod({

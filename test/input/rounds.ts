@@ -26,7 +26,8 @@ export function createRounds (options: Partial<InputRoundsOptions> = {}): InputR
 }
 
 export async function runRound<T> (rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>, sent: Sent = {}): Promise<Ending<T>> {
-  const round = rounds.open({ inputResponses: undefined, requestState: undefined, capabilities: EVERYTHING, binding: BINDING, ...sent })
+  const { binding = BINDING, ...rest } = sent
+  const round = rounds.open({ inputResponses: undefined, requestState: undefined, capabilities: EVERYTHING, bind: () => binding, ...rest })
   const outcome = await attempt(async () => await handler(round))
   await round.settle()
   return { ...outcome, pending: readPending(round.pending) }
