@@ -1,7 +1,7 @@
 // A handle's value on its way into the store and out of it.
 
 import { ToolError } from '../authoring/tool-error.ts'
-import type { Check } from '../schema/check.ts'
+import type { Check, Verdict } from '../schema/check.ts'
 
 /** What handles need to know of their kind. */
 export interface HandleKind {
@@ -20,11 +20,14 @@ export interface HandleKind {
 export interface CheckedValue { readonly bytes: Buffer, readonly value: unknown }
 
 /** Throws where the author's value is not what its schema promises, and a ToolError where it has grown too large. */
-export async function checkValue ({ kind, maxBytes, checkValue, mayChangeValue }: HandleKind, given: unknown): Promise<CheckedValue> {
+export function checkValue (kind: HandleKind, given: unknown): CheckedValue | Promise<CheckedValue> {
   // What is checked is what will be read: the value as JSON has it. And a check may fill in defaults, which are not the caller's.
-  const json = stringify(kind, given)
-  const checked = checkValue(parse(json))
-  const verdict = checked instanceof Promise ? await checked : checked
+  const json = stringify(kind.kind, given)
+  const verdict = kind.checkValue(parse(json))
+  return verdict instanceof Promise ? verdict.then((settled) => toChecked(kind, json, settled)) : toChecked(kind, json, verdict)
+}
+
+function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, json: string, verdict: Verdict): CheckedValue {
   if (!verdict.ok) throw new Error(`the value of a ${kind} does not match its schema: ${verdict.problems.join('; ')}`)
   const { value } = verdict
   const bytes = Buffer.from(mayChangeValue ? stringify(kind, value) : json)

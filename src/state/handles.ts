@@ -46,7 +46,9 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
           if (record === undefined) throw unknownHandle(kind, id)
           // Read anew each time: what an attempt that came too late did to its draft is gone.
           const draft = readValue(record.value)
-          const { bytes, value } = await checkValue(kind, await change(draft) ?? draft)
+          const changed = change(draft)
+          const checked = checkValue(kind, changed === undefined ? draft : await changed ?? draft)
+          const { bytes, value } = checked instanceof Promise ? await checked : checked
           if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return value
           await pauseBefore(attempt, signal())
         }
@@ -54,7 +56,7 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
       }
 
       return {
-        create: async (value) => await reaching(kind, async () => {
+        create: (value) => reaching(kind, async () => {
           const id = `${kind.prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
           const checked = await checkValue(kind, value)
           const lifetime = { idleMs: kind.idleTtlMs, ...(kind.maxAgeMs === undefined ? {} : { endsAt: now() + kind.maxAgeMs }) }
@@ -64,18 +66,18 @@ export function createHandles (store: StateStore, { maxPerOwner, now = Date.now 
           return { id, value: checked.value, expiresAt: new Date(record.expiresAt).toISOString() }
         }),
 
-        read: async (id) => await reaching(kind, async () => {
+        read: (id) => reaching(kind, async () => {
           const record = await store.read(keyOf(id))
           if (record === undefined) throw unknownHandle(kind, id)
           return readValue(record.value)
         }),
 
-        update: async (id, change) => await reaching(kind, async () => {
+        update: (id, change) => reaching(kind, () => {
           const key = keyOf(id)
-          return await turns.take(`${key.owner}/${key.name}`, async () => await exchange(key, id, change))
+          return turns.take(`${key.owner}/${key.name}`, () => exchange(key, id, change))
         }),
 
-        delete: async (id) => await reaching(kind, async () => {
+        delete: (id) => reaching(kind, async () => {
           if (!await store.delete(keyOf(id))) throw unknownHandle(kind, id)
         })
       }
