@@ -34,6 +34,8 @@ export async function benchState (options) {
 }
 
 async function benchStatefulCalls ({ main, rounds, seconds, warmUpSeconds }, { name: backend, addressOf }) {
+  // Redis is a process, and lmdb writes in threads of its own.
+  const sleeps = backend !== 'memory'
   const catalog = workspacePath('catalog')
   await writeCatalog(catalog, TOOLS)
   await writeBasketTools(catalog)
@@ -50,9 +52,9 @@ async function benchStatefulCalls ({ main, rounds, seconds, warmUpSeconds }, { n
     if (contenders.some((contender) => contender.bytes !== bytes)) throw new Error('the tools\' answers are not of one size')
     const changesBefore = await countAll(url, basketIds)
     const warmUps = []
-    for (const contender of contenders) warmUps.push(await measureAlone(contender, contender.request, { seconds: warmUpSeconds }))
+    for (const contender of contenders) warmUps.push(await measureAlone(contender, contender.request, { seconds: warmUpSeconds, sleeps }))
     for (let round = 0; round < rounds; round++) {
-      for (const contender of contenders) contender.rounds.push(await measureAlone(contender, contender.request, { seconds }))
+      for (const contender of contenders) contender.rounds.push(await measureAlone(contender, contender.request, { seconds, sleeps }))
     }
     const changes = await countAll(url, basketIds) - changesBefore
     refuseLostUpdates(changes, [warmUps.at(-1), ...contenders.at(-1).rounds])

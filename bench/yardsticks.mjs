@@ -10,6 +10,7 @@ const AT = 50
 const YARDSTICKS = [
   { name: `tools/list of bare Fastify, ${AT} tools`, atLeast: 0.85, figure: (results) => trivet(results, 'tools/list')?.ofCeiling },
   { name: `tools/call of bare Fastify, ${AT} tools`, atLeast: 0.80, figure: (results) => trivet(results, 'tools/call')?.ofCeiling },
+  { name: `tools/call of bare Fastify that makes its answers, ${AT} tools`, atLeast: 0.80, figure: (results) => trivet(results, 'tools/call')?.ofMakingCeiling },
   { name: `tools/list, times the SDK as documented, ${AT} tools`, atLeast: 50, figure: (results) => trivet(results, 'tools/list')?.timesSdk },
   { name: `tools/call, times the SDK as documented, ${AT} tools`, atLeast: 50, figure: (results) => trivet(results, 'tools/call')?.timesSdk },
   ...['tools/list', 'tools/call', 'prompts/get', 'resources/read'].map((method) => (
