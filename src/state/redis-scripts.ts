@@ -6,18 +6,29 @@
  * last and by `pcall`, and its failure is no failure of the operation. The value is written first, because Redis refuses
  * for want of memory only what a script writes first: what it has begun it lets it finish.
  * Times are milliseconds, by the clock of Redis.
+ *
+ * A use that follows soon after another writes nothing, because whatever is written is waited for: a record is given a
+ * hundredth of its idle lifetime on top, a minute at most, and while all of that lifetime is still before it, it stays
+ * as it is.
  */
 const PRELUDE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function keep (name, idle, ends)
-  local expires = math.min(now + tonumber(idle), tonumber(ends) or math.huge)
+  local last = tonumber(ends) or math.huge
+  local left = redis.call('PTTL', KEYS[1])
+  if now + left >= math.min(now + tonumber(idle), last) then
+    -- Removes nothing, but is refused by a server that is no master any more: what that one has may be out of date.
+    redis.call('HDEL', KEYS[1], '')
+    return now + left
+  end
+  local expires = math.min(now + tonumber(idle) + math.min(math.floor(idle / 100), 60000), last)
   local text = string.format('%.0f', expires)
   redis.call('PEXPIREAT', KEYS[1], text)
   redis.pcall('ZADD', KEYS[2], text, name)
-  local last = redis.pcall('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
-  if last[2] then redis.pcall('PEXPIREAT', KEYS[2], last[2]) end
+  local latest = redis.pcall('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
+  if latest[2] then redis.pcall('PEXPIREAT', KEYS[2], latest[2]) end
   return expires
 end
 `

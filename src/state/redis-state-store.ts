@@ -1,6 +1,7 @@
 // Records in Redis or Valkey: a hash for each, which expires by itself, and for each owner a sorted set of what is live.
 
 import { createHash, randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './redis-scripts.ts'
 import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
 
@@ -10,6 +11,8 @@ type Argument = string | number | Buffer
 export interface RedisCommands {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
   ping (): Promise<unknown>
+  /** Where it has only one. */
+  readonly stream?: Pick<Writable, 'cork' | 'uncork'>
 }
 
 interface Script { readonly text: string, readonly sha: string }
@@ -20,6 +23,18 @@ const SCRIPTS = { create: toScript(CREATE), read: toScript(READ), replace: toScr
 export function openRedisStateStore (client: RedisCommands): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
+  let isGathering = false
+
+  /** What is asked for within one turn of the event loop leaves in one write: a write costs as much as all else of a command. */
+  function gather ({ stream }: RedisCommands): void {
+    if (isGathering || stream === undefined) return
+    isGathering = true
+    stream.cork()
+    setImmediate(() => {
+      isGathering = false
+      stream.uncork()
+    })
+  }
 
   /** Everything that goes wrong on the way to Redis, in it or on the way back is one and the same failure to the caller. */
   async function attempt<T> (work: () => Promise<T>): Promise<T> {
@@ -38,6 +53,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
   async function run ({ text, sha }: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
     // In braces is what a cluster places a key by: all keys of one owner are in one place.
     const live = `trivet:{${owner}}`
+    gather(client)
     const parts = [2, `${live}:${name}`, live, name, ...args]
     try {
       return await client.callBuffer('EVALSHA', sha, ...parts)

@@ -10,7 +10,7 @@ export interface StateKey {
 
 /** How long a record is kept. */
 export interface Lifetime {
-  /** How long after its last use, in milliseconds. */
+  /** How long after its last use at least, in milliseconds. A store may keep it a hundredth longer, a minute at most. */
   readonly idleMs: number
   /** When it ends however much it is used, in milliseconds since the epoch. */
   readonly endsAt?: number

@@ -129,6 +129,9 @@ if (hasRedisServer(t)) {
     await own.cli('del', 'trivet:{o}:other')
 
     await own.cli('replicaof', '127.0.0.1', '1')
+    await t.rejects(store.read(KEY), { name: 'StoreUnavailable', cause: { message: /^READONLY/ } }, 'what it has may be out of date')
+    // Its refusal has the connection made anew, in case that there is another master.
+    await until(async () => await store.check().then(() => true, () => false), 'the new connection')
     await t.rejects(create(), { name: 'StoreUnavailable', cause: { message: /^READONLY/ } })
     await own.cli('replicaof', 'no', 'one')
     await until(async () => await create().then(() => true, () => false), 'Redis to take writes again', 10_000)
@@ -144,6 +147,61 @@ if (hasRedisServer(t)) {
     await store.create(KEY, Buffer.from('0'), LIFETIME, 10)
     await store.delete(KEY)
     t.strictSame(await keys(), [''])
+  })
+
+  t.test('a use soon after another writes nothing, and shortens no lifetime', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const changes = async () => /rdb_changes_since_last_save:(\d+)/.exec(await own.cli('info', 'persistence'))?.[1]
+    const endsAt = Date.now() + 700_000
+    for (const lifetime of [LIFETIME, { ...LIFETIME, endsAt }]) {
+      await store.delete(KEY)
+      await store.create(KEY, Buffer.from('0'), lifetime, 10)
+      const before = await changes()
+      for (let i = 0; i < 20; i++) {
+        const usedAt = Date.now()
+        const { expiresAt } = await store.read(KEY) ?? { expiresAt: 0 }
+        t.ok(expiresAt >= usedAt + LIFETIME.idleMs && expiresAt <= usedAt + LIFETIME.idleMs * 1.011, String(expiresAt - usedAt))
+      }
+      t.equal(await changes(), before)
+    }
+    await own.cli('pexpire', 'trivet:{o}:counter', '599000')
+    const before = await changes()
+    const usedAt = Date.now()
+    t.ok((await store.read(KEY))!.expiresAt >= usedAt + LIFETIME.idleMs, 'a lifetime that has become shorter is restored')
+    t.not(await changes(), before)
+    t.equal((await store.read({ ...KEY }))?.value.toString(), '0')
+  })
+
+  t.test('a record that ends soon is used as it is until then', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const endsAt = Date.now() + 60_000
+    await store.create(KEY, Buffer.from('0'), { ...LIFETIME, endsAt }, 10)
+    const changes = async () => /rdb_changes_since_last_save:(\d+)/.exec(await own.cli('info', 'persistence'))?.[1]
+    const before = await changes()
+    for (let i = 0; i < 5; i++) t.ok(Math.abs((await store.read(KEY))!.expiresAt - endsAt) <= 1)
+    t.equal(await changes(), before)
+  })
+
+  t.test('what is asked within one turn goes to Redis in one write', async (t) => {
+    const own = await startRedisServer(t)
+    const redis = openRedis(own.url, { onError () {} })
+    t.teardown(async () => await redis.close())
+    await redis.ready(5000)
+    if (!('stream' in redis.commands)) throw new Error('one server has one stream')
+    const { stream } = redis.commands
+    const store = openRedisStateStore(redis.commands)
+    await store.read(KEY)
+    let writes = 0
+    const gathered = stream.uncork.bind(stream)
+    stream.uncork = () => {
+      t.ok(stream.writableLength > 0)
+      writes++
+      gathered()
+    }
+    await Promise.all(Array.from({ length: 20 }, async () => await store.read(KEY)))
+    t.equal(writes, 1)
   })
 
   t.test('scripts that Redis has forgotten are sent again', async (t) => {
