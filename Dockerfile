@@ -21,8 +21,7 @@ COPY --from=build /app/dist ./dist
 RUN mkdir /catalog /data && chown node:node /data
 # Nothing is written but to /data: the root may be read-only.
 # Others can reach the container, so it starts only when TRIVET_AUTH says who may use it.
-# Short-lived objects get 32 MiB instead of 16: requests make many, and are served 2 to 3 % faster for it.
-ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=32 HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -6,8 +6,6 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** As the image runs Node. The same for every server, so that no ratio comes of it. */
-const NODE_FLAGS = ['--max-semi-space-size=32']
 const START_TIMEOUT_MS = 120_000
 const STOP_TIMEOUT_MS = 3000
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\w*/
@@ -28,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
  * @returns {Promise<{ url: string, pid: number, startMs: number, stop: () => Promise<void> }>}
  */
 export async function startServer (file, env, options) {
-  const { said, ...server } = await startProcess(process.execPath, [...NODE_FLAGS, file], { env, until: ADDRESS, ...options })
+  const { said, ...server } = await startProcess(process.execPath, [file], { env, until: ADDRESS, ...options })
   return { url: said, ...server }
 }
 
@@ -52,7 +50,7 @@ export async function startProcess (command, args, { until, env, outputFile }) {
   child.once('exit', () => running.delete(child))
   const stop = () => stopServer(child)
   try {
-    const said = await untilStarted(child, `${command} ${args.join(' ')}`, outputFile === undefined ? findInPipe(child, until) : findInFile(child, until, outputFile))
+    const said = await untilStarted(child, `${command} ${args[0]}`, outputFile === undefined ? findInPipe(child, until) : findInFile(child, until, outputFile))
     return { said, pid: child.pid, startMs: performance.now() - startedAt, stop }
   } catch (error) {
     await stop()
