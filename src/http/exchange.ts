@@ -1,10 +1,11 @@
 // One POST and its answer: a JSON body, or a stream once there was something to say before the result.
 
 import type { FastifyReply } from 'fastify'
-import { toErrorResponse, toResultResponse, type RequestId } from '../protocol/json-rpc.ts'
+import { toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import type { Outcome } from '../dispatch/method.ts'
 import { EVENT_STREAM_HEADERS, EventStream } from './event-stream.ts'
+import { toReadyResponse } from './ready-answers.ts'
 
 export class Exchange {
   readonly #reply: FastifyReply
@@ -29,7 +30,7 @@ export class Exchange {
     if (this.#answered) return
     this.#answered = true
     if (typeof outcome === 'string' || Buffer.isBuffer(outcome)) {
-      const response = toResultResponse(id, outcome)
+      const response = toReadyResponse(id, outcome)
       if (this.#stream === undefined) this.#reply.header('content-type', 'application/json').send(response)
       else this.#stream.end(response.toString())
     } else {

@@ -54,6 +54,7 @@ export function readMessage (body: unknown): Message {
 
 /** `result` is already JSON: answers are put together from parts that were serialised once. */
 export function toResultResponse (id: RequestId, result: string): string
+export function toResultResponse (id: RequestId, result: Buffer): Buffer
 export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer
 export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`

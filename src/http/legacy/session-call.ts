@@ -15,8 +15,9 @@ import type { Relay } from '../../legacy/relay.ts'
 import { SessionRequestContext } from '../../legacy/session-request-context.ts'
 import type { Session } from '../../legacy/session.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
-import { isObject, toErrorResponse, toResultResponse, type Request, type RequestId } from '../../protocol/json-rpc.ts'
+import { isObject, toErrorResponse, type Request, type RequestId } from '../../protocol/json-rpc.ts'
 import type { InFlight } from '../in-flight.ts'
+import { toReadyResponse } from '../ready-answers.ts'
 import { CallOutlet, type CallOutletParts } from './call-outlet.ts'
 import type { CallReply } from './call-reply.ts'
 import { toLegacyError } from './failures.ts'
@@ -101,7 +102,7 @@ export function createSessionCalls (parts: SessionCallParts): SessionCalls {
       const finish = (outcome: Outcome, context: SessionRequestContext) => {
         context.end()
         if (typeof outcome === 'object' && !Buffer.isBuffer(outcome)) throw new TypeError('no method of a session answers with a stream')
-        outlet.whenSaid(() => into.respond(toResultResponse(message.id, outcome)))
+        outlet.whenSaid(() => into.respond(toReadyResponse(message.id, outcome)))
       }
       const fail = (error: unknown, context?: SessionRequestContext) => {
         context?.end()
