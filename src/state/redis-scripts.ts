@@ -18,7 +18,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function keep (name, idle, ends)
   local last = tonumber(ends) or math.huge
   local left = redis.call('PTTL', KEYS[1])
-  if now + left >= math.min(now + tonumber(idle), last) then
+  -- Below 0 nothing is set to end it yet.
+  if left >= 0 and now + left >= math.min(now + tonumber(idle), last) then
     -- Removes nothing, but is refused by a server that is no master any more: what that one has may be out of date.
     redis.call('HDEL', KEYS[1], '')
     return now + left

@@ -5,7 +5,7 @@ import { openRedisStateStore } from '../../src/state/redis-state-store.ts'
 import { StoreUnavailable, type StateKey, type StateStore } from '../../src/state/state-store.ts'
 import { checkStateStore } from '../contracts/state-store-contract.ts'
 import { until, within } from '../helpers/deadline.ts'
-import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer, type RedisServer } from '../helpers/redis-server.ts'
 
 const KEY: StateKey = { owner: 'o', name: 'counter' }
 const LIFETIME = { idleMs: 600_000 }
@@ -19,6 +19,11 @@ async function connect (t: Test, url: string): Promise<StateStore> {
   const store = openRedisStateStore(redis.commands)
   t.teardown(async () => await store.close())
   return store
+}
+
+/** How many writes a server has made that changed something. */
+async function countChanges (server: RedisServer): Promise<string | undefined> {
+  return /rdb_changes_since_last_save:(\d+)/.exec(await server.cli('info', 'persistence'))?.[1]
 }
 
 async function increment (store: StateStore): Promise<void> {
@@ -152,24 +157,23 @@ if (hasRedisServer(t)) {
   t.test('a use soon after another writes nothing, and shortens no lifetime', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
-    const changes = async () => /rdb_changes_since_last_save:(\d+)/.exec(await own.cli('info', 'persistence'))?.[1]
     const endsAt = Date.now() + 700_000
     for (const lifetime of [LIFETIME, { ...LIFETIME, endsAt }]) {
       await store.delete(KEY)
       await store.create(KEY, Buffer.from('0'), lifetime, 10)
-      const before = await changes()
+      const before = await countChanges(own)
       for (let i = 0; i < 20; i++) {
         const usedAt = Date.now()
         const { expiresAt } = await store.read(KEY) ?? { expiresAt: 0 }
         t.ok(expiresAt >= usedAt + LIFETIME.idleMs && expiresAt <= usedAt + LIFETIME.idleMs * 1.011, String(expiresAt - usedAt))
       }
-      t.equal(await changes(), before)
+      t.equal(await countChanges(own), before)
     }
     await own.cli('pexpire', 'trivet:{o}:counter', '599000')
-    const before = await changes()
+    const before = await countChanges(own)
     const usedAt = Date.now()
     t.ok((await store.read(KEY))!.expiresAt >= usedAt + LIFETIME.idleMs, 'a lifetime that has become shorter is restored')
-    t.not(await changes(), before)
+    t.not(await countChanges(own), before)
     t.equal((await store.read({ ...KEY }))?.value.toString(), '0')
   })
 
@@ -178,10 +182,17 @@ if (hasRedisServer(t)) {
     const store = await connect(t, own.url)
     const endsAt = Date.now() + 60_000
     await store.create(KEY, Buffer.from('0'), { ...LIFETIME, endsAt }, 10)
-    const changes = async () => /rdb_changes_since_last_save:(\d+)/.exec(await own.cli('info', 'persistence'))?.[1]
-    const before = await changes()
+    const before = await countChanges(own)
     for (let i = 0; i < 5; i++) t.ok(Math.abs((await store.read(KEY))!.expiresAt - endsAt) <= 1)
-    t.equal(await changes(), before)
+    t.equal(await countChanges(own), before)
+  })
+
+  t.test('a record whose end has come when it is made is none, and leaves nothing', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    await store.create(KEY, Buffer.from('0'), { ...LIFETIME, endsAt: Date.now() - 60_000 }, 10)
+    t.equal(await store.read(KEY), undefined)
+    t.equal(await own.cli('dbsize'), '0')
   })
 
   t.test('what is asked within one turn goes to Redis in one write', async (t) => {
