@@ -7,16 +7,6 @@ import type { InputRounds } from '../input/sealed-input-round.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
 
-/** The handler cannot go on before its client has answered. */
-export class InputRequired {
-  /** The members of the result, as JSON without braces. */
-  readonly members: string
-
-  constructor (members: string) {
-    this.members = members
-  }
-}
-
 /** What a retry brings with it, beside the params of the first round. */
 export const retryParams = {
   inputResponses: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -39,34 +29,35 @@ export function openRound (
   })
 }
 
-/** What becomes of a handler's output, and of what it throws. */
-export interface Endings<T, R> {
-  finish (output: T | InputRequired): R | Promise<R>
+/** What becomes of a handler's output, and of what it throws: the result as JSON. */
+export interface Endings<T> {
+  finish (output: T): string | Promise<string>
   /** Also told of what `finish` throws. May throw itself. */
-  fail (error: unknown): R
+  fail (error: unknown): string
 }
 
 /** As `runHandler`, but for what the client must answer first: whatever the handler made of being left counts for nothing then. */
-export function runRound<T, R> (request: RequestContext, round: InputRound, timeoutMs: number, run: () => T | Promise<T>, endings: Endings<T, R>): R | Promise<R> {
+export function runRound<T> (request: RequestContext, round: InputRound, timeoutMs: number, run: () => T | Promise<T>, endings: Endings<T>): string | Promise<string> {
+  const finish = (output: T) => end(request, round, () => output, endings)
+  const fail = (error: unknown) => end(request, round, () => { throw error }, endings)
   let output: T | Promise<T>
   try {
     output = runHandler(request, timeoutMs, run)
   } catch (error) {
-    return end(round, () => { throw error }, endings)
+    return fail(error)
   }
-  if (output instanceof Promise) return output.then((settled) => end(round, () => settled, endings), (error: unknown) => end(round, () => { throw error }, endings))
-  const settled = output
-  return end(round, () => settled, endings)
+  return output instanceof Promise ? output.then(finish, fail) : finish(output)
 }
 
 /** With what the client must answer, or else with what the handler came to. */
-function end<T, R> (round: InputRound, outcome: () => T, endings: Endings<T, R>): R | Promise<R> {
+function end<T> (request: RequestContext, round: InputRound, outcome: () => T, endings: Endings<T>): string | Promise<string> {
   const settled = round.settle()
-  if (settled !== undefined) return settled.then(() => end(round, outcome, endings))
+  if (settled !== undefined) return settled.then(() => end(request, round, outcome, endings))
   try {
     // Read once: each reading seals anew.
     const { pending } = round
-    const result = endings.finish(pending === undefined ? outcome() : new InputRequired(pending))
+    if (pending !== undefined) return request.snapshot.writer.writeInputRequired(pending)
+    const result = endings.finish(outcome())
     return result instanceof Promise ? result.catch((error: unknown) => endings.fail(error)) : result
   } catch (error) {
     return endings.fail(error)

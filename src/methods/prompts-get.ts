@@ -5,7 +5,7 @@ import { isHandleError } from '../authoring/handles.ts'
 import { promptResult } from '../catalog/compile-prompt.ts'
 import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
+import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
 import { createParamsReader } from '../schema/params.ts'
 
@@ -28,9 +28,8 @@ export function promptsGet (options: HandlerOptions): Method {
       const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))
       if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} has no argument ${unknown.join(', ')}`)
       const round = openRound(options.inputRounds, request, { method: METHOD, name, args }, retry)
-      const { writer } = request.snapshot
       return runRound(request, round, options.requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, round, options)), {
-        finish: (output) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : promptResult(writer, output, prompt.description),
+        finish: (output) => promptResult(request.snapshot.writer, output, prompt.description),
         // A handle that is not there for the caller is an argument that does not hold.
         fail (error) { throw isHandleError(error) ? invalidParams(error.message) : error }
       })

@@ -5,7 +5,7 @@ import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
 import { HandlerReadContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
+import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { resourceNotFound } from '../protocol/errors.ts'
 import { UNCACHED } from '../protocol/primitives.ts'
 import { createParamsReader } from '../schema/params.ts'
@@ -23,15 +23,13 @@ export function resourcesRead (options: HandlerOptions): Method {
       request.subject = found.resource.key
       const round = openRound(options.inputRounds, request, { method: METHOD, name: uri }, retry)
       const context = new HandlerReadContext(request, round, options, uri)
-      const { writer } = request.snapshot
       const { mimeType } = found.resource
       // What was read with somebody's answers is theirs, and another reading would ask again.
       const cache = retry.inputResponses === undefined && retry.requestState === undefined ? found.resource.cache : UNCACHED
       const read = () => found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)
       return runRound(request, round, options.requestTimeoutMs, read, {
         finish (output) {
-          if (output instanceof InputRequired) return writer.writeInputRequired(output.members)
-          const result = readResult(writer, output, { uri, mimeType, cache })
+          const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
           if (result === undefined) throw resourceNotFound(uri)
           return result
         },

@@ -9,7 +9,7 @@ import { HandlerTimeout } from '../dispatch/endings.ts'
 import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
-import { InputRequired, openRound, retryParams, runRound } from '../dispatch/run-round.ts'
+import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
@@ -32,7 +32,7 @@ export function toolsCall (options: HandlerOptions): Method {
     // After the arguments were checked: what was filled in by default is filled in again on a retry.
     const round = openRound(options.inputRounds, request, { method: METHOD, name: tool.key, args: params.arguments }, params)
     return runRound(request, round, tool.timeoutMs ?? options.requestTimeoutMs, () => tool.run(verdict.value, new HandlerContext(request, round, options)), {
-      finish: (output) => output instanceof InputRequired ? writer.writeInputRequired(output.members) : outputResult(writer, output, tool.checkOutput),
+      finish: (output) => outputResult(writer, output, tool.checkOutput),
       fail: (error) => toErrorResult(error, tool, request)
     })
   }
