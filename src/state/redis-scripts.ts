@@ -12,12 +12,16 @@
  * as it is.
  */
 const PRELUDE = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function clock ()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
 
 local function keep (name, idle, ends)
   local last = tonumber(ends) or math.huge
+  -- Asked before the clock is, so that the sum of both is never too early.
   local left = redis.call('PTTL', KEYS[1])
+  local now = clock()
   -- Below 0 nothing is set to end it yet.
   if left >= 0 and now + left >= math.min(now + tonumber(idle), last) then
     -- Removes nothing, but is refused by a server that is no master any more: what that one has may be out of date.
@@ -40,6 +44,7 @@ export const FULL = -2
 /** ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, or one of the above. */
 export const CREATE = `${PRELUDE}
 if redis.call('EXISTS', KEYS[1]) == 1 then return ${TAKEN} end
+local now = clock()
 if redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf') >= tonumber(ARGV[6]) then return ${FULL} end
 redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', ARGV[4], 'e', ARGV[5])
 redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
@@ -63,7 +68,7 @@ return keep(ARGV[1], record[2], record[3])
 
 /** KEYS[1] is not looked at. Returns names and when each expires, in turn. */
 export const LIST = `${PRELUDE}
-return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES')
+return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', clock()), '+inf', 'WITHSCORES')
 `
 
 /** ARGV: name. Returns 1 or 0. */
