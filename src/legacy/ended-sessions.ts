@@ -12,7 +12,7 @@ export interface EndedSessions {
 }
 
 const OWNER = 'ended-sessions'
-const NOTHING = Buffer.alloc(0)
+const NOTHING = { bytes: Buffer.alloc(0) }
 /** An end is remembered until the session would have ended by itself. This many at most: whoever ends more is up to no good. */
 const MAX_ENDED = 200_000
 const SWEEP_MS = 60_000

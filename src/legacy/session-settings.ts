@@ -3,7 +3,8 @@
 import { isObject } from '../protocol/json-rpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
 import { pauseBefore } from '../state/backoff.ts'
-import type { StateKey, StateStore } from '../state/state-store.ts'
+import { JsonValue, readJson } from '../state/json-value.ts'
+import type { StateKey, StateStore, StateValue } from '../state/state-store.ts'
 import { createRecent } from './recent.ts'
 import type { Relay, Settings } from './relay.ts'
 import type { Session } from './session.ts'
@@ -58,10 +59,10 @@ export function createSessionSettings (store: StateStore, relay: Relay, { idleMs
     const record = await store.read(key)
     const before = record === undefined ? NONE : readSettings(record.value)
     const settings = { ...change(before), version: before.version + 1 }
-    const bytes = Buffer.from(JSON.stringify(settings))
+    const value = new JsonValue(settings)
     const written = record === undefined
-      ? await store.create(key, bytes, { idleMs, endsAt: session.expiresAt }, 1)
-      : await store.replace(key, record.version, bytes)
+      ? await store.create(key, value, { idleMs, endsAt: session.expiresAt }, 1)
+      : await store.replace(key, record.version, value)
     return typeof written === 'object' ? settings : undefined
   }
 
@@ -99,8 +100,8 @@ function toKey ({ id }: Session): StateKey {
 }
 
 /** Written by us, but perhaps by another release. */
-function readSettings (bytes: Buffer): Settings {
-  const body: unknown = JSON.parse(bytes.toString())
+function readSettings (value: StateValue): Settings {
+  const body = readJson(value)
   const { version, logLevel, uris } = isObject(body) ? body : {}
   return {
     version: typeof version === 'number' ? version : 0,

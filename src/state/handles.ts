@@ -2,12 +2,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
-import { HandleError, type Handles } from '../authoring/handles.ts'
-import { ToolError } from '../authoring/tool-error.ts'
+import type { Handles, NewHandle } from '../authoring/handles.ts'
 import { pauseBefore } from './backoff.ts'
-import { checkValue, readValue, type HandleKind } from './handle-value.ts'
-import { StoreUnavailable, type StateKey, type StateStore } from './state-store.ts'
-import { createTurns } from './turns.ts'
+import { toHandleFailure, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
+import { checkValue, type HandleKind } from './handle-value.ts'
+import { JsonValue, readJson } from './json-value.ts'
+import type { Lifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 export interface HandlesOptions {
   /** How many live handles one principal may have. */
@@ -20,6 +21,14 @@ export interface HandleAccess {
   open (kind: HandleKind, principal: Principal, signal: () => AbortSignal): Handles<unknown>
 }
 
+interface Parts extends Required<HandlesOptions> {
+  readonly store: StateStore
+  /** Replicas compare and set; within a process, whoever came first is first. */
+  readonly turns: Turns
+}
+
+type Change = Parameters<Handles<unknown>['update']>[1]
+
 /** 128 bits, which nobody guesses. */
 const ID_BYTES = 16
 const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
@@ -27,79 +36,94 @@ const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
 const MAX_ATTEMPTS = 64
 
 export function createHandles (store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions): HandleAccess {
-  // Replicas compare and set; within a process, whoever came first is first.
-  const turns = createTurns()
-  return {
-    open (kind, principal, signal) {
-      const owner = ownerOf(principal)
+  const parts = { store, maxPerOwner, now, turns: createTurns() }
+  return { open: (kind, principal, signal) => new OwnHandles(parts, kind, ownerOf(principal), signal) }
+}
 
-      /** Throws for what can be no id of this kind: nothing else is ever asked of the store. */
-      function keyOf (id: string): StateKey {
-        const head = `${kind.prefix}_`
-        if (typeof id !== 'string' || !id.startsWith(head) || !RANDOM_PART.test(id.slice(head.length))) throw unknownHandle(kind, id)
-        return { owner, name: `${kind.kind}:${id}` }
-      }
+class OwnHandles implements Handles<unknown> {
+  readonly #parts: Parts
+  readonly #kind: HandleKind
+  readonly #owner: string
+  readonly #signal: () => AbortSignal
 
-      async function exchange (key: StateKey, id: string, change: (draft: unknown) => unknown): Promise<unknown> {
-        for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-          const record = await store.read(key)
-          if (record === undefined) throw unknownHandle(kind, id)
-          // Read anew each time: what an attempt that came too late did to its draft is gone.
-          const draft = readValue(record.value)
-          const changed = change(draft)
-          const checked = checkValue(kind, changed === undefined ? draft : await changed ?? draft)
-          const { bytes, value } = checked instanceof Promise ? await checked : checked
-          if (bytes.equals(record.value) || await store.replace(key, record.version, bytes) !== undefined) return value
-          await pauseBefore(attempt, signal())
-        }
-        throw new ToolError(`This ${kind.kind} is being changed by too many at once. Nothing was changed; try again.`)
-      }
+  constructor (parts: Parts, kind: HandleKind, owner: string, signal: () => AbortSignal) {
+    this.#parts = parts
+    this.#kind = kind
+    this.#owner = owner
+    this.#signal = signal
+  }
 
-      return {
-        create: (value) => reaching(kind, async () => {
-          const id = `${kind.prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
-          const checked = await checkValue(kind, value)
-          const lifetime = { idleMs: kind.idleTtlMs, ...(kind.maxAgeMs === undefined ? {} : { endsAt: now() + kind.maxAgeMs }) }
-          const record = await store.create(keyOf(id), checked.bytes, lifetime, maxPerOwner)
-          if (record === 'full') throw tooMany(kind, maxPerOwner)
-          if (record === 'taken') throw new Error(`the id of a new ${kind.kind} is taken: the source of random numbers is broken`)
-          return { id, value: checked.value, expiresAt: new Date(record.expiresAt).toISOString() }
-        }),
-
-        read: (id) => reaching(kind, async () => {
-          const record = await store.read(keyOf(id))
-          if (record === undefined) throw unknownHandle(kind, id)
-          return readValue(record.value)
-        }),
-
-        update: (id, change) => reaching(kind, () => {
-          const key = keyOf(id)
-          return turns.take(`${key.owner}/${key.name}`, () => exchange(key, id, change))
-        }),
-
-        delete: (id) => reaching(kind, async () => {
-          if (!await store.delete(keyOf(id))) throw unknownHandle(kind, id)
-        })
-      }
+  async create (given: unknown): Promise<NewHandle<unknown>> {
+    const { store, maxPerOwner, now } = this.#parts
+    const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
+    try {
+      const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
+      const value = await checkValue(this.#kind, given)
+      const lifetime: Lifetime = { idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs }) }
+      const record = await store.create(this.#keyOf(id), value, lifetime, maxPerOwner)
+      if (record === 'full') throw tooManyHandles(this.#kind, maxPerOwner)
+      if (record === 'taken') throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)
+      return { id, value: readJson(value), expiresAt: new Date(record.expiresAt).toISOString() }
+    } catch (error) {
+      throw toHandleFailure(this.#kind, error)
     }
   }
-}
 
-/** One answer for unknown, expired, deleted and somebody else's: the caller must not learn which. */
-function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): HandleError {
-  const advice = createdBy === undefined ? 'It may have expired.' : `It may have expired; ${createdBy} makes a new one.`
-  return new HandleError(`There is no ${kind} ${JSON.stringify(String(id).slice(0, 64))}. ${advice}`)
-}
-
-function tooMany ({ kind }: HandleKind, limit: number): ToolError {
-  return new ToolError(`No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. Use or delete one that exists.`)
-}
-
-async function reaching<T> ({ kind }: HandleKind, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error
-    throw new ToolError(`The ${kind} cannot be reached at the moment. Try again in a few seconds.`, { cause: error })
+  async read (id: string): Promise<unknown> {
+    try {
+      return readJson(this.#found(await this.#parts.store.read(this.#keyOf(id)), id).value)
+    } catch (error) {
+      throw toHandleFailure(this.#kind, error)
+    }
   }
+
+  async update (id: string, change: Change): Promise<unknown> {
+    const { store, turns } = this.#parts
+    const key = this.#keyOf(id)
+    const turn = turns.take(`${key.owner}/${key.name}`)
+    try {
+      if (turn.wait !== undefined) await turn.wait
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const { value: before, version } = this.#found(await store.read(key), id)
+        // Read anew each time: what an attempt that came too late did to its draft is gone.
+        const draft = readJson(before)
+        const changed = change(draft)
+        const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
+        const value = checked instanceof Promise ? await checked : checked
+        if (isSame(value, before) || await store.replace(key, version, value) !== undefined) return readJson(value)
+        await pauseBefore(attempt, this.#signal())
+      }
+      throw tooManyWriters(this.#kind)
+    } catch (error) {
+      throw toHandleFailure(this.#kind, error)
+    } finally {
+      turn.end()
+    }
+  }
+
+  async delete (id: string): Promise<void> {
+    try {
+      if (!await this.#parts.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
+    } catch (error) {
+      throw toHandleFailure(this.#kind, error)
+    }
+  }
+
+  /** Throws for what can be no id of this kind: nothing else is ever asked of the store. */
+  #keyOf (id: string): StateKey {
+    const { kind, prefix } = this.#kind
+    const head = `${prefix}_`
+    if (typeof id !== 'string' || !id.startsWith(head) || !RANDOM_PART.test(id.slice(head.length))) throw unknownHandle(this.#kind, id)
+    return { owner: this.#owner, name: `${kind}:${id}` }
+  }
+
+  #found (record: StateRecord | undefined, id: string): StateRecord {
+    if (record === undefined) throw unknownHandle(this.#kind, id)
+    return record
+  }
+}
+
+/** Whether nothing has to be written. Where values are no bytes, that is not worth finding out. */
+function isSame (value: StateValue, before: StateValue): boolean {
+  return !(before instanceof JsonValue) && value.bytes.equals(before.bytes)
 }

@@ -75,11 +75,11 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     return header !== undefined && now() < header.expiresAt ? header : undefined
   }
 
-  function put (id: string, value: Buffer, header: Omit<Header, 'version'>): StateRecord {
+  function put (id: string, bytes: Buffer, header: Omit<Header, 'version'>): StateRecord {
     const version = versionPrefix + (++versions).toString(36).padStart(VERSION_BYTES - versionPrefix.length, '0')
     headers.put(id, fromHeader({ ...header, version }))
-    values.put(id, value)
-    return { value: Buffer.from(value), version, expiresAt: header.expiresAt }
+    values.put(id, bytes)
+    return { value: { bytes }, version, expiresAt: header.expiresAt }
   }
 
   function remove (id: string): void {
@@ -183,10 +183,9 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   return {
-    async create (key, value, lifetime, limit) {
+    async create (key, { bytes }, lifetime, limit) {
       refuseWhenClosed()
       const id = toId(key)
-      const copy = Buffer.from(value)
       return await write(() => {
         if (findLive(id) !== undefined) return 'taken'
         remove(id)
@@ -196,7 +195,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         const { count, earliest } = readOwned(key.owner)
         writeOwned(key.owner, count + 1, Math.min(earliest, expiresAt))
         expiries.put([expiresAt, id], NOTHING)
-        return put(id, copy, { idleMs, endsAt, expiresAt, notedAt: expiresAt })
+        return put(id, bytes, { idleMs, endsAt, expiresAt, notedAt: expiresAt })
       })
     },
     async read (key) {
@@ -206,8 +205,9 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         // LMDB keeps its view for a moment; another process may have acknowledged something since.
         root.resetReadTxn()
         const header = findLive(id)
-        const value = header === undefined ? undefined : values.get(id)
-        if (header === undefined || value === undefined) return undefined
+        const bytes = header === undefined ? undefined : values.get(id)
+        if (header === undefined || bytes === undefined) return undefined
+        const value = { bytes }
         const { version, expiresAt } = header
         const usedAt = now()
         const extension = extended(header, usedAt)
@@ -218,13 +218,12 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         throw new StoreUnavailable(error)
       }
     },
-    async replace (key, version, value) {
+    async replace (key, version, { bytes }) {
       refuseWhenClosed()
       const id = toId(key)
-      const copy = Buffer.from(value)
       return await write(() => {
         const header = findLive(id)
-        return header?.version === version ? put(id, copy, extended(header, now())) : undefined
+        return header?.version === version ? put(id, bytes, extended(header, now())) : undefined
       })
     },
     async delete (key) {

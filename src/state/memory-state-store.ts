@@ -1,6 +1,6 @@
 // The store of one process: gone when it ends. For tests, and for a service whose state need not outlive it.
 
-import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
+import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue } from './state-store.ts'
 
 const SWEEP_MS = 30_000
 
@@ -14,7 +14,7 @@ export interface MemoryStateStoreOptions {
 interface Kept {
   readonly key: StateKey
   readonly lifetime: Lifetime
-  value: Buffer
+  value: StateValue
   version: string
   expiresAt: number
   /** The span of time at whose end the sweep looks at this record: never later than the one that it expires in. */
@@ -50,17 +50,16 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
   }
 
   /** In place of whatever has its name. */
-  function put (key: StateKey, lifetime: Lifetime, value: Buffer): StateRecord {
+  function put (key: StateKey, lifetime: Lifetime, value: StateValue): StateRecord {
     drop(key)
     const expiresAt = expiryOf(lifetime, now())
-    const kept: Kept = { key, lifetime, value: toOwn(value), version: String(++replacements), expiresAt, dueIn: 0 }
+    const kept: Kept = { key, lifetime, value, version: String(++replacements), expiresAt, dueIn: 0 }
     const owned = owners.get(key.owner) ?? { records: new Map<string, Kept>(), earliest: Infinity }
     owners.set(key.owner, owned)
     owned.records.set(key.name, kept)
     owned.earliest = Math.min(owned.earliest, expiresAt)
     awaitEnd(kept)
-    // The caller has their own copy already: the one that they gave.
-    return { value, version: kept.version, expiresAt }
+    return toRecord(kept)
   }
 
   function drop ({ owner, name }: StateKey): void {
@@ -120,11 +119,10 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
       const kept = find(key)
       if (kept?.version !== version) return undefined
       // It expires no earlier than before: neither its owner nor the sweep has to hear of it.
-      if (kept.value.length === value.length) value.copy(kept.value)
-      else kept.value = toOwn(value)
+      kept.value = value
       kept.version = String(++replacements)
       kept.expiresAt = expiryOf(kept.lifetime, now())
-      return { value, version: kept.version, expiresAt: kept.expiresAt }
+      return toRecord(kept)
     },
     async delete (key) {
       refuseWhenClosed()
@@ -151,14 +149,6 @@ function expiryOf ({ idleMs, endsAt = Infinity }: Lifetime, usedAt: number): num
   return Math.min(usedAt + idleMs, endsAt)
 }
 
-/** In memory of its own: in the pool that short buffers share, each would keep all of its neighbours' memory from being freed. */
-function toOwn (value: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(value.length)
-  value.copy(own)
-  return own
-}
-
-/** The value is copied: what a caller does to theirs must not reach the record. */
 function toRecord ({ value, version, expiresAt }: Kept): StateRecord {
-  return { value: Buffer.from(value), version, expiresAt }
+  return { value, version, expiresAt }
 }

@@ -68,7 +68,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
       // Random, so that no version of a record that was deleted fits one that is made in its place.
       const version = randomUUID()
-      const reply = await run(SCRIPTS.create, key, value, version, idleMs, endsAt ?? '', limit)
+      const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
       if (reply === FULL) return 'full'
       return { value, version, expiresAt: readNumber(reply) }
@@ -79,7 +79,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
     }),
     replace: async (key, version, value) => await attempt(async () => {
       const next = randomUUID()
-      const reply = await run(SCRIPTS.replace, key, version, value, next)
+      const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
       return reply === null ? undefined : { value, version: next, expiresAt: readNumber(reply) }
     }),
     delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
@@ -109,7 +109,7 @@ function readExpiries (reply: unknown): ReadonlyMap<string, number> {
 }
 
 function readRecord (reply: unknown): StateRecord {
-  const [value, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
-  if (!Buffer.isBuffer(value) || !Buffer.isBuffer(version)) throw new TypeError('Redis answered with something else than a record')
-  return { value, version: version.toString(), expiresAt: readNumber(expiresAt) }
+  const [bytes, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
+  if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) throw new TypeError('Redis answered with something else than a record')
+  return { value: { bytes }, version: version.toString(), expiresAt: readNumber(expiresAt) }
 }

@@ -16,8 +16,14 @@ export interface Lifetime {
   readonly endsAt?: number
 }
 
+/** What a record says. It never changes: not by who gives it to a store, and not by who gets it from there. */
+export interface StateValue {
+  /** May be made when it is asked for: a store that has no use for them need not ask. */
+  readonly bytes: Buffer
+}
+
 export interface StateRecord {
-  readonly value: Buffer
+  readonly value: StateValue
   /** Another one after each replacement. Means something only to the store that gave it. */
   readonly version: string
   /** When it ends unless it is used again, in milliseconds since the epoch. */
@@ -33,11 +39,11 @@ export interface StateStore {
    * Makes a record, unless the owner already has one of this name (`taken`) or `limit` live ones (`full`).
    * The limit may be overstepped only by what has expired.
    */
-  create (key: StateKey, value: Buffer, lifetime: Lifetime, limit: number): Promise<StateRecord | 'taken' | 'full'>
+  create (key: StateKey, value: StateValue, lifetime: Lifetime, limit: number): Promise<StateRecord | 'taken' | 'full'>
   /** A use: the record's idle lifetime begins anew. `undefined` where there is none, or no more. */
   read (key: StateKey): Promise<StateRecord | undefined>
   /** Puts another value in place of the one with this version; a use. `undefined` where that version is not there any more. */
-  replace (key: StateKey, version: string, value: Buffer): Promise<StateRecord | undefined>
+  replace (key: StateKey, version: string, value: StateValue): Promise<StateRecord | undefined>
   /** Whether there was one. */
   delete (key: StateKey): Promise<boolean>
   /** The names of an owner's live records, and when each ends unless it is used again. Not a use. */

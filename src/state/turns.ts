@@ -3,29 +3,57 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface Turns {
-  /** Does the work when those who came before are done. A turn is a courtesy: whoever takes too long is not waited for. */
-  take<T> (key: string, work: () => Promise<T>): Promise<T>
+  /** Joins those who wait for what has this key. */
+  take (key: string): Turn
+}
+
+/** A courtesy: whoever takes too long is not waited for. */
+export interface Turn {
+  /** Resolves when it has come. `undefined` where nobody came before. */
+  readonly wait: Promise<void> | undefined
+  /** Lets the next one in. */
+  end (): void
 }
 
 /** @param patienceMs how long the one before is waited for. 250 by default. */
 export function createTurns (patienceMs = 250): Turns {
-  const last = new Map<string, Promise<void>>()
+  const last = new Map<string, TurnOf>()
 
-  async function after<T> (before: Promise<void>, work: () => Promise<T>): Promise<T> {
+  async function wait (before: Promise<void>): Promise<void> {
     const impatience = new AbortController()
     await Promise.race([before, pause(patienceMs, undefined, { signal: impatience.signal }).catch(() => {})])
     impatience.abort()
-    return await work()
   }
 
   return {
-    take (key, work) {
+    take (key) {
       const before = last.get(key)
-      const working = before === undefined ? work() : after(before, work)
-      const leave = () => { if (last.get(key) === over) last.delete(key) }
-      const over: Promise<void> = working.then(leave, leave)
-      last.set(key, over)
-      return working
+      const turn = new TurnOf(key, last, before === undefined ? undefined : wait(before.ended))
+      last.set(key, turn)
+      return turn
     }
+  }
+}
+
+class TurnOf implements Turn {
+  readonly wait: Promise<void> | undefined
+  readonly #key: string
+  readonly #last: Map<string, TurnOf>
+  #letIn: (() => void) | undefined
+
+  constructor (key: string, last: Map<string, TurnOf>, wait: Promise<void> | undefined) {
+    this.wait = wait
+    this.#key = key
+    this.#last = last
+  }
+
+  /** Asked for by whoever comes next: most are alone, and need no promise. */
+  get ended (): Promise<void> {
+    return new Promise((resolve) => { this.#letIn = resolve })
+  }
+
+  end (): void {
+    if (this.#letIn === undefined) this.#last.delete(this.#key)
+    else this.#letIn()
   }
 }

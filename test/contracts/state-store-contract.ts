@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore } from '../../src/state/state-store.ts'
 import { within } from '../helpers/deadline.ts'
+import { textOf, toValue } from '../helpers/state-value.ts'
 
 /** A store of its own for one claim, and the clock that it goes by. */
 export interface OpenStore {
@@ -28,10 +29,9 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
   const IDLE: Lifetime = { idleMs: 10 * unitMs }
   const LIMIT = 1000
   const named = (name: string, owner = KEY.owner): StateKey => ({ owner, name })
-  const text = (record: StateRecord | undefined) => record?.value.toString()
 
   async function create (store: StateStore, key: StateKey, value = 'first', lifetime = IDLE): Promise<StateRecord> {
-    const made = await store.create(key, Buffer.from(value), lifetime, LIMIT)
+    const made = await store.create(key, toValue(value), lifetime, LIMIT)
     if (typeof made === 'string') throw new Error(`expected a record, got ${made}`)
     return made
   }
@@ -44,11 +44,11 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const { store } = await open(t)
     t.equal(await store.read(KEY), undefined)
     const made = await create(store, KEY)
-    t.equal(text(made), 'first')
-    t.match(await store.read(KEY), { version: made.version, value: Buffer.from('first') })
-    const replaced = await store.replace(KEY, made.version, Buffer.from('second'))
-    t.equal(text(replaced), 'second')
-    t.match(await store.read(KEY), { version: replaced?.version, value: Buffer.from('second') })
+    t.equal(textOf(made), 'first')
+    t.match(await store.read(KEY), { version: made.version, value: toValue('first') })
+    const replaced = await store.replace(KEY, made.version, toValue('second'))
+    t.equal(textOf(replaced), 'second')
+    t.match(await store.read(KEY), { version: replaced?.version, value: toValue('second') })
     t.equal(await store.delete(KEY), true)
     t.equal(await store.read(KEY), undefined)
     t.equal(await store.delete(KEY), false)
@@ -72,16 +72,16 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
   t.test('a name that is taken stays as it is', async (t) => {
     const { store } = await open(t)
     const made = await create(store, KEY)
-    t.equal(await store.create(KEY, Buffer.from('other'), IDLE, LIMIT), 'taken')
-    t.match(await store.read(KEY), { version: made.version, value: Buffer.from('first') })
+    t.equal(await store.create(KEY, toValue('other'), IDLE, LIMIT), 'taken')
+    t.match(await store.read(KEY), { version: made.version, value: toValue('first') })
     await store.delete(KEY)
-    t.equal(text(await create(store, KEY, 'anew')), 'anew', 'and is free again when its record is deleted')
+    t.equal(textOf(await create(store, KEY, 'anew')), 'anew', 'and is free again when its record is deleted')
   })
 
   t.test('an owner has room for so many records and no more', async (t) => {
     const { store } = await open(t)
-    const add = async (name: string, owner?: string) => await store.create(named(name, owner), Buffer.from(name), IDLE, 2)
-    t.equal(await store.create(KEY, Buffer.from(''), IDLE, 0), 'full')
+    const add = async (name: string, owner?: string) => await store.create(named(name, owner), toValue(name), IDLE, 2)
+    t.equal(await store.create(KEY, toValue(''), IDLE, 0), 'full')
     await add('a')
     await add('b')
     t.equal(await add('c'), 'full')
@@ -91,7 +91,7 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     t.equal(await store.delete(named('nothing')), false)
     t.equal(await add('c'), 'full', 'deleting what is not there makes no room')
     await store.delete(named('a'))
-    t.equal(text(await create(store, named('d'), 'd')), 'd')
+    t.equal(textOf(await create(store, named('d'), 'd')), 'd')
     await store.delete(named('d'))
     t.type(await add('c'), 'object')
     t.equal(await add('d'), 'full')
@@ -99,7 +99,7 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
 
   t.test('what has expired takes no room, and what was used in time does', async (t) => {
     const { store, advance } = await open(t)
-    const add = async (name: string) => await store.create(named(name), Buffer.from(name), IDLE, 2)
+    const add = async (name: string) => await store.create(named(name), toValue(name), IDLE, 2)
     await add('a')
     await add('b')
     await advance(6 * unitMs)
@@ -108,12 +108,12 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     await advance(6 * unitMs)
     t.type(await add('c'), 'object', 'in the place of the first')
     t.equal(await add('d'), 'full')
-    t.equal(text(await store.read(named('b'))), 'b')
+    t.equal(textOf(await store.read(named('b'))), 'b')
   })
 
   t.test('a limit holds against creations at the same time', async (t) => {
     const { store } = await open(t)
-    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(named(`n${index}`), Buffer.from('x'), IDLE, 10)))
+    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(named(`n${index}`), toValue('x'), IDLE, 10)))
     t.equal(made.filter((result) => result === 'full').length, 40)
   })
 
@@ -123,33 +123,33 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     // Neither the other's name nor one that begins like it, nor a name that reads like both.
     for (const other of [named(KEY.name, 'owner-2'), named(KEY.name, 'owner-'), named(KEY.name, 'owner-11'), named(`1${KEY.name}`, 'owner-')]) {
       t.equal(await store.read(other), undefined)
-      t.equal(await store.replace(other, made.version, Buffer.from('theirs')), undefined)
+      t.equal(await store.replace(other, made.version, toValue('theirs')), undefined)
       t.equal(await store.delete(other), false)
     }
     const theirs = await create(store, named(KEY.name, 'owner-2'), 'theirs')
-    t.equal(await store.replace(KEY, theirs.version, Buffer.from('theirs')), undefined)
-    t.match(await store.read(KEY), { version: made.version, value: Buffer.from('first') })
+    t.equal(await store.replace(KEY, theirs.version, toValue('theirs')), undefined)
+    t.match(await store.read(KEY), { version: made.version, value: toValue('first') })
     await store.delete(KEY)
-    t.equal(text(await store.read(named(KEY.name, 'owner-2'))), 'theirs')
+    t.equal(textOf(await store.read(named(KEY.name, 'owner-2'))), 'theirs')
   })
 
   t.test('a version is replaced once', async (t) => {
     const { store } = await open(t)
-    t.equal(await store.replace(KEY, '1', Buffer.from('nothing')), undefined, 'and never where there is none')
+    t.equal(await store.replace(KEY, '1', toValue('nothing')), undefined, 'and never where there is none')
     const made = await create(store, KEY)
-    const replaced = await store.replace(KEY, made.version, Buffer.from('second'))
+    const replaced = await store.replace(KEY, made.version, toValue('second'))
     t.not(replaced?.version, made.version)
-    t.equal(await store.replace(KEY, made.version, Buffer.from('late')), undefined)
-    t.equal(await store.replace(KEY, 'no version', Buffer.from('late')), undefined)
-    t.equal(text(await store.read(KEY)), 'second')
+    t.equal(await store.replace(KEY, made.version, toValue('late')), undefined)
+    t.equal(await store.replace(KEY, 'no version', toValue('late')), undefined)
+    t.equal(textOf(await store.read(KEY)), 'second')
     await store.delete(KEY)
-    t.equal(await store.replace(KEY, replaced?.version ?? '', Buffer.from('late')), undefined)
+    t.equal(await store.replace(KEY, replaced?.version ?? '', toValue('late')), undefined)
     const anew = await create(store, KEY, 'anew')
     for (const { version } of [made, replaced ?? made]) {
       t.not(anew.version, version)
-      t.equal(await store.replace(KEY, version, Buffer.from('late')), undefined, 'not even where another record has the name')
+      t.equal(await store.replace(KEY, version, toValue('late')), undefined, 'not even where another record has the name')
     }
-    t.equal(text(await store.read(KEY)), 'anew')
+    t.equal(textOf(await store.read(KEY)), 'anew')
   })
 
   t.test('each use begins the idle lifetime anew, and says until when', async (t) => {
@@ -160,9 +160,9 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const read = await store.read(KEY)
     isAbout(t, read?.expiresAt, now() + IDLE.idleMs, 'read')
     await advance(6 * unitMs)
-    isAbout(t, (await store.replace(KEY, made.version, Buffer.from('second')))?.expiresAt, now() + IDLE.idleMs, 'replaced')
+    isAbout(t, (await store.replace(KEY, made.version, toValue('second')))?.expiresAt, now() + IDLE.idleMs, 'replaced')
     await advance(6 * unitMs)
-    t.equal(text(await store.read(KEY)), 'second')
+    t.equal(textOf(await store.read(KEY)), 'second')
     await advance(11 * unitMs)
     t.equal(await store.read(KEY), undefined)
   })
@@ -171,8 +171,8 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const { store, advance } = await open(t)
     await create(store, KEY)
     await advance(6 * unitMs)
-    t.equal(await store.replace(KEY, 'no version', Buffer.from('second')), undefined)
-    t.equal(await store.create(KEY, Buffer.from('other'), IDLE, LIMIT), 'taken')
+    t.equal(await store.replace(KEY, 'no version', toValue('second')), undefined)
+    t.equal(await store.create(KEY, toValue('other'), IDLE, LIMIT), 'taken')
     await advance(6 * unitMs)
     t.equal(await store.read(KEY), undefined)
   })
@@ -184,12 +184,12 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     isAbout(t, made.expiresAt, now() + IDLE.idleMs, 'created')
     await advance(6 * unitMs)
     isAbout(t, (await store.read(KEY))?.expiresAt, endsAt, 'read')
-    const replaced = await store.replace(KEY, made.version, Buffer.from('second'))
+    const replaced = await store.replace(KEY, made.version, toValue('second'))
     isAbout(t, replaced?.expiresAt, endsAt, 'replaced')
     isAbout(t, (await create(store, named('late'), 'first', { ...IDLE, endsAt })).expiresAt, endsAt, 'created when the end is near')
     await advance(7 * unitMs)
     for (const key of [KEY, named('late')]) t.equal(await store.read(key), undefined)
-    t.equal(await store.replace(KEY, replaced?.version ?? '', Buffer.from('third')), undefined)
+    t.equal(await store.replace(KEY, replaced?.version ?? '', toValue('third')), undefined)
   })
 
   t.test('what has expired is not there for anybody, and its name is free', async (t) => {
@@ -199,14 +199,14 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     for (const name of ['read', 'replaced', 'deleted', 'created']) versions.set(name, (await create(store, named(name), 'old', short)).version)
     await advance(3 * unitMs)
     t.equal(await store.read(named('read')), undefined)
-    t.equal(await store.replace(named('replaced'), versions.get('replaced') ?? '', Buffer.from('new')), undefined)
+    t.equal(await store.replace(named('replaced'), versions.get('replaced') ?? '', toValue('new')), undefined)
     t.equal(await store.delete(named('deleted')), false)
-    t.equal(text(await create(store, named('created'), 'new')), 'new')
+    t.equal(textOf(await create(store, named('created'), 'new')), 'new')
     for (const name of ['read', 'replaced', 'deleted']) t.equal(await store.read(named(name)), undefined)
-    t.equal(text(await store.read(named('created'))), 'new')
-    t.equal(await store.replace(named('created'), versions.get('created') ?? '', Buffer.from('late')), undefined)
+    t.equal(textOf(await store.read(named('created'))), 'new')
+    t.equal(await store.replace(named('created'), versions.get('created') ?? '', toValue('late')), undefined)
     await advance(5 * unitMs)
-    t.equal(text(await store.read(named('created'))), 'new', 'with a lifetime of its own')
+    t.equal(textOf(await store.read(named('created'))), 'new', 'with a lifetime of its own')
   })
 
   t.test('64 increments at the same time come to 64', async (t) => {
@@ -216,19 +216,19 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
       for (;;) {
         const record = await store.read(KEY)
         if (record === undefined) throw new Error('the record is gone')
-        if (await store.replace(KEY, record.version, Buffer.from(String(Number(text(record)) + 1))) !== undefined) return
+        if (await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined) return
       }
     }))
-    t.equal(text(await store.read(KEY)), '64')
+    t.equal(textOf(await store.read(KEY)), '64')
   })
 
   t.test('of 50 creations of one name at the same time, one comes through', async (t) => {
     const { store } = await open(t)
-    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(KEY, Buffer.from(String(index)), IDLE, LIMIT)))
+    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(KEY, toValue(String(index)), IDLE, LIMIT)))
     const won = made.filter((result) => typeof result === 'object')
     t.equal(won.length, 1)
     t.equal(made.filter((result) => result === 'taken').length, 49)
-    t.equal(text(await store.read(KEY)), text(won[0]))
+    t.equal(textOf(await store.read(KEY)), textOf(won[0]))
   })
 
   t.test('a value is any bytes, few or many, and a name may be long', async (t) => {
@@ -237,51 +237,44 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const values = [every, Buffer.alloc(0), Buffer.alloc(1024 * 1024, every), Buffer.alloc(40_000, 'a'), Buffer.from('\r\n$-1\r\n')]
     for (const [index, value] of values.entries()) {
       const key = named(`${'n'.repeat(1000)}${index}`, 'o'.repeat(64))
-      const made = await store.create(key, value, IDLE, LIMIT)
+      const made = await store.create(key, toValue(value), IDLE, LIMIT)
       if (typeof made === 'string') throw new Error(made)
-      t.ok(made.value.equals(value), `${value.length} bytes are created`)
-      t.ok((await store.read(key))?.value.equals(value), 'and read')
-      const replaced = await store.replace(key, made.version, Buffer.concat([value, every]))
-      t.ok(replaced?.value.equals(Buffer.concat([value, every])), 'and replaced')
-      t.ok((await store.read(key))?.value.equals(Buffer.concat([value, every])), 'and read again')
-      t.equal((await store.read(key))?.value.length, value.length + 256)
+      t.ok(made.value.bytes.equals(value), `${value.length} bytes are created`)
+      t.ok((await store.read(key))?.value.bytes.equals(value), 'and read')
+      const replaced = await store.replace(key, made.version, toValue(Buffer.concat([value, every])))
+      t.ok(replaced?.value.bytes.equals(Buffer.concat([value, every])), 'and replaced')
+      t.ok((await store.read(key))?.value.bytes.equals(Buffer.concat([value, every])), 'and read again')
+      t.equal((await store.read(key))?.value.bytes.length, value.length + 256)
     }
   })
 
-  t.test('a buffer that is changed afterwards changes nothing in the store', async (t) => {
+  t.test('what was read stays as it was, whatever becomes of the record', async (t) => {
     const { store } = await open(t)
-    const given = Buffer.from('first')
-    const creating = store.create(KEY, given, IDLE, LIMIT)
-    given.fill('x')
-    const made = await creating
-    if (typeof made === 'string') throw new Error(made)
-    made.value.fill('x')
+    const made = await create(store, KEY, 'first')
     const read = await store.read(KEY)
-    t.equal(text(read), 'first')
-    read?.value.fill('x')
-    const next = Buffer.from('second')
-    const replacing = store.replace(KEY, made.version, next)
-    next.fill('x')
-    ;(await replacing)?.value.fill('x')
-    t.equal(text(await store.read(KEY)), 'second')
+    const replaced = await store.replace(KEY, made.version, toValue('other'))
+    t.same([textOf(made), textOf(read), textOf(replaced)], ['first', 'first', 'other'])
+    await store.replace(KEY, replaced?.version ?? '', toValue('last'))
+    await store.delete(KEY)
+    t.same([textOf(made), textOf(read), textOf(replaced)], ['first', 'first', 'other'])
   })
 
   t.test('closing while it is busy loses nothing that was acknowledged, and afterwards nothing is done', async (t) => {
     const { store, reopen } = await open(t)
     await create(store, KEY)
     const names = Array.from({ length: 200 }, (_, index) => `n${index}`)
-    const pending = names.map(async (name) => await store.create(named(name), Buffer.from(name), IDLE, LIMIT))
+    const pending = names.map(async (name) => await store.create(named(name), toValue(name), IDLE, LIMIT))
     const reading = store.read(KEY)
     await within(Promise.all([store.close(), store.close()]), 'the store to close')
     await within(store.close(), 'closing again')
     const settled = await within(Promise.allSettled([...pending, reading]), 'every pending call')
     for (const result of settled) if (result.status === 'rejected') t.ok(result.reason instanceof StoreUnavailable, String(result.reason))
     for (const refused of [
-      store.create(named('late'), Buffer.from('late'), IDLE, LIMIT), store.read(KEY), store.replace(KEY, '1', Buffer.from('late')), store.delete(KEY), store.check()
+      store.create(named('late'), toValue('late'), IDLE, LIMIT), store.read(KEY), store.replace(KEY, '1', toValue('late')), store.delete(KEY), store.check()
     ] satisfies Array<Promise<unknown>>) await t.rejects(Promise.resolve<unknown>(refused), { name: 'StoreUnavailable' })
     if (reopen === undefined) return
     const next = await reopen()
-    const kept = await Promise.all(names.map(async (name) => text(await next.read(named(name))) === name))
+    const kept = await Promise.all(names.map(async (name) => textOf(await next.read(named(name))) === name))
     for (const [index, result] of settled.entries()) if (result.status === 'fulfilled' && kept[index] === false) t.fail(`${names[index]} was acknowledged and is gone`)
     t.equal(await next.read(named('late')), undefined)
     await next.close()
@@ -301,9 +294,9 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const next = await reopen()
     await t.resolves(next.check())
     t.equal(await next.read(named('deleted')), undefined)
-    t.match(await next.read(KEY), { version: made.version, value: Buffer.from('first') })
-    t.equal(text(await next.replace(KEY, made.version, Buffer.from('second'))), 'second')
-    t.equal(await next.create(named('other'), Buffer.from('other'), IDLE, 1), 'full', 'and still counts')
+    t.match(await next.read(KEY), { version: made.version, value: toValue('first') })
+    t.equal(textOf(await next.replace(KEY, made.version, toValue('second'))), 'second')
+    t.equal(await next.create(named('other'), toValue('other'), IDLE, 1), 'full', 'and still counts')
     await advance(11 * unitMs)
     t.equal(await next.read(KEY), undefined)
     await next.close()

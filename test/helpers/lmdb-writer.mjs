@@ -8,6 +8,7 @@ import { openLmdbStateStore } from '../../dist/state/lmdb-state-store.js'
 const LIFETIME = { idleMs: 3_600_000 }
 const [work, folder, times = '0'] = process.argv.slice(2)
 // Written at once: a line that waits in a buffer is lost when the process is killed.
+const toValue = (text) => ({ bytes: Buffer.from(text) })
 const print = (line) => { writeSync(1, `${line}\n`) }
 
 const WORKS = {
@@ -16,10 +17,10 @@ const WORKS = {
     await Promise.all(Array.from({ length: 20 }, async (_, worker) => {
       for (let i = 0; ; i++) {
         const key = { owner: `o${worker}`, name: `n${process.pid}-${i}` }
-        const made = await store.create(key, Buffer.from(`created ${i}`), LIFETIME, 1e9)
+        const made = await store.create(key, toValue(`created ${i}`), LIFETIME, 1e9)
         print(`${key.owner} ${key.name} created ${i}`)
         if (i % 3 === 1) {
-          await store.replace(key, made.version, Buffer.from(`replaced ${i}`))
+          await store.replace(key, made.version, toValue(`replaced ${i}`))
           print(`${key.owner} ${key.name} replaced ${i}`)
         }
         if (i % 3 === 2) {
@@ -36,10 +37,10 @@ const WORKS = {
     await Promise.all(Array.from({ length: 8 }, async (_, worker) => {
       const key = { owner: 'o', name: 'counter' }
       while (left-- > 0) {
-        if (left % 20 === 0) await store.create({ owner: `p${process.pid}`, name: `n${left}` }, Buffer.alloc(300_000), LIFETIME, 1e9)
+        if (left % 20 === 0) await store.create({ owner: `p${process.pid}`, name: `n${left}` }, toValue(Buffer.alloc(300_000)), LIFETIME, 1e9)
         for (;;) {
           const { value, version } = await store.read(key)
-          if (await store.replace(key, version, Buffer.from(String(Number(value) + 1))) !== undefined) break
+          if (await store.replace(key, version, toValue(String(Number(value.bytes) + 1))) !== undefined) break
         }
       }
     }))
@@ -49,7 +50,7 @@ const WORKS = {
 
   /** Creates records until one fails; says why, whether others fail then as well, and whether the store still reads and closes. */
   async fill (store) {
-    const create = async (name) => await store.create({ owner: 'o', name }, Buffer.alloc(20_000), LIFETIME, 1e9)
+    const create = async (name) => await store.create({ owner: 'o', name }, toValue(Buffer.alloc(20_000)), LIFETIME, 1e9)
     let failure
     for (let i = 0; failure === undefined; i++) {
       await create(`n${i}`).then(() => print(`o n${i}`), (error) => { failure = error })
@@ -57,7 +58,7 @@ const WORKS = {
     print(`failed ${failure.name}: ${failure.cause?.message}`)
     const others = await Promise.allSettled(Array.from({ length: 20 }, async (_, index) => await create(`other${index}`)))
     print(`refused ${others.filter(({ reason }) => reason?.name === 'StoreUnavailable').length} of 20`)
-    print(`reads ${(await store.read({ owner: 'o', name: 'n0' }))?.value.length}`)
+    print(`reads ${(await store.read({ owner: 'o', name: 'n0' }))?.value.bytes.length}`)
     await store.close()
     print('closed')
   },

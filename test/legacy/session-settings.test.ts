@@ -7,6 +7,7 @@ import { createSessionSettings, type SessionSettings } from '../../src/legacy/se
 import type { Session } from '../../src/legacy/session.ts'
 import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
+import { toValue } from '../helpers/state-value.ts'
 
 const SESSION: Session = { id: 'one', owner: 'alice', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: Date.now() + 3_600_000 }
 const OTHER: Session = { ...SESSION, id: 'two' }
@@ -128,7 +129,7 @@ t.test('is gone once it is deleted', async (t) => {
 t.test('what another release has written is read as far as it is known', async (t) => {
   const store = createMemoryStateStore()
   for (const [name, value] of Object.entries({ a: '[]', b: 'null', c: '{"logLevel":"loud","uris":[1,"test:a"],"version":"x","more":1}' })) {
-    await store.create({ owner: `session-${name}`, name: 'settings' }, Buffer.from(value), { idleMs: 1000 }, 1)
+    await store.create({ owner: `session-${name}`, name: 'settings' }, toValue(value), { idleMs: 1000 }, 1)
     t.strictSame(await open(t, store).read({ ...SESSION, id: name }), { version: 0, uris: name === 'c' ? ['test:a'] : [] })
   }
 })

@@ -10,6 +10,7 @@ import { StoreUnavailable, type StateRecord, type StateStore } from '../../src/s
 import { checkStateStore } from '../contracts/state-store-contract.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { textOf, toValue } from '../helpers/state-value.ts'
 
 const WRITER = fileURLToPath(new URL('../helpers/lmdb-writer.mjs', import.meta.url))
 const KEY = { owner: 'o', name: 'counter' }
@@ -45,7 +46,7 @@ function openStore (t: Test, folder: string, options = {}): StateStore {
 }
 
 async function create (store: StateStore, key: { owner: string, name: string }, value: string | Buffer, idleMs = LIFETIME.idleMs): Promise<StateRecord> {
-  const made = await store.create(key, Buffer.from(value), { idleMs }, 1e9)
+  const made = await store.create(key, toValue(value), { idleMs }, 1e9)
   if (typeof made === 'string') throw new Error(made)
   return made
 }
@@ -87,7 +88,7 @@ t.test('what a killed process had acknowledged is there, and its folder works on
     const lost: string[] = []
     for (const [id, state] of expected) {
       const [owner = '', name = ''] = id.split('/')
-      const value = String((await beside.read({ owner, name }))?.value ?? 'deleted')
+      const value = textOf(await beside.read({ owner, name })) ?? 'deleted'
       const index = Number(state.split(' ')[1])
       const next = state.startsWith('created') ? { 0: state, 1: `replaced ${index}`, 2: 'deleted' }[index % 3] : state
       if (value !== state && value !== next) lost.push(`${id}: ${state}, found ${value}`)
@@ -107,14 +108,14 @@ t.test('processes that share a folder lose none of their increments', async (t) 
   const writers = [startWriter(t, 'increment', folder, '400'), startWriter(t, 'increment', folder, '400')]
   for (let own = 0; own < 100; own++) {
     for (let record = await store.read(KEY); record !== undefined; record = await store.read(KEY)) {
-      if (await store.replace(KEY, record.version, Buffer.from(String(Number(record.value) + 1))) !== undefined) break
+      if (await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined) break
     }
   }
   for (const { exited, lines, stderr } of writers) {
     t.equal(await within(exited, 'the other process to end', 60_000), 0, stderr())
     t.strictSame(lines(), ['done'])
   }
-  t.equal(String((await store.read(KEY))?.value), '900', 'which a read sees at once')
+  t.equal(textOf(await store.read(KEY)), '900', 'which a read sees at once')
   const { headers, values, expiries } = count()
   t.strictSame({ headers, values, expiries }, { headers: 41, values: 41, expiries: 41 })
 })
@@ -153,7 +154,7 @@ t.test('what has expired is deleted without being asked for, and what was used i
   time += 600
   await until(() => count().headers === 10, 'the sweep')
   await until(() => count().expiries === 10, 'the sweep')
-  for (const key of keys.slice(0, 9)) t.equal(String((await store.read(key))?.value), 'x')
+  for (const key of keys.slice(0, 9)) t.equal(textOf(await store.read(key)), 'x')
   t.equal(await store.delete(keys[9] ?? KEY), true)
   time += 1200
   await until(() => count().owners === 0, 'the sweep of the rest')
@@ -169,7 +170,7 @@ t.test('a use is kept by the store that was closed right after it', async (t) =>
   await Promise.all([first.read(KEY), first.close()])
   time += 600
   const second = openStore(t, folder, { now: () => time })
-  t.equal(String((await second.read(KEY))?.value), 'x')
+  t.equal(textOf(await second.read(KEY)), 'x')
 })
 
 t.test('a write that the disk refuses is not acknowledged, and says why', async (t) => {
@@ -183,8 +184,8 @@ t.test('a write that the disk refuses is not acknowledged, and says why', async 
   const store = openStore(t, folder)
   const acknowledged = writer.lines().filter((line) => line.startsWith('o '))
   t.ok(acknowledged.length > 10)
-  for (const line of acknowledged) t.equal((await store.read({ owner: 'o', name: line.slice(2) }))?.value.length, 20_000)
-  t.equal(String((await create(store, { owner: 'p', name: 'n' }, 'x')).value), 'x', 'and the folder is sound')
+  for (const line of acknowledged) t.equal((await store.read({ owner: 'o', name: line.slice(2) }))?.value.bytes.length, 20_000)
+  t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x', 'and the folder is sound')
 })
 
 t.test('a process that keeps the lock makes writes fail in time, and reads go on', async (t) => {
@@ -194,12 +195,12 @@ t.test('a process that keeps the lock makes writes fail in time, and reads go on
   const holder = startWriter(t, 'hold', folder)
   await until(() => holder.lines().includes('holding'), 'the lock to be taken', 20_000)
   await t.rejects(store.check(), StoreUnavailable)
-  await t.rejects(store.create({ owner: 'o', name: 'n' }, Buffer.from('x'), LIFETIME, 10), StoreUnavailable)
-  t.equal(String((await store.read(KEY))?.value), 'x')
+  await t.rejects(store.create({ owner: 'o', name: 'n' }, toValue('x'), LIFETIME, 10), StoreUnavailable)
+  t.equal(textOf(await store.read(KEY)), 'x')
   holder.child.kill('SIGKILL')
   await holder.exited
   await within(until(async () => await store.check().then(() => true, () => false), 'the lock to be free again'), 'a check')
-  t.equal(String((await create(store, { owner: 'p', name: 'n' }, 'x')).value), 'x')
+  t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x')
 })
 
 t.test('a folder that cannot be used is refused with what to do', async (t) => {
@@ -214,14 +215,14 @@ t.test('a folder that cannot be used is refused with what to do', async (t) => {
     t.throws(() => openLmdbStateStore(path), { message: new RegExp(`^TRIVET_STATE_URL=file:${path} cannot be used: expected a folder .* got ".+"\\. Name another`) }, path)
   }
   const made = openStore(t, join(folder, 'is.made', 'v1.0'))
-  t.equal(String((await create(made, KEY, 'x')).value), 'x', 'and one that is missing is made, with any name')
+  t.equal(textOf(await create(made, KEY, 'x')), 'x', 'and one that is missing is made, with any name')
 })
 
 t.test('a name that is too long is refused, and no part of it is kept', async (t) => {
   const store = openStore(t, await makeFolder(t))
-  await t.rejects(store.create({ owner: 'o', name: 'n'.repeat(2000) }, Buffer.from('x'), LIFETIME, 10), RangeError)
-  t.equal(String((await create(store, { owner: 'o', name: 'n'.repeat(1948) }, 'x')).value), 'x')
-  t.equal(String((await store.read({ owner: 'o', name: 'n'.repeat(1948) }))?.value), 'x')
+  await t.rejects(store.create({ owner: 'o', name: 'n'.repeat(2000) }, toValue('x'), LIFETIME, 10), RangeError)
+  t.equal(textOf(await create(store, { owner: 'o', name: 'n'.repeat(1948) }, 'x')), 'x')
+  t.equal(textOf(await store.read({ owner: 'o', name: 'n'.repeat(1948) })), 'x')
   t.equal(await store.delete({ owner: 'o', name: 'n'.repeat(1948) }), true)
 })
 

@@ -5,6 +5,7 @@ import t from 'tap'
 import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
 import { checkStateStore } from '../contracts/state-store-contract.ts'
 import { until } from '../helpers/deadline.ts'
+import { toValue } from '../helpers/state-value.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -25,13 +26,13 @@ t.test('abandoned records give their memory back, without being asked for; used 
   t.teardown(async () => await store.close())
   const before = await settledBytes()
   const value = Buffer.alloc(MEBIBYTE)
-  for (let i = 0; i < 50; i++) await store.create({ owner: `o${i % 3}`, name: `n${i}` }, value, { idleMs: 1000 }, 100)
+  for (let i = 0; i < 50; i++) await store.create({ owner: `o${i % 3}`, name: `n${i}` }, toValue(value), { idleMs: 1000 }, 100)
   t.ok(bytes() - before > 50 * MEBIBYTE)
   time += 600
   for (let i = 0; i < 10; i++) await store.read({ owner: `o${i % 3}`, name: `n${i}` })
   time += 600
   await until(() => bytes() - before < 15 * MEBIBYTE, 'the memory of 40 records')
-  for (let i = 0; i < 10; i++) t.equal((await store.read({ owner: `o${i % 3}`, name: `n${i}` }))?.value.length, MEBIBYTE)
+  for (let i = 0; i < 10; i++) t.equal((await store.read({ owner: `o${i % 3}`, name: `n${i}` }))?.value.bytes.length, MEBIBYTE)
   time += 1000
   await until(() => bytes() - before < 3 * MEBIBYTE, 'the memory of the other 10')
 })
@@ -41,11 +42,11 @@ t.test('a deleted record gives its memory back at once, and so does a closed sto
   const before = await settledBytes()
   const value = Buffer.alloc(MEBIBYTE)
   for (let i = 0; i < 50; i++) {
-    await store.create({ owner: 'o', name: 'deleted' }, value, { idleMs: 86_400_000 }, 100)
+    await store.create({ owner: 'o', name: 'deleted' }, toValue(value), { idleMs: 86_400_000 }, 100)
     await store.delete({ owner: 'o', name: 'deleted' })
   }
   await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of deleted records')
-  for (let i = 0; i < 20; i++) await store.create({ owner: 'o', name: `n${i}` }, value, { idleMs: 86_400_000 }, 100)
+  for (let i = 0; i < 20; i++) await store.create({ owner: 'o', name: `n${i}` }, toValue(value), { idleMs: 86_400_000 }, 100)
   t.ok(bytes() - before > 15 * MEBIBYTE)
   await store.close()
   await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of a closed store')

@@ -7,6 +7,7 @@ import { openLmdbStateStore } from '../../src/state/lmdb-state-store.ts'
 import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
 import type { StateRecord, StateStore } from '../../src/state/state-store.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { textOf, toValue } from '../helpers/state-value.ts'
 
 interface Place { readonly owner: string, readonly name: string }
 
@@ -70,11 +71,11 @@ function toSubject (store: StateStore, run: number): Subject {
       const toAnswer = (result: StateRecord | string | undefined): Answer => {
         if (typeof result !== 'object') return result
         if (!known.includes(result.version)) known.push(result.version)
-        return { value: result.value.toString(), version: known.indexOf(result.version) + 1, expiresAt: result.expiresAt }
+        return { value: textOf(result) ?? '', version: known.indexOf(result.version) + 1, expiresAt: result.expiresAt }
       }
       switch (step.does) {
-        case 'create': return toAnswer(await store.create(key, Buffer.from(step.value), { idleMs: step.idleMs, endsAt: now + step.lasts }, step.limit))
-        case 'replace': return toAnswer(await store.replace(key, known.at(-1 - step.back) ?? 'none', Buffer.from(step.value)))
+        case 'create': return toAnswer(await store.create(key, toValue(step.value), { idleMs: step.idleMs, endsAt: now + step.lasts }, step.limit))
+        case 'replace': return toAnswer(await store.replace(key, known.at(-1 - step.back) ?? 'none', toValue(step.value)))
         case 'read': return toAnswer(await store.read(key))
         case 'delete': return await store.delete(key)
         case 'wait': return undefined

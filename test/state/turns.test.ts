@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTurns } from '../../src/state/turns.ts'
+import { createTurns, type Turns } from '../../src/state/turns.ts'
 import { within } from '../helpers/deadline.ts'
 
 function createGate (): { readonly opened: Promise<void>, open (): void } {
@@ -8,17 +8,28 @@ function createGate (): { readonly opened: Promise<void>, open (): void } {
   return { opened, open }
 }
 
+/** As whoever takes a turn does. */
+async function inTurn<T> (turns: Turns, key: string, work: () => Promise<T>): Promise<T> {
+  const turn = turns.take(key)
+  try {
+    await turn.wait
+    return await work()
+  } finally {
+    turn.end()
+  }
+}
+
 t.test('whoever came first is first, and keys do not wait for each other', async (t) => {
   const turns = createTurns()
   const [a, b] = [createGate(), createGate()]
   const order: string[] = []
-  const first = turns.take('a', async () => {
+  const first = inTurn(turns, 'a', async () => {
     await a.opened
     order.push('first')
   })
-  const second = turns.take('a', async () => order.push('second'))
-  const third = turns.take('a', async () => order.push('third'))
-  await turns.take('b', async () => order.push('other'))
+  const second = inTurn(turns, 'a', async () => order.push('second'))
+  const third = inTurn(turns, 'a', async () => order.push('third'))
+  await inTurn(turns, 'b', async () => order.push('other'))
   a.open()
   b.open()
   await Promise.all([first, second, third])
@@ -27,14 +38,34 @@ t.test('whoever came first is first, and keys do not wait for each other', async
 
 t.test('a failure is its own, and the next has its turn', async (t) => {
   const turns = createTurns()
-  const failing = turns.take('a', async () => { throw new Error('mine') })
-  const next = turns.take('a', async () => 'done')
+  const failing = inTurn(turns, 'a', async () => { throw new Error('mine') })
+  const next = inTurn(turns, 'a', async () => 'done')
   await t.rejects(failing, { message: 'mine' })
   t.equal(await next, 'done')
 })
 
 t.test('whoever takes too long, as one who waits for himself does, is not waited for', async (t) => {
   const turns = createTurns(5)
-  const result = turns.take('a', async () => await turns.take('a', async () => 'within'))
+  const result = inTurn(turns, 'a', async () => await inTurn(turns, 'a', async () => 'within'))
   t.equal(await within(result, 'the inner turn'), 'within')
+})
+
+t.test('who is alone has nothing to wait for, and leaves nothing to wait for', (t) => {
+  const turns = createTurns()
+  for (let i = 0; i < 2; i++) {
+    const turn = turns.take('a')
+    t.equal(turn.wait, undefined)
+    turn.end()
+  }
+  t.end()
+})
+
+t.test('who waited too long may end before the one that was not waited for', async (t) => {
+  const turns = createTurns(5)
+  const slow = turns.take('a')
+  const impatient = turns.take('a')
+  await impatient.wait
+  impatient.end()
+  slow.end()
+  t.equal(turns.take('a').wait, undefined)
 })

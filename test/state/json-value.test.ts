@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { cloneJson, copyJson } from '../../src/state/json-copy.ts'
+import { JsonValue, measureJson, readJson } from '../../src/state/json-value.ts'
+
+const viaText = (value: unknown): unknown => {
+  const json: string | undefined = JSON.stringify(value)
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+/** Values of every kind that JSON leaves out or writes as something else, among those that it keeps. */
+const anything = fc.anything({ withBoxedValues: true, withDate: true, withNullPrototype: true, withSparseArray: true, withMap: true, withTypedArray: true, key: fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('toJSON')) })
+
+/** Every object and array in it. */
+function partsOf (value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(partsOf)] : []
+}
+
+t.test('a copy is what is read of the value\'s JSON, and shares nothing with the value', (t) => {
+  fc.assert(fc.property(anything, (value) => {
+    const copy = copyJson(value)
+    t.strictSame(copy, viaText(value))
+    const own = new Set(partsOf(value))
+    t.notOk(partsOf(copy).some((part) => own.has(part)))
+  }), { numRuns: 500 })
+  t.end()
+})
+
+t.test('a clone of a JSON value is its equal, and shares nothing with it', (t) => {
+  fc.assert(fc.property(fc.jsonValue(), (json) => {
+    const value = viaText(json)
+    const clone = cloneJson(value)
+    t.strictSame(clone, value)
+    const own = new Set(partsOf(value))
+    t.notOk(partsOf(clone).some((part) => own.has(part)))
+  }), { numRuns: 300 })
+  t.end()
+})
+
+t.test('what JSON makes of a value is what is copied', (t) => {
+  class Point { x = 1; #y = 2; get y () { return this.#y } }
+  const cases: Array<readonly [unknown, unknown]> = [
+    [{ a: undefined, b: () => 1, c: Symbol('c'), [Symbol('d')]: 1 }, {}],
+    [[undefined, NaN, -0, Infinity], [null, null, 0, null]],
+    [new Date(0), '1970-01-01T00:00:00.000Z'],
+    [{ at: { toJSON: () => 'then' } }, { at: 'then' }],
+    [Object.assign([1], { toJSON: () => 'list' }), 'list'],
+    [new Point(), { x: 1 }],
+    [{ get sum () { return 3 } }, { sum: 3 }],
+    [new Map([['a', 1]]), {}],
+    [Object.assign(Object.create({ inherited: 1 }), { own: 2 }), { own: 2 }],
+    [undefined, undefined],
+    [() => 1, undefined]
+  ]
+  for (const [value, copy] of cases) t.strictSame(copyJson(value), copy)
+  t.end()
+})
+
+t.test('a member called __proto__ is a member, and sets no prototype', (t) => {
+  const value: unknown = JSON.parse('{"a":{"__proto__":{"admin":{"deep":true}}}}')
+  for (const copy of [copyJson(value), cloneJson(value)]) {
+    t.equal(JSON.stringify(copy), JSON.stringify(value))
+    t.notOk(partsOf(copy).some((part) => Object.getPrototypeOf(part) !== Object.prototype))
+  }
+  t.end()
+})
+
+t.test('what has no JSON throws, and what is deep has one', (t) => {
+  const cycle: { self?: unknown } = {}
+  cycle.self = cycle
+  t.throws(() => copyJson(cycle), TypeError)
+  t.throws(() => copyJson({ n: 1n }), TypeError)
+  let json = '"bottom"'
+  for (let i = 0; i < 1000; i++) json = i % 2 === 0 ? `[${json}]` : `{"a":${json}}`
+  const deep: unknown = JSON.parse(json)
+  for (const copy of [copyJson(deep), cloneJson(deep)]) t.equal(JSON.stringify(copy), json)
+  t.equal(measureJson(deep, 1_000_000), json.length)
+  t.end()
+})
+
+t.test('a value has the bytes of its JSON, made once, and is read as often as wanted', (t) => {
+  const value = new JsonValue({ name: 'é', list: [1, { a: null }] })
+  t.equal(value.bytes.toString(), '{"name":"é","list":[1,{"a":null}]}')
+  t.equal(value.bytes, value.bytes)
+  const first = readJson(value)
+  t.strictSame(first, value.json)
+  t.strictSame(readJson({ bytes: value.bytes }), value.json)
+  t.not(first, readJson(value), 'whoever reads it may change what they got')
+  t.end()
+})
+
+t.test('a length is exact above the limit, and never too small below it', (t) => {
+  fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(200), (json, limit) => {
+    const exact = Buffer.byteLength(JSON.stringify(json))
+    const measured = measureJson(json, limit)
+    if (exact > limit) t.equal(measured, exact)
+    else t.ok(measured >= exact && measured <= limit, `${JSON.stringify(json)}: ${measured}, ${exact}, ${limit}`)
+  }), { numRuns: 500 })
+  for (const text of ['\u0000'.repeat(50), '\ud800'.repeat(50), '€'.repeat(50), '"'.repeat(50), '😀'.repeat(50)]) {
+    const exact = Buffer.byteLength(JSON.stringify(text))
+    t.equal(measureJson(text, exact), exact)
+    t.equal(measureJson({ [text]: text }, 1), 2 * exact + 3)
+  }
+  t.end()
+})
