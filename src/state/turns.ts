@@ -1,7 +1,5 @@
 // Those of one process who want the same thing take turns, so that they do not get in each other's way again and again.
 
-import { setTimeout as pause } from 'node:timers/promises'
-
 export interface Turns {
   /** Joins those who wait for what has this key. */
   take (key: string): Turn
@@ -18,17 +16,9 @@ export interface Turn {
 /** @param patienceMs how long the one before is waited for. 250 by default. */
 export function createTurns (patienceMs = 250): Turns {
   const last = new Map<string, TurnOf>()
-
-  async function wait (before: Promise<void>): Promise<void> {
-    const impatience = new AbortController()
-    await Promise.race([before, pause(patienceMs, undefined, { signal: impatience.signal }).catch(() => {})])
-    impatience.abort()
-  }
-
   return {
     take (key) {
-      const before = last.get(key)
-      const turn = new TurnOf(key, last, before === undefined ? undefined : wait(before.ended))
+      const turn = new TurnOf(() => last.delete(key), last.get(key), patienceMs)
       last.set(key, turn)
       return turn
     }
@@ -37,23 +27,22 @@ export function createTurns (patienceMs = 250): Turns {
 
 class TurnOf implements Turn {
   readonly wait: Promise<void> | undefined
-  readonly #key: string
-  readonly #last: Map<string, TurnOf>
-  #letIn: (() => void) | undefined
+  /** Lets the next one in, or leaves where there is none. */
+  #pass: () => void
 
-  constructor (key: string, last: Map<string, TurnOf>, wait: Promise<void> | undefined) {
-    this.wait = wait
-    this.#key = key
-    this.#last = last
-  }
-
-  /** Asked for by whoever comes next: most are alone, and need no promise. */
-  get ended (): Promise<void> {
-    return new Promise((resolve) => { this.#letIn = resolve })
+  constructor (leave: () => void, before: TurnOf | undefined, patienceMs: number) {
+    this.#pass = leave
+    if (before === undefined) return
+    this.wait = new Promise((resolve) => {
+      const timer = setTimeout(resolve, patienceMs)
+      before.#pass = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   end (): void {
-    if (this.#letIn === undefined) this.#last.delete(this.#key)
-    else this.#letIn()
+    this.#pass()
   }
 }
