@@ -11,11 +11,13 @@ export interface Settings {
   readonly uris: readonly string[]
 }
 
+/** The session's changes are told on this stream from now on, and on none that was opened before it, by the clocks of the replicas. */
+export interface StreamOpened { readonly type: 'stream-opened', readonly session: string, readonly openedAt: number }
+
 export type RelayMessage =
   | { readonly type: 'session-ended', readonly session: string, readonly expiresAt: number }
   | { readonly type: 'session-changed', readonly session: string, readonly settings: Settings }
-  /** The session's changes are told on this stream from now on, and on none that was opened before it, by the clocks of the replicas. */
-  | { readonly type: 'stream-opened', readonly session: string, readonly openedAt: number }
+  | StreamOpened
   | { readonly type: 'call-cancelled', readonly session: string, readonly request: string | number }
   /** A client's answer to a request of the service, and that somebody has it. */
   | { readonly type: 'answered', readonly session: string, readonly request: string, readonly response: unknown }

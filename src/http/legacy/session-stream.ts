@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { Subscription, type StreamWords } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
 import type { RecentChanges } from '../../legacy/recent-changes.ts'
-import type { Relay, Settings } from '../../legacy/relay.ts'
+import type { Relay, Settings, StreamOpened } from '../../legacy/relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
@@ -55,10 +55,22 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
     switch (message.type) {
       case 'session-changed': return bySession.get(message.session)?.subscription.follow(toFilter(message.settings))
       case 'session-ended': return endStream(message.session)
-      case 'stream-opened': if ((bySession.get(message.session)?.openedAt ?? Infinity) < message.openedAt) endStream(message.session)
+      case 'stream-opened': return yieldTo(message)
     }
   }, () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) })
   const timer = setInterval(() => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) }, TOUCH_MS).unref()
+
+  function announce ({ session, openedAt }: Open): void {
+    relay.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
+  }
+
+  /** Ends an older one. The other replica does the same, though it may have heard of a newer one before it had its own: so it is told again. */
+  function yieldTo ({ session, openedAt }: StreamOpened): void {
+    const open = bySession.get(session)
+    if (open === undefined || open.openedAt === openedAt) return
+    if (open.openedAt < openedAt) endStream(session)
+    else announce(open)
+  }
 
   function toFilter ({ uris }: Settings): SubscriptionFilter {
     const lists = isWatching ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } : {}
@@ -79,7 +91,8 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       const stream = new SessionEventStream()
       const followed = await settings.read(session)
       const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
-      const entry = { openedAt: Date.now(), session, stream, subscription }
+      // Of two that were opened in the same millisecond, the lot decides which stays.
+      const entry = { openedAt: Date.now() + Math.random(), session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
@@ -89,7 +102,7 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       subscriptions.open(subscription)
       // Of what changed while it was being opened, too.
       refresh(session, subscription)
-      relay.send({ type: 'stream-opened', session: session.id, openedAt: entry.openedAt }).catch(() => {})
+      announce(entry)
       const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
       if (time !== undefined) for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
       // Before it has had an event, an older client cannot say that it comes back.

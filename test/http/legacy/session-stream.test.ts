@@ -1,5 +1,6 @@
 // The stream of a session on which it is told what has changed.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createApp, type AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
@@ -229,12 +230,23 @@ t.test('two services that share a Redis', async (t) => {
 
   t.test('a stream on one takes the place of that on the other (328)', async (t) => {
     const stream = await there.get()
+    // Which is the newer one is told by the millisecond.
+    await pause(2)
     const second = await here.get()
     await stream.ended()
     await touch(there, 'test:b')
     await second.next()
     t.strictSame(urisOf(second), ['test:b'])
     t.strictSame(urisOf(stream), [])
+  })
+
+  t.test('of two that are opened at once, one stays (328)', async (t) => {
+    for (let i = 0; i < 30; i++) {
+      const streams = await Promise.all([here.get(), there.get()])
+      await until(() => streams.some(({ hasEnded }) => hasEnded), 'the end of one')
+      await pause(2)
+      t.equal(streams.filter(({ hasEnded }) => hasEnded).length, 1)
+    }
   })
 
   t.test('a level that was set on one holds on the other (336)', async (t) => {
