@@ -1,8 +1,9 @@
 // A client of an earlier revision over node:http: it keeps what it is sent, and answers nothing by itself.
 
-import { request as openRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as openRequest, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
-import { until, within } from './deadline.ts'
+import { BegunAnswer } from './begun-answer.ts'
+import { within } from './deadline.ts'
 import type { Message } from './request.ts'
 import { checkSent } from './wire-schema.ts'
 
@@ -15,45 +16,27 @@ export type Headers = { readonly [name: string]: string | undefined }
 export interface StreamEvent { readonly id?: string, readonly data?: string, readonly retry?: string }
 
 /** An answer that has begun. */
-export class SessionReply {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
+export class SessionReply extends BegunAnswer {
   readonly events: StreamEvent[] = []
-  /** Every message so far, those of an array one by one. */
-  readonly messages: Message[] = []
-  comments = 0
-  hasEnded = false
-  isComplete = false
   /** The body, where it is no event stream. */
   text = ''
-  readonly #response: IncomingMessage
   readonly #check: (message: Message) => void
   #rest = ''
-  #taken = 0
 
-  constructor (response: IncomingMessage, check: (message: Message) => void) {
-    this.#response = response
+  constructor (incoming: IncomingMessage, check: (message: Message) => void) {
+    super(incoming)
     this.#check = check
-    this.status = response.statusCode ?? 0
-    this.headers = response.headers
-    response.setEncoding('utf8')
-    response.on('error', () => {})
-    response.on('data', (chunk: string) => {
+    incoming.on('data', (chunk: string) => {
       if (this.isStream) this.#take(chunk)
       else this.text += chunk
     })
-    response.on('close', () => {
-      this.isComplete = response.complete
+    incoming.on('close', () => {
+      this.isComplete = incoming.complete
       this.hasEnded = true
       // What the HTTP server itself refuses is no message.
-      if (this.text !== '' && response.complete && this.status !== 431) for (const message of [JSON.parse(this.text)].flat()) this.#keep(message)
+      if (this.text !== '' && incoming.complete && this.status !== 431) for (const message of [JSON.parse(this.text)].flat()) this.#keep(message)
     })
   }
-
-  get isStream (): boolean { return this.headers['content-type']?.startsWith('text/event-stream') === true }
-
-  /** The last message, which is the response once the answer has ended. */
-  get response (): Message { return this.messages.at(-1) }
 
   get result (): Message { return this.response?.result }
 
@@ -61,20 +44,6 @@ export class SessionReply {
 
   /** The id of the last event that had one. */
   get lastEventId (): string { return this.events.findLast(({ id }) => id !== undefined)?.id ?? '' }
-
-  /** The next message that this has not returned before. */
-  async next (deadlineMs?: number): Promise<Message> {
-    await until(() => this.messages.length > this.#taken, 'a message', deadlineMs)
-    return this.messages[this.#taken++]
-  }
-
-  async ended (deadlineMs?: number): Promise<this> {
-    await until(() => this.hasEnded, 'the end of the answer', deadlineMs)
-    return this
-  }
-
-  /** Breaks the connection off. */
-  close (): void { this.#response.destroy() }
 
   #take (chunk: string): void {
     const blocks = (this.#rest + chunk).split('\n\n')

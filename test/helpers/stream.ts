@@ -1,76 +1,42 @@
 // A client of the endpoint over node:http, for answers that come in pieces and for clients that leave in the middle.
 
-import { request as openRequest, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request as openRequest, type Agent, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
+import { BegunAnswer } from './begun-answer.ts'
 import { META, readMessages, toPost, type Message, type RequestParts } from './request.ts'
-import { until, within } from './deadline.ts'
+import { within } from './deadline.ts'
 import { checkSent } from './wire-schema.ts'
 
 /** An answer that has begun. */
-export class AnswerStream {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  /** Every message so far. */
-  readonly messages: Message[] = []
-  /** How many keep-alive comments have come. */
-  comments = 0
+export class AnswerStream extends BegunAnswer {
   receivedBytes = 0
-  hasEnded = false
-  /** Whether it ended as it should, and not with a broken connection. */
-  isComplete = false
-  readonly #response: IncomingMessage
-  readonly #isEvents: boolean
   readonly #method: string
   #text = ''
-  #taken = 0
 
   /** @param method of the request, a subscription by default. A message that the revision does not have is thrown, out of anybody's reach. */
-  constructor (response: IncomingMessage, method = 'subscriptions/listen') {
-    this.#response = response
+  constructor (incoming: IncomingMessage, method = 'subscriptions/listen') {
+    super(incoming)
     this.#method = method
-    this.status = response.statusCode ?? 0
-    this.headers = response.headers
-    this.#isEvents = response.headers['content-type']?.startsWith('text/event-stream') === true
-    response.setEncoding('utf8')
-    response.on('error', () => {})
-    response.on('close', () => {
-      this.isComplete = response.complete
-      if (!this.#isEvents && this.#text !== '') this.#keep(readMessages(this.#text, ''))
+    incoming.on('close', () => {
+      this.isComplete = incoming.complete
+      if (!this.isStream && this.#text !== '') this.#keep(readMessages(this.#text, ''))
       this.hasEnded = true
     })
-    response.on('data', (chunk: string) => this.#take(chunk))
+    incoming.on('data', (chunk: string) => this.#take(chunk))
   }
-
-  /** The last message, which is the response once the answer has ended. */
-  get response (): Message { return this.messages.at(-1) }
 
   /** The text of an answer that is no event stream. */
   get text (): string { return this.#text }
 
-  /** The next message that this has not returned before. */
-  async next (deadlineMs?: number): Promise<Message> {
-    await until(() => this.messages.length > this.#taken, 'a message', deadlineMs)
-    return this.messages[this.#taken++]
-  }
-
-  /** Resolves to itself once the answer has ended, well or badly. */
-  async ended (deadlineMs?: number): Promise<this> {
-    await until(() => this.hasEnded, 'the end of the answer', deadlineMs)
-    return this
-  }
-
   /** Reads nothing more until `resume` is called. */
-  pause (): void { this.#response.pause() }
+  pause (): void { this.incoming.pause() }
 
-  resume (): void { this.#response.resume() }
-
-  /** Breaks the connection off, as a client does that is gone. */
-  close (): void { this.#response.destroy() }
+  resume (): void { this.incoming.resume() }
 
   #take (chunk: string): void {
     this.#text += chunk
     this.receivedBytes += Buffer.byteLength(chunk)
-    if (!this.#isEvents) return
+    if (!this.isStream) return
     const events = this.#text.split('\n\n')
     this.#text = events.pop() ?? ''
     for (const event of events) {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
 import type { Message } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply } from '../../helpers/session.ts'
+import { ASKERS } from './askers.ts'
 
 const FILES = {
   'tools/all.ts': `
@@ -32,15 +33,7 @@ const FILES = {
       define('sample_tools', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10, tools: [{ name: 't', inputSchema: { type: 'object' } }] }) })).a)),
       define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ a: roots() })).a))
     ]`,
-  'prompts/ask.ts': `
-    import { definePrompt, elicit } from 'trivet'
-    export default definePrompt({ name: 'ask', description: 'Asks.', render: async (_, ctx) => {
-      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }) })
-      return 'Hello ' + (who.content?.name ?? 'nobody')
-    } })`,
-  'resources/ask.resource.ts': `
-    import { defineResource, roots } from 'trivet'
-    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => (await ctx.ask({ all: roots() })).all.roots.map(({ uri }) => uri).join() })`
+  ...ASKERS
 }
 
 async function open (t: Test, revision: string): Promise<SessionClient> {

@@ -8,6 +8,7 @@ import { until } from '../../helpers/deadline.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import type { Message } from '../../helpers/request.ts'
 import { openSession, type SessionClient, type SessionOptions, type SessionReply } from '../../helpers/session.ts'
+import { ASKERS } from './askers.ts'
 
 const FILES = {
   'tools/all.ts': `
@@ -41,15 +42,7 @@ const FILES = {
       define('tries', async (_, ctx) => { try { await size(ctx) } catch (error) { return error.name + ': ' + error.message } }),
       define('state', () => JSON.stringify(state))
     ]`,
-  'prompts/ask.ts': `
-    import { definePrompt, elicit } from 'trivet'
-    export default definePrompt({ name: 'ask', description: 'Asks.', render: async (_, ctx) => {
-      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }) })
-      return 'Hello ' + (who.content?.name ?? 'nobody')
-    } })`,
-  'resources/ask.resource.ts': `
-    import { defineResource, roots } from 'trivet'
-    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => (await ctx.ask({ all: roots() })).all.roots.map(({ uri }) => uri).join() })`
+  ...ASKERS
 }
 
 const LARGE = { action: 'accept', content: { size: 'L' } }
