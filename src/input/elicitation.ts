@@ -6,7 +6,7 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { Verdict } from '../schema/check.ts'
 import { checkOf } from '../schema/reader.ts'
 import type { Form, Forms } from './form.ts'
-import { findJsonFault } from './json-value.ts'
+import { findJsonFault } from './json-fault.ts'
 import { plainAnswer, toRequestJson, type Answer, type Complain, type ToQuestion } from './question.ts'
 
 const urlCheck = checkOf(Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) }))

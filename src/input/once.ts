@@ -1,4 +1,4 @@
-import { findJsonFault } from './json-value.ts'
+import { findJsonFault } from './json-fault.ts'
 
 /** Does it, and rejects where its result could not be carried to another round. */
 export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@
 
 import type { Settings } from '../protocol/capabilities.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import { findJsonFault } from './json-value.ts'
+import { findJsonFault } from './json-fault.ts'
 import { plainAnswer, toRequestJson, type Complain, type ToQuestion } from './question.ts'
 import { sampleParamsShape, sampleResultShape } from './sampling-shapes.ts'
 
