@@ -3,7 +3,7 @@
 import { ToolError } from '../authoring/tool-error.ts'
 import type { Check, Verdict } from '../schema/check.ts'
 import { copyJson } from './json-copy.ts'
-import { JsonValue, measureJson } from './json-value.ts'
+import { JsonValue } from './json-value.ts'
 
 /** What handles need to know of their kind. */
 export interface HandleKind {
@@ -27,10 +27,9 @@ export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promi
 
 function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, verdict: Verdict): JsonValue {
   if (!verdict.ok) throw new Error(`the value of a ${kind} does not match its schema: ${verdict.problems.join('; ')}`)
-  const json = mayChangeValue ? toJson(kind, verdict.value) : verdict.value
-  const bytes = measureJson(json, maxBytes)
-  if (bytes > maxBytes) throw new ToolError(`This ${kind} would be too large: ${bytes} bytes, the limit is ${maxBytes}. Nothing was changed.`)
-  return new JsonValue(json)
+  const value = new JsonValue(mayChangeValue ? toJson(kind, verdict.value) : verdict.value)
+  if (value.isLongerThan(maxBytes)) throw new ToolError(`This ${kind} would be too large: ${value.bytes.length} bytes, the limit is ${maxBytes}. Nothing was changed.`)
+  return value
 }
 
 function toJson (kind: string, value: unknown): unknown {

@@ -5,11 +5,11 @@ import type { StateValue } from './state-store.ts'
 
 /** Becomes text only in a store that needs its bytes. */
 export class JsonValue implements StateValue {
-  /** Not to be changed any more: the store has it, and others may read it there. */
+  /** Others may read it in the store: to be copied before anybody may change it. */
   readonly json: unknown
   #bytes: Buffer | undefined
 
-  /** @param json a JSON value that nobody else has. */
+  /** @param json a JSON value that nobody changes any more. */
   constructor (json: unknown) {
     this.json = json
   }
@@ -18,6 +18,11 @@ export class JsonValue implements StateValue {
     this.#bytes ??= Buffer.from(JSON.stringify(this.json))
     return this.#bytes
   }
+
+  /** Whether it has more bytes than so many. Seldom makes them to find out. */
+  isLongerThan (limit: number): boolean {
+    return longest(this.json, 0) > limit && this.bytes.length > limit
+  }
 }
 
 /** What was written as JSON: the caller's own, who may change it. */
@@ -25,13 +30,7 @@ export function readJson (value: StateValue): unknown {
   return value instanceof JsonValue ? cloneJson(value.json) : JSON.parse(value.bytes.toString())
 }
 
-/** The length of its JSON in bytes. Exact above the limit and near it; anything below the limit otherwise, because that is cheaper. */
-export function measureJson (json: unknown, limit: number): number {
-  const most = longest(json, 0)
-  return most <= limit ? most : Buffer.byteLength(JSON.stringify(json))
-}
-
-/** As if each character were of the kind that takes most. */
+/** How many bytes its JSON can have at most: as if each character were of the kind that takes most. */
 function longest (json: unknown, depth: number): number {
   if (typeof json === 'string') return 2 + 6 * json.length
   if (typeof json !== 'object' || json === null) return 25

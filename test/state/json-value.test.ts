@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { cloneJson, copyJson } from '../../src/state/json-copy.ts'
-import { JsonValue, measureJson, readJson } from '../../src/state/json-value.ts'
+import { JsonValue, readJson } from '../../src/state/json-value.ts'
 
 const viaText = (value: unknown): unknown => {
   const json: string | undefined = JSON.stringify(value)
@@ -74,7 +74,8 @@ t.test('what has no JSON throws, and what is deep has one', (t) => {
   for (let i = 0; i < 1000; i++) json = i % 2 === 0 ? `[${json}]` : `{"a":${json}}`
   const deep: unknown = JSON.parse(json)
   for (const copy of [copyJson(deep), cloneJson(deep)]) t.equal(JSON.stringify(copy), json)
-  t.equal(measureJson(deep, 1_000_000), json.length)
+  t.equal(new JsonValue(deep).isLongerThan(json.length), false)
+  t.equal(new JsonValue(deep).isLongerThan(json.length - 1), true)
   t.end()
 })
 
@@ -89,17 +90,19 @@ t.test('a value has the bytes of its JSON, made once, and is read as often as wa
   t.end()
 })
 
-t.test('a length is exact above the limit, and never too small below it', (t) => {
+t.test('a value is longer than what its JSON has more bytes than, and than nothing else', (t) => {
   fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(200), (json, limit) => {
     const exact = Buffer.byteLength(JSON.stringify(json))
-    const measured = measureJson(json, limit)
-    if (exact > limit) t.equal(measured, exact)
-    else t.ok(measured >= exact && measured <= limit, `${JSON.stringify(json)}: ${measured}, ${exact}, ${limit}`)
+    for (const bytes of [limit, exact - 1, exact]) t.equal(new JsonValue(json).isLongerThan(bytes), exact > bytes, `${JSON.stringify(json)}: ${exact}, ${bytes}`)
   }), { numRuns: 500 })
   for (const text of ['\u0000'.repeat(50), '\ud800'.repeat(50), '€'.repeat(50), '"'.repeat(50), '😀'.repeat(50)]) {
     const exact = Buffer.byteLength(JSON.stringify(text))
-    t.equal(measureJson(text, exact), exact)
-    t.equal(measureJson({ [text]: text }, 1), 2 * exact + 3)
+    for (const [json, length] of [[text, exact], [{ [text]: text }, 2 * exact + 3]] as const) {
+      const value = new JsonValue(json)
+      t.equal(value.isLongerThan(length), false)
+      t.equal(value.isLongerThan(length - 1), true)
+      t.equal(value.bytes.length, length)
+    }
   }
   t.end()
 })
