@@ -3,47 +3,51 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
-import { createDispatcher } from './dispatch/dispatcher.ts'
 import type { Method } from './dispatch/method.ts'
+import { createPipeline, type PipelineDependencies } from './dispatch/pipeline.ts'
+import type { EraSupport } from './dispatch/request-context.ts'
 import type { EventBus } from './events/event-bus.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
-import type { InFlight } from './http/in-flight.ts'
+import type { Era } from './http/era.ts'
+import { createKeepAlive } from './http/keep-alive.ts'
+import { createLegacyEra } from './http/legacy/era.ts'
 import { createHandshake } from './http/legacy/handshake.ts'
-import { createKeepAlive } from './http/legacy/keep-alive.ts'
-import { createLegacyEra } from './http/legacy/legacy-era.ts'
-import { createSessionCalls } from './http/legacy/session-call.ts'
-import { createSessionListen } from './http/legacy/session-listen.ts'
-import { createSessionPost } from './http/legacy/session-post.ts'
+import { createListen } from './http/legacy/listen.ts'
+import { createPost } from './http/legacy/post.ts'
 import { createSessionStreams } from './http/legacy/session-stream.ts'
-import type { OtherEra } from './http/other-era.ts'
+import type { Replies } from './http/replies.ts'
 import { createQuestions } from './input/questions.ts'
 import type { Sealer } from './input/sealer.ts'
 import { createCallStreams } from './legacy/call-streams.ts'
 import { createClientAnswers } from './legacy/client-answers.ts'
 import { openEndedSessions } from './legacy/ended-sessions.ts'
 import { createLegacySnapshots } from './legacy/legacy-snapshots.ts'
+import { describeLack, LiveInputRound, Unanswered } from './legacy/live-input-round.ts'
 import { createMemoryEventLog } from './legacy/memory-event-log.ts'
 import { createMemoryRelay } from './legacy/memory-relay.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
 import { createRedisEventLog } from './legacy/redis-event-log.ts'
 import { openRedisRelay } from './legacy/redis-relay.ts'
+import { createSessionCalls } from './legacy/session-calls.ts'
+import { sessionCallerOf } from './legacy/session-caller.ts'
 import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
-import { initialize } from './methods/legacy/initialize.ts'
 import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import type { StateStore } from './state/state-store.ts'
 
-export interface LegacyParts {
+export interface LegacyDependencies {
   readonly config: Config
   readonly log: FastifyBaseLogger
   readonly catalog: Catalog
   readonly methods: readonly Method[]
+  /** All that the pipelines of the eras have in common. */
+  readonly pipelineDependencies: Omit<PipelineDependencies, 'support' | 'methods'>
+  readonly replies: Replies
   readonly store: StateStore
   readonly bus: EventBus
   readonly subscriptions: Subscriptions
   readonly sealer: Sealer
-  readonly inFlight: InFlight
   /** Where replicas share one. */
   readonly redis: RedisConnection | undefined
 }
@@ -51,7 +55,8 @@ export interface LegacyParts {
 /** What is kept of a call's stream for a client that was cut off. */
 const EVENT_LOG = { maxEvents: 1000, ttlMs: 600_000 }
 
-export async function openLegacyEra ({ config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }: LegacyParts): Promise<OtherEra> {
+export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
+  const { config, log, catalog, methods, pipelineDependencies, replies, store, bus, subscriptions, sealer, redis } = dependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = redis === undefined ? createMemoryRelay() : await openRedisRelay(redis, { onError })
@@ -60,34 +65,39 @@ export async function openLegacyEra ({ config, log, catalog, methods, store, bus
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
   const answers = createClientAnswers(relay)
+  const calls = createSessionCalls(relay)
   const changes = createRecentChanges(bus)
   const callStreams = createCallStreams(eventLog, relay, onError)
   const sessionStreams = createSessionStreams({ relay, settings, subscriptions, changes, isWatching })
   const keepAlive = createKeepAlive(config.keepAliveMs)
-  const calls = createSessionCalls({
-    catalog,
-    snapshotIn: createLegacySnapshots(),
-    dispatcher: createDispatcher(createLegacyMethods(methods, settings)),
-    questions: createQuestions(),
-    inFlight,
-    relay,
-    settings,
-    answers,
-    answerTtlMs: config.requestStateTtlMs
+  const pipeline = createPipeline({
+    ...pipelineDependencies,
+    support: createLegacySupport(catalog),
+    methods: [...methods, ...createLegacyMethods({ settings, isWatching })]
   })
   return createLegacyEra({
     sessions,
     ended,
     settings,
-    handshake: createHandshake({ catalog, sessions, initialize: (params, snapshot) => initialize(params, snapshot, isWatching) }),
-    post: createSessionPost({ relay, answers, callStreams, keepAlive, call: calls.call }),
-    listen: createSessionListen({ eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
+    replies,
+    handshake: createHandshake({ pipeline, sessions }),
+    post: createPost({ pipeline, replies, relay, answers, calls, settings, callStreams, keepAlive, answerTtlMs: config.requestStateTtlMs }),
+    listen: createListen({ replies, eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
     // Those on which sessions hear of changes are ended with all the others of their kind.
     endStreams: () => keepAlive.endFollowers(),
     async close () {
-      // What a client has left is finished all the same: it may come back for it on another replica.
-      await calls.settled(config.shutdownTimeoutMs)
       for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, eventLog, relay]) part.close()
     }
   })
+}
+
+function createLegacySupport (catalog: Catalog): EraSupport {
+  const snapshotIn = createLegacySnapshots()
+  const questions = createQuestions()
+  return {
+    era: 'legacy',
+    snapshotFor: (revision) => snapshotIn(catalog.current, revision),
+    openRound: (_, { caller, lifetime }) => new LiveInputRound(questions, sessionCallerOf(caller), lifetime),
+    toMissingCapability: (missing) => new Unanswered(describeLack(missing))
+  }
 }

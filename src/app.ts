@@ -6,25 +6,32 @@ import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { completeConfig, ConfigError, isLoopback, type Config } from './config.ts'
-import { createDispatcher } from './dispatch/dispatcher.ts'
+import { allowAll } from './dispatch/authorizer.ts'
+import { unlimited } from './dispatch/limiter.ts'
+import { createLifetimes } from './dispatch/lifetimes.ts'
+import { createLogObserver } from './dispatch/log-observer.ts'
+import { joinObservers } from './dispatch/observer.ts'
+import { createPipeline } from './dispatch/pipeline.ts'
 import type { EventBus } from './events/event-bus.ts'
 import { createMemoryEventBus } from './events/memory-event-bus.ts'
 import { openRedisEventBus } from './events/redis-event-bus.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
+import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
 import { registerGuards } from './http/guards.ts'
 import { registerHealthRoutes } from './http/health-routes.ts'
-import { createInFlight } from './http/in-flight.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
+import { createModernEra } from './http/modern/era.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
-import type { OtherEra } from './http/other-era.ts'
+import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
 import { createSealer } from './input/sealer.ts'
 import { createMethods } from './methods/method-list.ts'
 import { createOutageLog } from './outage-log.ts'
 import { openRedis, type RedisConnection } from './redis-connection.ts'
+import { missingClientCapability } from './protocol/errors.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
@@ -99,7 +106,6 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, { maxPerOwner: config.maxHandles }),
-    inputRounds: createInputRounds({ sealer, ttlMs: config.requestStateTtlMs }),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
@@ -107,28 +113,46 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   })
 
   const app = createFastify(log)
-  const inFlight = createInFlight()
-  const otherEras: OtherEra[] = []
-  const parts = { config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }
-  if (config.legacy === 'on') otherEras.push(await openLegacyEra(parts).catch(giveUp))
+  const lifetimes = createLifetimes()
+  // Each observer, the authorizer and the limiter is one line here.
+  const observer = joinObservers([
+    createLogObserver(log)
+  ])
+  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter: unlimited }
+  const replies = createReplies(observer)
+  const inputRounds = createInputRounds({ sealer, ttlMs: config.requestStateTtlMs })
+  const pipeline = createPipeline({
+    ...pipelineDependencies,
+    methods,
+    support: {
+      era: 'modern',
+      snapshotFor: () => catalog.current,
+      openRound: inputRounds.open,
+      toMissingCapability: missingClientCapability
+    }
+  })
+  const eras: Era[] = [createModernEra({ pipeline, replies })]
+  const parts = { config, log, catalog, methods, pipelineDependencies, replies, store, bus, subscriptions, sealer, redis }
+  // It looks at each request first: the modern era takes whatever is left.
+  if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(giveUp))
   const shutdown = registerShutdown(app, {
-    inFlight,
+    lifetimes,
     endStreams () {
       subscriptions.close()
-      for (const era of otherEras) era.endStreams()
+      for (const era of eras) era.endStreams()
     },
     timeoutMs: config.shutdownTimeoutMs,
     drainMs: config.drainMs,
     async closeRest () {
-      await Promise.all(otherEras.map(async (era) => await era.close()))
+      await Promise.all(eras.map(async (era) => await era.close()))
       await closeAll()
     }
   })
   app.register(async (open) => registerHealthRoutes(open, shutdown, [{ name: 'the state store', check: async () => await store.check() }]))
   app.register(async (guarded) => {
-    registerGuards(guarded, { policy: createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator, shutdown })
-    registerBody(guarded, config.maxBodyBytes)
-    registerMcpRoute(guarded, { path: config.path, catalog, dispatcher: createDispatcher(methods), inFlight, otherEras })
+    registerGuards(guarded, { policy: createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator, shutdown, replies })
+    registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
+    registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
   return { app, catalog, drain: shutdown.drain }
 }

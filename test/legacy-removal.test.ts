@@ -58,7 +58,7 @@ t.test('without the earlier revisions, what is left', async (t) => {
 
   t.equal(taken.length, 2, 'is named in two lines of app.ts')
   t.match(taken[0], /^import \{ openLegacyEra \} from '\.\/app-legacy\.ts'$/, 'an import')
-  t.match(taken[1], /^ {2}if \(config\.legacy === 'on'\) otherEras\.push\(await openLegacyEra\(.*\)\)$/, 'and the line that opens them')
+  t.match(taken[1], /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await openLegacyEra\(.*\)\)$/, 'and the line that opens them')
   t.equal(await build(folder), '', 'compiles without a complaint')
 
   const app = await startBuilt(t, folder)

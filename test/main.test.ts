@@ -46,7 +46,7 @@ t.test('logs one line for each request: what it was and how it ended, and nothin
     [{ method: 'resources/read', params: { uri: 'file:///a.md' } }, { method: 'resources/read', name: 'file:///a.md', status: 200 }],
     [{ method: 'resources/read', params: { uri: `book://${marker}` } }, { method: 'resources/read', name: 'book://{id}', status: 200 }],
     [{ method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: marker } } }, { method: 'completion/complete', name: 'p', status: 200 }],
-    [{ method: 'nothing/known' }, { method: 'nothing/known', status: 404, code: -32601 }],
+    [{ method: `nothing/${marker}` }, { status: 404, code: -32601 }],
     [{ method: 'tools/list', headers: { 'mcp-method': marker } }, { method: 'tools/list', status: 400, code: -32020 }],
     [{ method: 'tools/list', headers: { 'content-type': 'text/plain' } }, { status: 415, code: -32600 }]
   ]

@@ -6,19 +6,18 @@ import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { Handles } from '../authoring/handles.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import type { InputRound } from '../input/input-round.ts'
-import type { InputRounds } from '../input/sealed-input-round.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { HandleAccess } from '../state/handles.ts'
-import type { RequestContext, RequestLog } from './request-context.ts'
+import type { RequestLog } from './caller.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** What every method that runs a catalog's code is given. */
-export interface HandlerOptions {
+export interface HandlerDependencies {
   /** How long the code may take where nothing else is said. */
   readonly requestTimeoutMs: number
   /** Where changes are published. */
   readonly announce: Announce
   readonly handles: HandleAccess
-  readonly inputRounds: InputRounds
 }
 
 /** @param owner whose business it is, where it is not everyone's. */
@@ -35,16 +34,16 @@ export class HandlerContext implements Context {
   readonly #handles: HandleAccess
   readonly #announce: Announce
 
-  constructor (request: RequestContext, round: InputRound, { announce, handles }: HandlerOptions) {
+  constructor (request: RequestContext, round: InputRound, { announce, handles }: HandlerDependencies) {
     this.#request = request
     this.#round = round
     this.#handles = handles
     this.#announce = announce
   }
 
-  get signal (): AbortSignal { return this.#request.signal }
+  get signal (): AbortSignal { return this.#request.lifetime.signal }
   get principal (): Principal { return this.#request.principal }
-  get revision (): string { return this.#request.envelope.revision }
+  get revision (): string { return this.#request.revision }
   get requestId (): string { return this.#request.requestId }
 
   get client (): Context['client'] {
@@ -102,7 +101,7 @@ export class HandlerContext implements Context {
 export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
-  constructor (request: RequestContext, round: InputRound, options: HandlerOptions, uri: string) {
+  constructor (request: RequestContext, round: InputRound, options: HandlerDependencies, uri: string) {
     super(request, round, options)
     this.uri = uri
   }

@@ -1,16 +1,14 @@
 // Runs a catalog's code for a request, for as long as the request lives and no longer than it may.
 
-import { RequestAborted } from './endings.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Lifetime } from './lifetime.ts'
 
-/** Resolves to what the handler returns; rejects with why it was given up on, even where it does not heed its signal. */
-export function runHandler<T> (context: RequestContext, timeoutMs: number, run: () => T | Promise<T>): T | Promise<T> {
+/** Resolves to what the handler returns; rejects when the request is stopped, even where the handler does not heed its signal. */
+export function runHandler<T> (lifetime: Lifetime, timeoutMs: number, run: () => T | Promise<T>): T | Promise<T> {
   const output = run()
   if (!isThenable(output)) return output
   return new Promise((resolve, reject) => {
-    context.onAbort = reject
-    context.limit(timeoutMs)
-    if (context.isAborted) reject(new RequestAborted('The request has ended'))
+    lifetime.onStop(reject)
+    lifetime.limit(timeoutMs)
     Promise.resolve(output).then(resolve, reject)
   })
 }

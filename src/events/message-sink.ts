@@ -12,8 +12,8 @@ export interface MessageSink {
   cut (): void
   /** Whether messages are waiting because the client does not take them. */
   readonly isBlocked: boolean
-  /** Called each time that waiting messages have gone out. */
-  onDrain: (() => void) | undefined
-  /** Called once, when the stream has ended, whoever ended it. */
-  onClose: (() => void) | undefined
+  /** Calls the listener each time that waiting messages have gone out. */
+  onDrain (listener: () => void): void
+  /** Calls the listener once, when the stream is closed. `isComplete` where its last message was sent before. */
+  onClose (listener: (isComplete: boolean) => void): void
 }

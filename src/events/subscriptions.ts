@@ -72,15 +72,15 @@ export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, o
     get isFull () { return open.size >= maxStreams },
     open (subscription) {
       const { sink, words } = subscription
-      sink.onClose = () => {
+      sink.onClose(() => {
         open.delete(subscription)
         pending.delete(subscription)
-      }
-      sink.onDrain = () => {
+      })
+      sink.onDrain(() => {
         // Behind, but reading.
         subscription.blockedRounds = 0
         subscription.flush()
-      }
+      })
       // Before it can hear anything: nothing may precede it.
       const opening = words.opening?.()
       if (opening !== undefined) sink.send(opening)

@@ -3,9 +3,14 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { internalError, invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
-import { toErrorResponse } from '../protocol/json-rpc.ts'
+import type { Replies } from './replies.ts'
 
-export function registerBody (app: FastifyInstance, maxBodyBytes: number): void {
+export interface BodyOptions {
+  readonly maxBodyBytes: number
+  readonly replies: Replies
+}
+
+export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: BodyOptions): void {
   // Refuses keys that would reach an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -15,10 +20,7 @@ export function registerBody (app: FastifyInstance, maxBodyBytes: number): void 
   })
 
   app.setErrorHandler((error: FastifyError | ProtocolError, request: FastifyRequest, reply: FastifyReply) => {
-    const failure = toBodyError(error, maxBodyBytes)
-    request.mcp.errorCode = failure.code
-    if (failure.code === -32603) request.log.error({ err: error }, 'request failed')
-    return reply.code(failure.code === -32603 ? 500 : failure.httpStatus).header('content-type', 'application/json').send(toErrorResponse(undefined, failure))
+    replies.refuse(toBodyError(error, maxBodyBytes), request, reply)
   })
 }
 

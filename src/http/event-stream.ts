@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
 
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import type { MessageSink } from '../events/message-sink.ts'
 
 /** Past this many bytes that a client has not taken, notifications of its request are left out. */
@@ -9,8 +10,8 @@ const MAX_BUFFERED_BYTES = 1_048_576
 const KEEP_ALIVE = Buffer.from(':\n\n')
 
 export class EventStream extends Readable implements MessageSink {
-  onDrain: (() => void) | undefined
-  onClose: (() => void) | undefined
+  readonly #onDrain: Array<() => void> = []
+  readonly #onClose: Array<(isComplete: boolean) => void> = []
   #ended = false
 
   constructor () {
@@ -37,6 +38,10 @@ export class EventStream extends Readable implements MessageSink {
     if (!this.#ended) this.push(`retry: ${ms}\n\n`)
   }
 
+  onDrain (listener: () => void): void { this.#onDrain.push(listener) }
+
+  onClose (listener: (isComplete: boolean) => void): void { this.#onClose.push(listener) }
+
   keepAlive (): void {
     if (!this.#ended) this.push(KEEP_ALIVE)
   }
@@ -55,27 +60,32 @@ export class EventStream extends Readable implements MessageSink {
 
   /** More may come; at this moment the last of what was waiting still counts, and right after it is gone. */
   override _read (): void {
-    if (this.onDrain !== undefined) queueMicrotask(this.#drained)
+    if (this.#onDrain.length > 0) queueMicrotask(this.#drained)
   }
 
   readonly #drained = (): void => {
-    if (!this.#ended && !this.isBlocked) this.onDrain?.()
+    if (!this.#ended && !this.isBlocked) for (const listener of this.#onDrain) listener()
   }
 
   override _destroy (error: Error | null, callback: (error?: Error | null) => void): void {
     this.#ended = true
-    this.onClose?.()
-    this.onClose = undefined
-    this.onDrain = undefined
+    this.#onDrain.length = 0
+    for (const listener of this.#onClose.splice(0)) listener(this.readableEnded)
     callback(error)
   }
 }
 
-export const EVENT_STREAM_HEADERS = {
+const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   // Asks reverse proxies to pass events on as they come.
   'x-accel-buffering': 'no',
   // A connection that is over with its stream holds up no shutdown.
   connection: 'close'
+}
+
+/** Answers with a stream: this one, or a new one. */
+export function openEventStream (reply: FastifyReply, stream = new EventStream()): EventStream {
+  reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+  return stream
 }

@@ -4,10 +4,9 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
-import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
-import { toErrorResponse } from '../protocol/json-rpc.ts'
+import { invalidRequest, overloaded } from '../protocol/errors.ts'
 import type { OriginPolicy } from './origin-policy.ts'
-import { openRequestLog } from './request-log.ts'
+import type { Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
 
 declare module 'fastify' {
@@ -20,24 +19,23 @@ export interface GuardsOptions {
   readonly policy: OriginPolicy
   readonly authenticator: Authenticator
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
+  readonly replies: Replies
 }
 
-export function registerGuards (app: FastifyInstance, { policy, authenticator, shutdown }: GuardsOptions): void {
+export function registerGuards (app: FastifyInstance, { policy, authenticator, shutdown, replies }: GuardsOptions): void {
   app.decorateRequest('principal')
-  app.decorateRequest('mcp')
   const addCorsHeaders = policy.allowsSomeOrigin ? createCors(app) : undefined
 
-  // One hook for all of it, the log included: each hook costs a request as much as finding its route.
+  // One hook for all of it: each hook costs a request as much as finding its route.
   app.addHook('onRequest', function (request, reply, done) {
-    openRequestLog(request, reply)
     const { host, origin } = request.headers
     if (shutdown.isRefusing) {
       reply.header('retry-after', '1').header('connection', 'close')
-      refuse(reply, overloaded('This replica is shutting down. Nothing was done; try again.'))
+      replies.refuse(overloaded('This replica is shutting down. Nothing was done; try again.'), request, reply)
     } else if (!policy.allowsHost(host)) {
-      refuse(reply, invalidRequest(`Host ${host ?? '(none)'} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403))
+      replies.refuse(invalidRequest(`Host ${host ?? '(none)'} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403), request, reply)
     } else if (!policy.allowsOrigin(origin)) {
-      refuse(reply, invalidRequest(`Origin ${origin ?? '(none)'} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403))
+      replies.refuse(invalidRequest(`Origin ${origin ?? '(none)'} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403), request, reply)
     } else if (origin === undefined || addCorsHeaders === undefined) {
       authenticate(request, reply, done)
     } else {
@@ -56,6 +54,12 @@ export function registerGuards (app: FastifyInstance, { policy, authenticator, s
     if (principal instanceof Promise) principal.then((settled) => proceed(settled, request, done), (error: unknown) => reject(error, request, reply))
     else proceed(principal, request, done)
   }
+
+  function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    request.log.info({ err: error }, 'not authenticated')
+    reply.header('www-authenticate', 'Bearer')
+    replies.refuse(invalidRequest('the Authorization header is missing or not valid', 401), request, reply)
+  }
 }
 
 function proceed (principal: Principal, request: FastifyRequest, done: () => void): void {
@@ -72,15 +76,4 @@ function createCors (app: FastifyInstance): onRequestHookHandler | undefined {
   // Only allowed origins get as far as the hook, so each may have the answer.
   cors(capturing, { origin: true, methods: ['GET', 'POST', 'DELETE'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 }, (error) => { if (error !== undefined) throw error })
   return captured
-}
-
-function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  request.log.info({ err: error }, 'not authenticated')
-  reply.header('www-authenticate', 'Bearer')
-  refuse(reply, invalidRequest('the Authorization header is missing or not valid', 401))
-}
-
-/** Before the body has been read there is no id to answer under. */
-function refuse (reply: FastifyReply, error: ProtocolError): void {
-  reply.code(error.httpStatus).header('content-type', 'application/json').send(toErrorResponse(undefined, error))
 }

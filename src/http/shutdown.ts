@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Lifetimes } from '../dispatch/lifetimes.ts'
 import type { Health } from './health-routes.ts'
-import type { InFlight } from './in-flight.ts'
 
 export interface ShutdownOptions {
-  readonly inFlight: InFlight
+  readonly lifetimes: Lifetimes
   /** Ends what would go on for ever, each stream in its own way. */
   endStreams (): void
   readonly timeoutMs: number
@@ -29,10 +29,12 @@ const REFUSING_MS = 1000
 /** After its end was announced, a request has this long to send its last bytes, in milliseconds. */
 const LAST_BYTES_MS = 500
 
-export function registerShutdown (app: FastifyInstance, { inFlight, endStreams, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
+export function registerShutdown (app: FastifyInstance, { lifetimes, endStreams, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
   let unreadyReason: string | undefined
   let isRefusing = false
   const timers: NodeJS.Timeout[] = []
+  let giveUp = (): void => {}
+  const late = new Promise<void>((resolve) => { giveUp = resolve })
 
   app.addHook('preClose', (done) => {
     unreadyReason = SHUTTING_DOWN
@@ -40,12 +42,17 @@ export function registerShutdown (app: FastifyInstance, { inFlight, endStreams, 
     app.server.keepAliveTimeout = 1
     endStreams()
     timers.push(setTimeout(() => {
-      inFlight.abortAll()
-      timers.push(setTimeout(() => app.server.closeAllConnections(), LAST_BYTES_MS))
+      lifetimes.stopAll()
+      timers.push(setTimeout(() => {
+        app.server.closeAllConnections()
+        giveUp()
+      }, LAST_BYTES_MS))
     }, timeoutMs))
     done()
   })
   app.addHook('onClose', async () => {
+    // A session's request may go on after its client has left: the client comes back for the answer, to another replica.
+    await Promise.race([lifetimes.settled(), late])
     for (const timer of timers) clearTimeout(timer)
     await closeRest()
   })

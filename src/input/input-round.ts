@@ -1,6 +1,7 @@
 // One round of a request that may ask its client something: what has been answered so far, and what is asked now.
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
 
 export interface InputRound {
   /** Resolves to the answers, or rejects because they are missing: then `pending` says what to send. */
@@ -29,4 +30,13 @@ export interface RoundBinding {
   readonly name: string
   /** As they came. The order of members does not matter, and none at all are the same as `{}`. */
   readonly args: unknown
+}
+
+/** What a request brings to its round. */
+export interface RoundRequest {
+  readonly inputResponses: unknown
+  readonly requestState: string | undefined
+  readonly capabilities: ClientCapabilities
+  /** What the round belongs to, once there is something to seal or to open. */
+  readonly bind: () => RoundBinding
 }

@@ -2,12 +2,11 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
-import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { findUndeclared, mergeNeeds } from './client-needs.ts'
 import { InputRequired } from './input-required.ts'
-import type { InputRound, RoundBinding } from './input-round.ts'
+import type { InputRound, RoundRequest } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { runOnce } from './once.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
@@ -23,15 +22,6 @@ export interface InputRoundsOptions {
   readonly maxStateBytes?: number
   /** Milliseconds since the epoch. */
   readonly now?: () => number
-}
-
-/** What a request brings to its round. */
-export interface RoundRequest {
-  readonly inputResponses: unknown
-  readonly requestState: string | undefined
-  readonly capabilities: ClientCapabilities
-  /** What the round belongs to, once there is something to seal or to open. */
-  readonly bind: () => RoundBinding
 }
 
 export interface InputRounds {

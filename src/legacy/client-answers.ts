@@ -1,5 +1,6 @@
 // Requests of the service that clients have yet to answer. The answer may come to another replica than the one that waits.
 
+import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Relay } from './relay.ts'
 
@@ -14,9 +15,16 @@ export class ClientRefusal extends Error {
 /** What a client answered with, as it came: its `result` or its `error`. */
 export interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
 
+export interface WaitOptions {
+  /** Of the request that asked. */
+  readonly lifetime: Pick<Lifetime, 'onStop'>
+  /** How long the client has for its answer. */
+  readonly timeoutMs: number
+}
+
 export interface ClientAnswers {
-  /** Resolves to the result; rejects with a ClientRefusal, or when the signal aborts. */
-  wait (session: string, request: string, signal: AbortSignal): Promise<unknown>
+  /** Resolves to the result; rejects with a ClientRefusal, or when the request that asked is stopped. */
+  wait (session: string, request: string, options: WaitOptions): Promise<unknown>
   /** Whether somebody waited for it, here or elsewhere. Rejects where that could not be asked. */
   deliver (session: string, request: string, response: ClientResponse): Promise<boolean>
   close (): void
@@ -42,19 +50,21 @@ export function createClientAnswers (relay: Relay): ClientAnswers {
   })
 
   return {
-    async wait (session, request, signal) {
+    async wait (session, request, { lifetime, timeoutMs }) {
       const key = keyOf(session, request)
+      let timer: NodeJS.Timeout | undefined
       try {
         return await new Promise<unknown>((resolve, reject) => {
-          if (signal.aborted) reject(signal.reason)
-          signal.addEventListener('abort', () => reject(signal.reason), { once: true })
           waiting.set(key, ({ result, error }) => {
             waiting.delete(key)
             if (error === undefined) resolve(result)
             else reject(new ClientRefusal(wordsOf(error)))
           })
+          timer = setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
+          lifetime.onStop(reject)
         })
       } finally {
+        clearTimeout(timer)
         waiting.delete(key)
       }
     },

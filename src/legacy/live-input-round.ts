@@ -7,17 +7,13 @@ import type { InputRound } from '../input/input-round.ts'
 import { runOnce } from '../input/once.ts'
 import type { Answer, Question } from '../input/question.ts'
 import { readQuestions, type Questions } from '../input/questions.ts'
+import type { Lifetime } from '../dispatch/lifetime.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Params } from '../protocol/json-rpc.ts'
 import { ClientRefusal } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
+import type { ClientLine, SessionCaller } from './session-caller.ts'
 import type { Session } from './session.ts'
-
-/** How a request gets to the client of a call, and its answer back. */
-export interface ClientLine {
-  /** Resolves to the client's result. Rejects with a ClientRefusal, or with why nothing is waited for any more. */
-  request (method: string, params: Params): Promise<unknown>
-}
 
 /** A tool error, and whatever else it stops is told as much: the client has what it takes to do something about it. */
 export class Unanswered extends ToolError {}
@@ -35,13 +31,15 @@ export class LiveInputRound implements InputRound {
   readonly #questions: Questions
   readonly #session: Session
   readonly #line: ClientLine
+  readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #onces = new Map<string, Promise<unknown>>()
 
-  constructor (questions: Questions, session: Session, line: ClientLine) {
+  constructor (questions: Questions, { session, line }: SessionCaller, lifetime: Lifetime) {
     this.#questions = questions
     this.#session = session
     this.#line = line
+    this.#lifetime = lifetime
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
@@ -88,7 +86,7 @@ export class LiveInputRound implements InputRound {
 
   async #request ({ method, params }: { readonly method: string, readonly params: Params }): Promise<unknown> {
     try {
-      return await this.#line.request(method, params)
+      return await this.#line.request(method, params, this.#lifetime)
     } catch (error) {
       throw error instanceof ClientRefusal ? new Unanswered('The client was asked for something, and did not answer the question.', { cause: error }) : error
     }

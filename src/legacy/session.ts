@@ -15,3 +15,6 @@ export interface Session {
   /** When it ends however much it is used, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
+
+/** What a handshake settles. */
+export type Settled = Pick<Session, 'revision' | 'clientInfo' | 'clientCapabilities'>

@@ -8,10 +8,7 @@ import { toImplementation } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { createRecent } from './recent.ts'
-import type { Session } from './session.ts'
-
-/** What a handshake settled. */
-export type Settled = Pick<Session, 'revision' | 'clientInfo' | 'clientCapabilities'>
+import type { Session, Settled } from './session.ts'
 
 export interface Sessions {
   /** The session's id as the client gets it: visible ASCII. */

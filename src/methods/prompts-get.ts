@@ -2,37 +2,46 @@
 
 import { Type } from 'typebox'
 import { isHandleError } from '../authoring/handles.ts'
-import { promptResult } from '../catalog/compile-prompt.ts'
-import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
+import { promptResult, type CompiledPrompt } from '../catalog/compile-prompt.ts'
+import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
-import { createParamsReader } from '../schema/params.ts'
 
 const METHOD = 'prompts/get'
 
-export function promptsGet (options: HandlerOptions): Method {
+export function promptsGet (dependencies: HandlerDependencies): Method {
   return defineMethod({
     name: METHOD,
-    readParams: createParamsReader(Type.Object({
+    params: Type.Object({
       name: Type.String(),
       arguments: Type.Optional(Type.Record(Type.String(), Type.String())),
       ...retryParams
-    })),
-    handle ({ name, arguments: args = {}, ...retry }, request) {
-      request.subject = name
+    }),
+    mirroredName: 'name',
+    open ({ name, arguments: args = {}, ...retry }, request) {
       const prompt = request.view.prompt(name)
       if (prompt === undefined) throw unknownPrompt(name)
-      const missing = prompt.requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
-      if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} needs the argument ${missing.join(', ')}`)
-      const unknown = Object.keys(args).filter((argument) => !prompt.completions.has(argument))
-      if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(name)} has no argument ${unknown.join(', ')}`)
-      const round = openRound(options.inputRounds, request, { method: METHOD, name, args }, retry)
-      return runRound(request, round, options.requestTimeoutMs, () => prompt.render(args, new HandlerContext(request, round, options)), {
-        finish: (output) => promptResult(request.snapshot.writer, output, prompt.description),
-        // A handle that is not there for the caller is an argument that does not hold.
-        fail (error) { throw isHandleError(error) ? invalidParams(error.message) : error }
-      })
+      return {
+        subject: prompt.key,
+        handle () {
+          checkArguments(prompt, args)
+          const round = openRound(request, { method: METHOD, name, args }, retry)
+          const render = () => prompt.render(args, new HandlerContext(request, round, dependencies))
+          return runRound(request, round, dependencies.requestTimeoutMs, render,
+            (output) => promptResult(request.snapshot.writer, output, prompt.description))
+        },
+        // A handle that the caller does not have is an argument that does not hold.
+        recover (error) { throw isHandleError(error) ? invalidParams(error.message) : error }
+      }
     }
   })
+}
+
+/** Throws invalid params. */
+function checkArguments ({ key, requiredArguments, completions }: CompiledPrompt, args: { readonly [name: string]: string }): void {
+  const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
+  if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
+  const unknown = Object.keys(args).filter((argument) => !completions.has(argument))
+  if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${unknown.join(', ')}`)
 }

@@ -6,14 +6,13 @@ import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
-import { createParamsReader } from '../schema/params.ts'
 
-export interface DiscoverOptions {
+export interface DiscoverDependencies {
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
-export function serverDiscover ({ isWatching }: DiscoverOptions): Method {
+export function serverDiscover ({ isWatching }: DiscoverDependencies): Method {
   const capabilities = toServerCapabilities(isWatching)
   const results = new WeakMap<Snapshot, string>()
 
@@ -24,13 +23,16 @@ export function serverDiscover ({ isWatching }: DiscoverOptions): Method {
 
   return defineMethod({
     name: 'server/discover',
-    readParams: createParamsReader(Type.Object({})),
-    handle (_, { snapshot }) {
-      const known = results.get(snapshot)
-      if (known !== undefined) return known
-      const result = serialise(snapshot)
-      results.set(snapshot, result)
-      return result
-    }
+    eras: ['modern'],
+    params: Type.Object({}),
+    open: (_, { snapshot }) => ({
+      handle () {
+        const known = results.get(snapshot)
+        if (known !== undefined) return known
+        const result = serialise(snapshot)
+        results.set(snapshot, result)
+        return result
+      }
+    })
   })
 }

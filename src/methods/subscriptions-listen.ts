@@ -9,39 +9,39 @@ import { Subscription } from '../events/subscription.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
-import { createParamsReader } from '../schema/params.ts'
 
 /** How many resources one stream may follow. */
 const MAX_RESOURCES = 1000
 
 const flag = Type.Optional(Type.Boolean())
 
-const readParams = createParamsReader(Type.Object({
-  notifications: Type.Object({
-    toolsListChanged: flag,
-    promptsListChanged: flag,
-    resourcesListChanged: flag,
-    resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_RESOURCES }))
-  })
-}))
-
-export interface SubscriptionsListenOptions {
+export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
-export function subscriptionsListen ({ subscriptions, isWatching }: SubscriptionsListenOptions): Method {
+export function subscriptionsListen ({ subscriptions, isWatching }: SubscriptionsListenDependencies): Method {
   return defineMethod({
     name: 'subscriptions/listen',
-    readParams,
-    handle ({ notifications }, { view, id, principal, snapshot }) {
-      if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
-      const filter = toHonoured(notifications, view, isWatching)
-      const owner = ownerOf(principal)
-      const words = new ListenWords(id, filter, snapshot.writer)
-      return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
-    }
+    eras: ['modern'],
+    params: Type.Object({
+      notifications: Type.Object({
+        toolsListChanged: flag,
+        promptsListChanged: flag,
+        resourcesListChanged: flag,
+        resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_RESOURCES }))
+      })
+    }),
+    open: ({ notifications }, { view, id, principal, snapshot }) => ({
+      handle () {
+        if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
+        const filter = toHonoured(notifications, view, isWatching)
+        const owner = ownerOf(principal)
+        const words = new ListenWords(id, filter, snapshot.writer)
+        return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
+      }
+    })
   })
 }
 

@@ -1,60 +1,60 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
 
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
 import { errorResult, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
-import { HandlerTimeout } from '../dispatch/endings.ts'
-import { HandlerContext, type HandlerOptions } from '../dispatch/handler-context.ts'
+import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
+import { HandlerTimeout } from '../dispatch/lifetime.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
-import { createParamsReader } from '../schema/params.ts'
 
 const METHOD = 'tools/call'
 
-const readParams = createParamsReader(Type.Object({
+const callParams = Type.Object({
   name: Type.String(),
   arguments: Type.Optional(Type.Object({})),
   ...retryParams
-}))
+})
 
-type CallParams = ReturnType<typeof readParams>
+type CallParams = Static<typeof callParams>
 
-export function toolsCall (options: HandlerOptions): Method {
+export function toolsCall (dependencies: HandlerDependencies): Method {
   function call (tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext): string | Promise<string> {
     const { writer } = request.snapshot
     if (!verdict.ok) return refuse(tool, verdict.problems, request)
     // After the arguments were checked: what was filled in by default is filled in again on a retry.
-    const round = openRound(options.inputRounds, request, { method: METHOD, name: tool.key, args: params.arguments }, params)
-    return runRound(request, round, tool.timeoutMs ?? options.requestTimeoutMs, () => tool.run(verdict.value, new HandlerContext(request, round, options)), {
-      finish: (output) => outputResult(writer, output, tool.checkOutput),
-      fail: (error) => toErrorResult(error, tool, request)
-    })
+    const round = openRound(request, { method: METHOD, name: tool.key, args: params.arguments }, params)
+    const run = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
+    const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
+    return runRound(request, round, timeoutMs, run, (output) => outputResult(writer, output, tool.checkOutput))
   }
 
   return defineMethod({
     name: METHOD,
-    readParams,
-    requiredCapabilities: ({ name }, request) => findTool(name, request).requiredCapabilities,
-    mirroredParams: ({ name, arguments: args }, request) => mirroredFields(findTool(name, request).mirroredParams, args),
-    handle (params, request) {
-      const tool = findTool(params.name, request)
-      const verdict = tool.checkInput(params.arguments ?? {})
-      return verdict instanceof Promise ? verdict.then((settled) => call(tool, params, settled, request)) : call(tool, params, verdict, request)
+    params: callParams,
+    mirroredName: 'name',
+    open (params, request) {
+      const tool = request.view.tool(params.name)
+      if (tool === undefined) throw unknownTool(params.name)
+      return {
+        subject: tool.key,
+        requiredCapabilities: tool.requiredCapabilities,
+        mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
+        handle () {
+          const verdict = tool.checkInput(params.arguments ?? {})
+          if (verdict instanceof Promise) return verdict.then((settled) => call(tool, params, settled, request))
+          return call(tool, params, verdict, request)
+        },
+        recover: (error) => toErrorResult(error, tool, request)
+      }
     }
   })
-}
-
-function findTool (name: string, request: RequestContext): CompiledTool {
-  request.subject = name
-  const tool = request.view.tool(name)
-  if (tool === undefined) throw unknownTool(name)
-  return tool
 }
 
 /** Only a tool error can be acted on by a model; everything else is not its business. */
@@ -63,13 +63,15 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
     return toolErrorResult(snapshot.writer, error)
   }
-  if (error instanceof HandlerTimeout) return errorResult(snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`)
+  if (error instanceof HandlerTimeout) {
+    return errorResult(snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`)
+  }
   throw error
 }
 
 /** Said to the model where the revision lets it read that. */
-function refuse (tool: CompiledTool, problems: readonly string[], { snapshot, envelope }: RequestContext): string {
-  const complaint = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
-  if (!hasArgumentErrorResults(envelope.revision)) throw invalidParams(complaint)
-  return errorResult(snapshot.writer, `Invalid ${complaint}`)
+function refuse (tool: CompiledTool, problems: readonly string[], { snapshot, revision }: RequestContext): string {
+  const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+  if (!hasArgumentErrorResults(revision)) throw invalidParams(text)
+  return errorResult(snapshot.writer, `Invalid ${text}`)
 }

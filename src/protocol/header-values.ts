@@ -26,16 +26,6 @@ export function decodeHeaderValue (name: string, value: string): string {
   return bytes.toString('utf8')
 }
 
-/** The methods whose params are named in the `Mcp-Name` header, and the param that it mirrors. */
-const namedBy = new Map([['tools/call', 'name'], ['prompts/get', 'name'], ['resources/read', 'uri']])
-
-/** `undefined` where the method has no such header, or the body no such string: then the params are wrong, not the header. */
-export function mirroredName (method: string, params: { readonly [key: string]: unknown } | undefined): MirroredField | undefined {
-  const param = namedBy.get(method)
-  const value = param === undefined ? undefined : params?.[param]
-  return typeof value === 'string' ? { header: 'Mcp-Name', value } : undefined
-}
-
 export type MirroredValue = string | number | boolean
 
 /** One body value and the header that must mirror it. `undefined` (null or absent in the body) means: no such header. */

@@ -15,8 +15,8 @@ import type { Message } from '../helpers/request.ts'
 /** A stream to a client that reads, or does not, as the test wants. */
 class FakeSink implements MessageSink {
   isBlocked = false
-  onDrain: (() => void) | undefined
-  onClose: (() => void) | undefined
+  readonly #onDrain: Array<() => void> = []
+  readonly #onClose: Array<(isComplete: boolean) => void> = []
   readonly messages: Message[] = []
   keptAlive = 0
   wasCut = false
@@ -27,6 +27,8 @@ class FakeSink implements MessageSink {
 
   send (json: string): void { if (!this.wasEnded) this.messages.push(JSON.parse(json)) }
   keepAlive (): void { this.keptAlive++ }
+  onDrain (listener: () => void): void { this.#onDrain.push(listener) }
+  onClose (listener: (isComplete: boolean) => void): void { this.#onClose.push(listener) }
 
   end (json: string): void {
     this.send(json)
@@ -40,13 +42,12 @@ class FakeSink implements MessageSink {
   }
 
   leave (): void {
-    this.onClose?.()
-    this.onClose = undefined
+    for (const listener of this.#onClose.splice(0)) listener(this.wasEnded)
   }
 
   unblock (): void {
     this.isBlocked = false
-    this.onDrain?.()
+    for (const listener of this.#onDrain) listener()
   }
 }
 

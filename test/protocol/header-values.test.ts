@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { ProtocolError } from '../../src/protocol/errors.ts'
-import { checkLiteralHeader, checkMirroredField, decodeHeaderValue, mirroredName } from '../../src/protocol/header-values.ts'
+import { checkLiteralHeader, checkMirroredField, decodeHeaderValue } from '../../src/protocol/header-values.ts'
 
 const mismatch = { name: 'ProtocolError', code: -32020, httpStatus: 400 }
 
@@ -81,21 +81,6 @@ t.test('reads or refuses any string as a header value, and never fails otherwise
 
 t.test('reads back any Unicode text that a client encodes', async () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => decodeHeaderValue('Mcp-Name', encode(text)) === text), { numRuns: 1000 })
-})
-
-t.test('names the param that Mcp-Name mirrors (29)', async (t) => {
-  t.same(mirroredName('tools/call', { name: 'a' }), { header: 'Mcp-Name', value: 'a' })
-  t.same(mirroredName('prompts/get', { name: 'a' }), { header: 'Mcp-Name', value: 'a' })
-  t.same(mirroredName('resources/read', { uri: 'x:y', name: 'a' }), { header: 'Mcp-Name', value: 'x:y' })
-})
-
-t.test('knows no mirrored name of other methods, nor of a body that has none (30)', async (t) => {
-  for (const method of ['tools/list', 'server/discover', 'completion/complete', 'subscriptions/listen', 'toString']) {
-    t.equal(mirroredName(method, { name: 'a', uri: 'x:y' }), undefined)
-  }
-  t.equal(mirroredName('tools/call', {}), undefined)
-  t.equal(mirroredName('tools/call', { name: 4 }), undefined)
-  t.equal(mirroredName('tools/call', undefined), undefined)
 })
 
 t.test('holds literal headers to the very text, and trims what is around it (28, 32)', async (t) => {

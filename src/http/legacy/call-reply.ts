@@ -6,10 +6,10 @@ import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
 import type { Session } from '../../legacy/session.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
-import { EVENT_STREAM_HEADERS, EventStream } from '../event-stream.ts'
-import type { KeepAlive } from './keep-alive.ts'
+import { openEventStream, type EventStream } from '../event-stream.ts'
+import type { KeepAlive } from '../keep-alive.ts'
 
-export interface CallReplyParts {
+export interface CallReplyDependencies {
   readonly callStreams: CallStreams
   readonly keepAlive: KeepAlive
 }
@@ -20,7 +20,7 @@ export interface Asked { readonly requests: readonly RequestId[], readonly isBat
 export class CallReply {
   readonly #reply: FastifyReply
   readonly #session: Session
-  readonly #parts: CallReplyParts
+  readonly #dependencies: CallReplyDependencies
   readonly #asked: Asked
   /** Bytes stay what they are: a list may be large. */
   readonly #responses: Array<string | Buffer>
@@ -28,10 +28,10 @@ export class CallReply {
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
 
   /** @param responses what was answered before anything was asked. */
-  constructor (reply: FastifyReply, session: Session, parts: CallReplyParts, asked: Asked, responses: readonly string[] = []) {
+  constructor (reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, asked: Asked, responses: readonly string[] = []) {
     this.#reply = reply
     this.#session = session
-    this.#parts = parts
+    this.#dependencies = dependencies
     this.#asked = asked
     this.#responses = [...responses]
     this.#left = asked.requests.length
@@ -96,11 +96,10 @@ export class CallReply {
 
   #stream (): { readonly stream: EventStream, readonly log: CallStream } {
     if (this.#open !== undefined) return this.#open
-    const log = this.#parts.callStreams.create(this.#session, this.#asked.requests)
-    const stream = new EventStream()
+    const log = this.#dependencies.callStreams.create(this.#session, this.#asked.requests)
+    const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
-    this.#parts.keepAlive.add(stream)
-    this.#reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+    this.#dependencies.keepAlive.add(stream)
     if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
     for (const response of this.#responses.map(String)) stream.send(response, log.write(response))
     return this.#open

@@ -2,32 +2,29 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Catalog } from '../../catalog/catalog.ts'
-import type { Settled, Sessions } from '../../legacy/sessions.ts'
-import type { Snapshot } from '../../catalog/snapshot.ts'
+import type { Pipeline } from '../../dispatch/pipeline.ts'
+import { HandshakeCaller } from '../../legacy/session-caller.ts'
+import type { Sessions } from '../../legacy/sessions.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
-import { isRequest, readMessage, toErrorResponse, toResultResponse } from '../../protocol/json-rpc.ts'
-import { toLegacyError } from './failures.ts'
-import { SESSION_HEADER } from './session-header.ts'
+import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
+import { negotiate } from '../../protocol/legacy-revisions.ts'
+import { ModernOutlet } from '../modern/outlet.ts'
+import { SESSION_HEADER } from './admission.ts'
 
-export interface HandshakeParts {
-  readonly catalog: Catalog
+export interface HandshakeDependencies {
+  readonly pipeline: Pipeline
   readonly sessions: Sessions
-  /** Throws invalid params. */
-  initialize (params: unknown, snapshot: Snapshot): { readonly settled: Settled, readonly result: string }
 }
 
-export function createHandshake ({ catalog, sessions, initialize }: HandshakeParts): (request: FastifyRequest, reply: FastifyReply) => void {
+export function createHandshake ({ pipeline, sessions }: HandshakeDependencies): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
-    request.mcp.method = message.method
-    reply.header('content-type', 'application/json')
-    try {
-      const { settled, result } = initialize(message.params, catalog.current)
-      reply.header(SESSION_HEADER, sessions.create(settled, request.principal)).send(toResultResponse(message.id, result))
-    } catch (error) {
-      reply.send(toErrorResponse(message.id, toLegacyError(error, request)))
-    }
+    const revision = negotiate(String(message.params?.protocolVersion))
+    const caller = new HandshakeCaller(request, revision, (settled) => {
+      reply.header(SESSION_HEADER, sessions.create(settled, request.principal))
+    })
+    // Before there is a session, an answer has the form that it has without one.
+    pipeline.serve(message, caller, new ModernOutlet(reply, message.id))
   }
 }

@@ -8,7 +8,7 @@ import { replicaLost } from '../../protocol/errors.ts'
 import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import type { EventStream } from '../event-stream.ts'
 
-export interface ResumedStreamParts {
+export interface ResumedStreamDependencies {
   readonly eventLog: EventLog
   readonly relay: Relay
   onError (error: unknown): void
@@ -23,7 +23,7 @@ const MAX_UNANSWERED = 3
  * `undefined` where nothing is known of the stream, or nothing any more; `over` where the client has had all of it.
  * Otherwise to be called with the stream to write to.
  */
-export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamParts): Promise<((sink: EventStream) => void) | 'over' | undefined> {
+export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamDependencies): Promise<((sink: EventStream) => void) | 'over' | undefined> {
   const logged = await eventLog.read(stream, 0)
   if (logged === undefined) return undefined
   if (logged.at(-1)?.text === END && logged.every((event) => event.position <= position || event.text === END)) return 'over'

@@ -13,7 +13,7 @@ import type { ListName, SubscriptionFilter } from '../../protocol/notifications.
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EventStream } from '../event-stream.ts'
 
-export interface SessionStreamsParts {
+export interface SessionStreamsDependencies {
   readonly relay: Relay
   readonly settings: SessionSettings
   readonly subscriptions: Subscriptions
@@ -48,7 +48,7 @@ class SessionEventStream extends EventStream {
 
 interface Open { readonly openedAt: number, readonly session: Session, readonly stream: EventStream, readonly subscription: Subscription }
 
-export function createSessionStreams ({ relay, settings, subscriptions, changes, isWatching }: SessionStreamsParts): SessionStreams {
+export function createSessionStreams ({ relay, settings, subscriptions, changes, isWatching }: SessionStreamsDependencies): SessionStreams {
   const bySession = new Map<string, Open>()
 
   const stopListening = relay.listen((message) => {

@@ -1,23 +1,22 @@
-// Every method that a session has: its own, and those that it shares with the current revision.
+// The methods that only sessions have: a new one is its own file and one line here.
 
 import type { Method } from '../../dispatch/method.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
+import { initialize, type InitializeDependencies } from './initialize.ts'
 import { loggingSetLevel } from './logging-set-level.ts'
 import { ping } from './ping.ts'
 import { resourcesSubscribe } from './resources-subscribe.ts'
 import { resourcesUnsubscribe } from './resources-unsubscribe.ts'
 
-const SHARED = new Set([
-  'tools/list', 'tools/call', 'prompts/list', 'prompts/get', 'resources/list', 'resources/templates/list', 'resources/read', 'completion/complete'
-])
+export interface LegacyMethodDependencies extends InitializeDependencies { readonly settings: SessionSettings }
 
-/** @param methods those of the current revision. */
-export function createLegacyMethods (methods: readonly Method[], settings: SessionSettings): Method[] {
+export function createLegacyMethods (dependencies: LegacyMethodDependencies): Method[] {
+  const { settings } = dependencies
   return [
-    ping(),
+    initialize(dependencies),
+    ping,
     loggingSetLevel(settings),
     resourcesSubscribe(settings),
-    resourcesUnsubscribe(settings),
-    ...methods.filter(({ name }) => SHARED.has(name))
+    resourcesUnsubscribe(settings)
   ]
 }

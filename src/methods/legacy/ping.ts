@@ -1,7 +1,6 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
 
 import { Type } from 'typebox'
-import { defineMethod, type Method } from '../../dispatch/method.ts'
-import { createParamsReader } from '../../schema/params.ts'
+import { defineMethod } from '../../dispatch/method.ts'
 
-export const ping = (): Method => defineMethod({ name: 'ping', readParams: createParamsReader(Type.Object({})), handle: () => '{}' })
+export const ping = defineMethod({ name: 'ping', eras: ['legacy'], params: Type.Object({}), open: () => ({ handle: () => '{}' }) })

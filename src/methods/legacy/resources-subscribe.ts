@@ -2,10 +2,9 @@
 
 import { Type } from 'typebox'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
-import { sessionOf } from '../../legacy/session-request-context.ts'
+import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import { invalidParams, resourceNotFound } from '../../protocol/errors.ts'
-import { createParamsReader } from '../../schema/params.ts'
 
 /** How many resources one session may follow. */
 const MAX_RESOURCES = 1000
@@ -13,15 +12,22 @@ const MAX_RESOURCES = 1000
 export function resourcesSubscribe (settings: SessionSettings): Method {
   return defineMethod({
     name: 'resources/subscribe',
-    readParams: createParamsReader(Type.Object({ uri: Type.String() })),
-    async handle ({ uri }, request) {
-      if (request.view.resource(uri) === undefined) throw resourceNotFound(uri)
-      await settings.update(sessionOf(request), (before) => {
-        const uris = new Set(before.uris).add(uri)
-        if (uris.size > MAX_RESOURCES) throw invalidParams(`a session follows at most ${MAX_RESOURCES} resources; unsubscribe from some of them first`)
-        return { ...before, uris: [...uris] }
-      })
-      return '{}'
+    eras: ['legacy'],
+    params: Type.Object({ uri: Type.String() }),
+    open ({ uri }, request) {
+      const found = request.view.resource(uri)
+      if (found === undefined) throw resourceNotFound(uri)
+      return {
+        subject: found.resource.key,
+        async handle () {
+          await settings.update(sessionOf(request), (before) => {
+            const uris = new Set(before.uris).add(uri)
+            if (uris.size > MAX_RESOURCES) throw invalidParams(`a session follows at most ${MAX_RESOURCES} resources; unsubscribe from some of them first`)
+            return { ...before, uris: [...uris] }
+          })
+          return '{}'
+        }
+      }
     }
   })
 }

@@ -2,17 +2,19 @@
 
 import { Type } from 'typebox'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
-import { sessionOf } from '../../legacy/session-request-context.ts'
+import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
-import { createParamsReader } from '../../schema/params.ts'
 
 export function resourcesUnsubscribe (settings: SessionSettings): Method {
   return defineMethod({
     name: 'resources/unsubscribe',
-    readParams: createParamsReader(Type.Object({ uri: Type.String() })),
-    async handle ({ uri }, request) {
-      await settings.update(sessionOf(request), (before) => ({ ...before, uris: before.uris.filter((followed) => followed !== uri) }))
-      return '{}'
-    }
+    eras: ['legacy'],
+    params: Type.Object({ uri: Type.String() }),
+    open: ({ uri }, request) => ({
+      async handle () {
+        await settings.update(sessionOf(request), (before) => ({ ...before, uris: before.uris.filter((followed) => followed !== uri) }))
+        return '{}'
+      }
+    })
   })
 }

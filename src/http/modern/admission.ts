@@ -1,13 +1,16 @@
-// What must hold of a modern POST before its method is looked up: its media types, its envelope, its headers.
+// What must hold of a POST before its method is looked up: its media types, its envelope, its headers.
 // The order is part of the contract: a client learns first what is most wrong.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { readEnvelope, type Envelope } from '../protocol/envelope.ts'
-import { handshakeRefused, headerMismatch, invalidRequest, unsupportedRevision } from '../protocol/errors.ts'
-import { checkLiteralHeader, checkMirroredField, mirroredName, type MirroredField } from '../protocol/header-values.ts'
-import { isObject, type Request } from '../protocol/json-rpc.ts'
-import { META_PROTOCOL_VERSION } from '../protocol/meta-keys.ts'
-import { isSupportedRevision } from '../protocol/revisions.ts'
+import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../../access/principal.ts'
+import type { Caller, RequestLog } from '../../dispatch/caller.ts'
+import { readEnvelope, type Envelope } from '../../protocol/envelope.ts'
+import { handshakeRefused, headerMismatch, invalidRequest, unsupportedRevision } from '../../protocol/errors.ts'
+import { checkLiteralHeader } from '../../protocol/header-values.ts'
+import { isObject, type Request } from '../../protocol/json-rpc.ts'
+import { META_PROTOCOL_VERSION } from '../../protocol/meta-keys.ts'
+import { isSupportedRevision } from '../../protocol/revisions.ts'
 
 const BOTH = 'application/json, text/event-stream'
 
@@ -30,14 +33,28 @@ export function admit (request: Request, headers: IncomingHttpHeaders): Envelope
   checkLiteralHeader('MCP-Protocol-Version', envelope.revision, only(headers, 'mcp-protocol-version'))
   if (!isSupportedRevision(envelope.revision)) throw unsupportedRevision(envelope.revision)
   checkLiteralHeader('Mcp-Method', request.method, only(headers, 'mcp-method'))
-  const name = mirroredName(request.method, request.params)
-  if (name !== undefined) checkField(name, headers)
   return envelope
 }
 
-/** Compares a value of the body with the header that mirrors it. */
-export function checkField (field: MirroredField, headers: IncomingHttpHeaders): void {
-  checkMirroredField(field, only(headers, field.header.toLowerCase()))
+/** Who sent a POST that was admitted. */
+export class ModernCaller implements Caller {
+  readonly principal: Principal
+  readonly envelope: Envelope
+  readonly requestId: string
+  readonly log: RequestLog
+  readonly #headers: IncomingHttpHeaders
+
+  constructor ({ principal, id, log, headers }: FastifyRequest, envelope: Envelope) {
+    this.principal = principal
+    this.envelope = envelope
+    this.requestId = id
+    this.log = log
+    this.#headers = headers
+  }
+
+  mirror (header: string): string | undefined {
+    return only(this.#headers, header.toLowerCase())
+  }
 }
 
 function only (headers: IncomingHttpHeaders, name: string): string | undefined {

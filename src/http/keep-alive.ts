@@ -1,4 +1,4 @@
-import type { EventStream } from '../event-stream.ts'
+import type { EventStream } from './event-stream.ts'
 
 export interface KeepAlive {
   /** Until it closes, the stream shows now and then that it is alive. */
@@ -17,10 +17,10 @@ export function createKeepAlive (everyMs: number): KeepAlive {
   const add = (stream: EventStream, own: Set<EventStream>) => {
     streams.add(stream)
     own.add(stream)
-    stream.onClose = () => {
+    stream.onClose(() => {
       streams.delete(stream)
       own.delete(stream)
-    }
+    })
   }
   const timer = setInterval(() => {
     for (const stream of streams) if (!stream.isBlocked) stream.keepAlive()

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Another way to speak the protocol on the same endpoint, which looks at each request first. */
-export interface OtherEra {
+/** One way to speak the protocol on the endpoint. The eras look at each request in turn. */
+export interface Era {
   /** Whether the request is its own. Cheap: it is asked for each. */
   takes (request: FastifyRequest): boolean
   /** Answers a request that it takes: a POST, a GET or a DELETE. */

@@ -2,21 +2,23 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ClientAnswers } from '../../legacy/client-answers.ts'
+import type { Pipeline } from '../../dispatch/pipeline.ts'
+import { toProtocolError } from '../../dispatch/to-protocol-error.ts'
 import type { Relay } from '../../legacy/relay.ts'
+import { SessionCaller } from '../../legacy/session-caller.ts'
 import type { Session } from '../../legacy/session.ts'
 import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
 import { isObject, isRequest, isRequestId, isResponse, readMessage, readRequestId, toErrorResponse, type Notification, type Request } from '../../protocol/json-rpc.ts'
 import { hasBatches } from '../../protocol/revision-features.ts'
-import { checkAccept } from '../admission.ts'
-import { CallReply, type CallReplyParts } from './call-reply.ts'
-import { answerFailure } from './failures.ts'
+import { checkAccept } from '../accept.ts'
+import type { Replies } from '../replies.ts'
+import { CallReply, type CallReplyDependencies } from './call-reply.ts'
+import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
-export interface SessionPostParts extends CallReplyParts {
+export interface PostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
+  readonly pipeline: Pipeline
   readonly relay: Relay
-  readonly answers: ClientAnswers
-  /** Serves one request, whose answer goes to `into`. */
-  call (message: Request, session: Session, request: FastifyRequest, into: CallReply): void
+  readonly replies: Replies
 }
 
 const MAX_BATCH = 100
@@ -24,8 +26,19 @@ const MAX_BATCH = 100
 /** What came in an array, sorted. */
 interface Batch { readonly requests: Request[], readonly notifications: Notification[], readonly responses: unknown[], readonly refusals: string[] }
 
-export function createSessionPost (parts: SessionPostParts): (session: Session, request: FastifyRequest, reply: FastifyReply) => void {
-  const { relay, answers, call } = parts
+export function createPost (dependencies: PostDependencies): (session: Session, request: FastifyRequest, reply: FastifyReply) => void {
+  const { pipeline, relay, answers, replies } = dependencies
+
+  function call (message: Request, session: Session, request: FastifyRequest, into: CallReply): void {
+    const outlet = new LegacyOutlet(into, session, message.id, dependencies)
+    let caller: SessionCaller
+    try {
+      caller = new SessionCaller(request, session, message.params, outlet)
+    } catch (error) {
+      return outlet.fail(toProtocolError(error))
+    }
+    pipeline.serve(message, caller, outlet)
+  }
 
   function hear ({ id: session }: Session, { method, params }: Notification): void {
     if (method !== 'notifications/cancelled' || !isRequestId(params?.requestId)) return
@@ -50,8 +63,7 @@ export function createSessionPost (parts: SessionPostParts): (session: Session, 
     for (const notification of notifications) hear(session, notification)
     // One that nobody waits for must not sink the others.
     for (const response of responses) take(session, response).catch((error: unknown) => request.log.info({ err: error }, 'response not taken'))
-    request.mcp.method = 'batch'
-    const into = new CallReply(reply, session, parts, { requests: requests.map(({ id }) => id), isBatch: true }, refusals)
+    const into = new CallReply(reply, session, dependencies, { requests: requests.map(({ id }) => id), isBatch: true }, refusals)
     if (requests.length === 0) into.answerAtOnce()
     for (const one of requests) call(one, session, request, into)
   }
@@ -61,16 +73,15 @@ export function createSessionPost (parts: SessionPostParts): (session: Session, 
     checkAccept(request.headers.accept)
     if (Array.isArray(body)) return postBatch(body, session, request, reply)
     if (isObject(body) && isResponse(body)) {
-      take(session, body).then(() => reply.code(202).send(), (error: unknown) => answerFailure(error, request, reply))
+      take(session, body).then(() => replies.accept(request, reply), (error: unknown) => replies.refuse(error, request, reply))
       return
     }
     const message = readMessage(body)
-    request.mcp.method = message.method
     if (isRequest(message)) {
-      call(message, session, request, new CallReply(reply, session, parts, { requests: [message.id], isBatch: false }))
+      call(message, session, request, new CallReply(reply, session, dependencies, { requests: [message.id], isBatch: false }))
     } else {
       hear(session, message)
-      reply.code(202).send()
+      replies.accept(request, reply)
     }
   }
 }

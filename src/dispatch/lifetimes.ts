@@ -1,0 +1,58 @@
+// The requests that are being served now, for whoever must wait for them or stop them.
+
+import { ServiceClosing, type Lifetime } from './lifetime.ts'
+
+/** Told of a request that is not answered within the turn of the event loop in which it came. */
+export interface Watcher { outlasts (lifetime: Lifetime): void }
+
+export interface Lifetimes {
+  /** Counts the request until it ends. */
+  watch (lifetime: Lifetime, watcher: Watcher): void
+  /** Stops every request that is being served. */
+  stopAll (): void
+  /** Resolves when no request is being served. */
+  settled (): Promise<void>
+}
+
+export function createLifetimes (): Lifetimes {
+  // One callback for all requests of a turn: most of them have ended when it runs, and cost nothing more.
+  let fresh: Array<{ readonly lifetime: Lifetime, readonly watcher: Watcher }> = []
+  const lasting = new Set<Lifetime>()
+  let waiting: Array<() => void> = []
+
+  function keepLasting (): void {
+    const added = fresh
+    fresh = []
+    for (const { lifetime, watcher } of added) {
+      if (lifetime.isOver) continue
+      lasting.add(lifetime)
+      lifetime.onEnd(() => forget(lifetime))
+      lifetime.startClock()
+      watcher.outlasts(lifetime)
+    }
+    if (lasting.size === 0) resolveWaiting()
+  }
+
+  function forget (lifetime: Lifetime): void {
+    lasting.delete(lifetime)
+    if (lasting.size === 0 && fresh.length === 0) resolveWaiting()
+  }
+
+  function resolveWaiting (): void {
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+
+  return {
+    watch (lifetime, watcher) {
+      if (fresh.push({ lifetime, watcher }) === 1) setImmediate(keepLasting)
+    },
+    stopAll () {
+      keepLasting()
+      for (const lifetime of lasting) lifetime.stop(new ServiceClosing())
+    },
+    async settled () {
+      if (lasting.size + fresh.length > 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+  }
+}

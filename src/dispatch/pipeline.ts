@@ -1,0 +1,135 @@
+// The whole way of a request, for every era and every transport: find its method, check what the method declares, run it,
+// and answer. Nothing of this order is written anywhere else.
+
+import { findUndeclared } from '../input/client-needs.ts'
+import { methodNotFound } from '../protocol/errors.ts'
+import { checkMirroredField } from '../protocol/header-values.ts'
+import type { Params, Request } from '../protocol/json-rpc.ts'
+import type { Authorizer } from './authorizer.ts'
+import type { Caller, Outlet } from './caller.ts'
+import { ClientGone, RequestCancelled, type Lifetime } from './lifetime.ts'
+import type { Lifetimes } from './lifetimes.ts'
+import type { Limiter } from './limiter.ts'
+import type { Call, Method, Outcome, StreamOpening } from './method.ts'
+import type { Ending, Observer } from './observer.ts'
+import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
+import { toProtocolError } from './to-protocol-error.ts'
+
+export interface PipelineDependencies {
+  readonly support: EraSupport
+  /** Those of other eras are left out. */
+  readonly methods: readonly Method[]
+  readonly lifetimes: Lifetimes
+  readonly observer: Required<Observer>
+  readonly authorizer: Authorizer
+  readonly limiter: Limiter
+}
+
+export interface Pipeline {
+  /** Whether it has the method. */
+  has (method: string): boolean
+  /** Answers the request at its outlet, now or later. Never throws. */
+  serve (message: Request, caller: Caller, outlet: Outlet): void
+}
+
+export function createPipeline (dependencies: PipelineDependencies): Pipeline {
+  const { support, methods, lifetimes, observer, authorizer, limiter } = dependencies
+  const byName = new Map(methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method]))
+
+  /** Throws for the first thing that does not hold. The order is part of the contract: a client learns first what is most wrong. */
+  function open ({ method: name, params = {} }: Request, request: RequestContext): Call {
+    const method = byName.get(name)
+    if (method === undefined) throw methodNotFound(name)
+    request.observed.method = name
+    checkMirroredName(method, params, request.caller)
+    const call = method.open(params, request)
+    request.observed.subject = call.subject
+    return call
+  }
+
+  function check (call: Call, request: RequestContext): void | Promise<void> {
+    const { requiredCapabilities, mirroredParams } = call
+    const { caller, caller: { envelope } } = request
+    const missing = requiredCapabilities === undefined ? undefined : findUndeclared(envelope.clientCapabilities, requiredCapabilities)
+    if (missing !== undefined) throw support.toMissingCapability(missing)
+    if (caller.mirror !== undefined) for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
+    authorizer.authorize(call, request)
+    return limiter.admit(call, request)
+  }
+
+  function run (call: Call, request: RequestContext): void {
+    lifetimes.watch(request.lifetime, request.outlet)
+    const outcome = call.handle()
+    if (outcome instanceof Promise) outcome.then((settled) => finish(settled, request), (error: unknown) => fail(error, request, call))
+    else finish(outcome, request)
+  }
+
+  function finish (outcome: Outcome, { lifetime, observed, outlet }: RequestContext): void {
+    if (typeof outcome !== 'string' && !Buffer.isBuffer(outcome)) return finishStream(outcome, lifetime, observed, outlet)
+    lifetime.end()
+    outlet.succeed(outcome)
+    conclude(observed, outlet, SUCCESS)
+  }
+
+  /** The request lives as long as its stream, and of its context nothing else does. */
+  function finishStream ({ open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet): void {
+    const sink = outlet.openStream()
+    sink.onClose((isComplete) => {
+      lifetime.end()
+      conclude(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })
+    })
+    open(sink)
+  }
+
+  function fail (error: unknown, request: RequestContext, call?: Call): void {
+    let result: string
+    try {
+      if (call === undefined) throw error
+      result = call.recover(error)
+    } catch (cause) {
+      return giveUp(cause, request)
+    }
+    finish(result, request)
+  }
+
+  function giveUp (error: unknown, { lifetime, observed, outlet }: RequestContext): void {
+    lifetime.end()
+    if (error instanceof RequestCancelled) {
+      outlet.leaveUnanswered()
+      return conclude(observed, outlet, { failure: undefined, error, isCancelled: true })
+    }
+    const failure = toProtocolError(error)
+    outlet.fail(failure)
+    conclude(observed, outlet, { failure, error, isCancelled: error instanceof ClientGone })
+  }
+
+  function conclude (observed: ObservedRequest, { status }: Outlet, ending: Pick<Ending, 'failure' | 'error' | 'isCancelled'>): void {
+    observer.end(observed, { durationMs: performance.now() - observed.startedAt, status, ...ending })
+  }
+
+  return {
+    has: (method) => byName.has(method),
+    serve (message, caller, outlet) {
+      const request = new RequestContext(message.id, caller, outlet, support)
+      observer.begin(request.observed)
+      let call: Call | undefined
+      try {
+        const opened = call = open(message, request)
+        const checked = check(opened, request)
+        if (checked === undefined) run(opened, request)
+        else checked.then(() => run(opened, request)).catch((error: unknown) => fail(error, request, opened))
+      } catch (error) {
+        fail(error, request, call)
+      }
+    }
+  }
+}
+
+const SUCCESS = { failure: undefined, error: undefined, isCancelled: false }
+
+function checkMirroredName ({ mirroredName }: Method, params: Params, caller: Caller): void {
+  if (mirroredName === undefined || caller.mirror === undefined) return
+  const value = params[mirroredName]
+  // Where it is no string the params are wrong, and not the header.
+  if (typeof value === 'string') checkMirroredField({ header: 'Mcp-Name', value }, caller.mirror('Mcp-Name'))
+}

@@ -1,0 +1,55 @@
+// What must hold of a request of an earlier revision: that it is one, its session, and its headers.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import type { Session } from '../../legacy/session.ts'
+import type { Sessions } from '../../legacy/sessions.ts'
+import { invalidRequest, sessionNotFound } from '../../protocol/errors.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import { isLegacyRevision } from '../../protocol/legacy-revisions.ts'
+import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '../../protocol/meta-keys.ts'
+import { CURRENT_REVISION } from '../../protocol/revisions.ts'
+
+export const SESSION_HEADER = 'mcp-session-id'
+
+/**
+ * Whether a request is of an earlier revision. A POST that names the current revision, in its header or in its body, is
+ * not, and neither is one that names an unknown revision.
+ */
+export function isLegacy ({ method, headers, body }: Pick<FastifyRequest, 'method' | 'headers' | 'body'>): boolean {
+  const hasSession = headers[SESSION_HEADER] !== undefined
+  if (method !== 'POST') return hasSession
+  const version = headers['mcp-protocol-version']
+  if (version === CURRENT_REVISION || hasEnvelope(body)) return false
+  if (hasSession || isHandshake(body)) return true
+  // A notification with no header at all says nothing of its era, and asks for nothing.
+  if (version === undefined) return !isObject(body) || 'id' in body
+  return typeof version === 'string' && isLegacyRevision(version)
+}
+
+export function isHandshake (body: unknown): boolean {
+  return isObject(body) && body.method === 'initialize'
+}
+
+/** The session that a request belongs to. Throws a ProtocolError where it has none. */
+export function openSession (sessions: Sessions, { headers, principal }: FastifyRequest): Session {
+  const token = headers[SESSION_HEADER]
+  if (token === undefined) throw invalidRequest('the Mcp-Session-Id header is missing: send initialize first, and its Mcp-Session-Id with every later request')
+  const session = typeof token === 'string' ? sessions.open(token, principal) : undefined
+  if (session === undefined) throw sessionNotFound()
+  checkVersion(headers)
+  return session
+}
+
+function hasEnvelope (body: unknown): boolean {
+  if (!isObject(body) || !isObject(body.params)) return false
+  const { _meta: meta } = body.params
+  return isObject(meta) && (META_PROTOCOL_VERSION in meta || META_CLIENT_CAPABILITIES in meta)
+}
+
+/** The session knows its revision; a header that names another one of its era changes nothing. */
+function checkVersion (headers: IncomingHttpHeaders): void {
+  const version = headers['mcp-protocol-version']
+  if (version === undefined || (typeof version === 'string' && isLegacyRevision(version))) return
+  throw invalidRequest(`MCP-Protocol-Version ${JSON.stringify(String(version).slice(0, 50))} is not one that a session can have`)
+}

@@ -1,0 +1,60 @@
+// The endpoint as clients of earlier revisions use it: a handshake, and then a session.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { EndedSessions } from '../../legacy/ended-sessions.ts'
+import type { SessionSettings } from '../../legacy/session-settings.ts'
+import type { Session } from '../../legacy/session.ts'
+import type { Sessions } from '../../legacy/sessions.ts'
+import type { Era } from '../era.ts'
+import type { Replies } from '../replies.ts'
+import { isHandshake, isLegacy, openSession } from './admission.ts'
+
+export interface LegacyEraDependencies {
+  readonly sessions: Sessions
+  readonly ended: EndedSessions
+  readonly settings: SessionSettings
+  readonly replies: Replies
+  /** Makes a session. */
+  handshake (request: FastifyRequest, reply: FastifyReply): void
+  /** A POST of a session. */
+  post (session: Session, request: FastifyRequest, reply: FastifyReply): void
+  /** A GET of a session: a stream. */
+  listen (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void>
+  endStreams (): void
+  close (): Promise<void>
+}
+
+export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
+  const { sessions, ended, settings, replies, handshake, post, listen, endStreams, close } = dependencies
+
+  async function end (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await ended.add(session)
+    await settings.delete(session)
+    reply.code(204).send()
+    replies.conclude(request, reply)
+  }
+
+  function serve (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+    if (request.method === 'POST' && isHandshake(request.body)) return handshake(request, reply)
+    const session = openSession(sessions, request)
+    switch (request.method) {
+      case 'POST': return post(session, request, reply)
+      case 'GET': return listen(session, request, reply)
+      default: return end(session, request, reply)
+    }
+  }
+
+  return {
+    takes: isLegacy,
+    serve (request, reply) {
+      try {
+        serve(request, reply)?.catch((error: unknown) => replies.refuse(error, request, reply))
+      } catch (error) {
+        replies.refuse(error, request, reply)
+      }
+    },
+    endStreams,
+    close
+  }
+}

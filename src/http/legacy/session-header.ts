@@ -1,1 +1,0 @@
-export const SESSION_HEADER = 'mcp-session-id'

@@ -1,0 +1,58 @@
+// The answer to one POST: a JSON body, or a stream once there was something to say before the result.
+
+import type { FastifyReply } from 'fastify'
+import type { Outlet } from '../../dispatch/caller.ts'
+import { ClientGone, type Lifetime } from '../../dispatch/lifetime.ts'
+import type { ProtocolError } from '../../protocol/errors.ts'
+import { toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import { openEventStream, type EventStream } from '../event-stream.ts'
+import { toReadyResponse } from '../ready-answers.ts'
+import { sendError } from '../replies.ts'
+
+export class ModernOutlet implements Outlet {
+  readonly #reply: FastifyReply
+  readonly #id: RequestId
+  #stream: EventStream | undefined
+
+  constructor (reply: FastifyReply, id: RequestId) {
+    this.#reply = reply
+    this.#id = id
+  }
+
+  get status (): number { return this.#reply.statusCode }
+
+  /** A client that leaves before the answer has stopped its request. */
+  outlasts (lifetime: Lifetime): void {
+    const { raw } = this.#reply
+    const leave = () => { if (!raw.writableEnded) lifetime.stop(new ClientGone()) }
+    if (raw.closed) leave()
+    else raw.once('close', leave)
+  }
+
+  notify (json: string): void {
+    const stream = this.openStream()
+    // Progress and log messages may be left out; what a client that does not read is owed is the result.
+    if (!stream.isOverfull) stream.send(json)
+  }
+
+  succeed (result: string | Buffer): void {
+    const response = toReadyResponse(this.#id, result)
+    if (this.#stream === undefined) this.#reply.header('content-type', 'application/json').send(response)
+    else this.#stream.end(response.toString())
+  }
+
+  openStream (): EventStream {
+    this.#stream ??= openEventStream(this.#reply)
+    return this.#stream
+  }
+
+  fail (error: ProtocolError): void {
+    if (this.#stream === undefined) sendError(this.#reply, this.#id, error)
+    else this.#stream.end(toErrorResponse(this.#id, error))
+  }
+
+  /** A client cancels by leaving: nobody is there to read. */
+  leaveUnanswered (): void {
+    this.#reply.raw.destroy()
+  }
+}

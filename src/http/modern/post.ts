@@ -1,0 +1,28 @@
+// One POST: from its body to the pipeline.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Pipeline } from '../../dispatch/pipeline.ts'
+import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
+import type { Replies } from '../replies.ts'
+import { admit, ModernCaller } from './admission.ts'
+import { ModernOutlet } from './outlet.ts'
+
+export interface PostDependencies {
+  readonly pipeline: Pipeline
+  readonly replies: Replies
+}
+
+export function createPost ({ pipeline, replies }: PostDependencies): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    let method: string | undefined
+    try {
+      const message = readMessage(request.body)
+      if (!isRequest(message)) return replies.accept(request, reply)
+      method = pipeline.has(message.method) ? message.method : undefined
+      const envelope = admit(message, request.headers)
+      pipeline.serve(message, new ModernCaller(request, envelope), new ModernOutlet(reply, message.id))
+    } catch (error) {
+      replies.refuse(error, request, reply, method)
+    }
+  }
+}

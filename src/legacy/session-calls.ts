@@ -1,0 +1,34 @@
+// The requests of sessions that are being served here: a client may cancel one, or end its session, on another replica.
+
+import { RequestCancelled, type Lifetime } from '../dispatch/lifetime.ts'
+import type { RequestId } from '../protocol/json-rpc.ts'
+import type { Relay } from './relay.ts'
+
+export interface SessionCalls {
+  /** Stops the request when its client cancels it or ends the session. */
+  add (session: string, request: RequestId, lifetime: Lifetime): void
+  close (): void
+}
+
+export function createSessionCalls (relay: Relay): SessionCalls {
+  const bySession = new Map<string, Map<RequestId, Lifetime>>()
+
+  const stopListening = relay.listen((message) => {
+    if (message.type === 'call-cancelled') bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
+    if (message.type !== 'session-ended') return
+    for (const lifetime of bySession.get(message.session)?.values() ?? []) lifetime.stop(new RequestCancelled())
+  })
+
+  return {
+    add (session, request, lifetime) {
+      const calls = bySession.get(session) ?? new Map<RequestId, Lifetime>()
+      bySession.set(session, calls.set(request, lifetime))
+      lifetime.onEnd(() => {
+        // A client may have used the id again.
+        if (calls.get(request) === lifetime) calls.delete(request)
+        if (calls.size === 0 && bySession.get(session) === calls) bySession.delete(session)
+      })
+    },
+    close: stopListening
+  }
+}
