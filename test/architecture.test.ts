@@ -20,7 +20,7 @@ const ROOMS = {
   events: ['protocol'],
   state: ['authoring', 'schema', 'protocol', 'access'],
   input: ['authoring', 'schema', 'protocol', 'access'],
-  catalog: ['authoring', 'schema', 'protocol', 'access'],
+  catalog: ['state', 'authoring', 'schema', 'protocol', 'access'],
   sources: ['catalog', 'authoring', 'schema', 'protocol', 'events'],
   dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
   legacy: ['dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'],

@@ -3,10 +3,11 @@
 import type { Complain, Complaint } from './complaint.ts'
 import { CatalogError } from './complaint.ts'
 import type { CatalogContents, Located } from './contents.ts'
-import { compileHandle, describeLifetime, type CompiledHandle } from './compile-handle.ts'
+import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate, listTemplate } from './compile-resource.ts'
 import { compileTool } from './compile-tool.ts'
+import type { HandleKind } from '../state/handle-kind.ts'
 import { createSchemaCompiler } from '../schema/json-schema.ts'
 import { inListOrder, type Offered } from './offered.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
@@ -40,7 +41,8 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
     if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) continue
     complainOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
   }
-  for (const [kind, all] of [['handle', handles], ['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
+  const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
+  for (const [kind, all] of [['handle', keyedHandles], ['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
     for (const { first, second } of duplicates(all)) {
       complainOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
     }
@@ -53,7 +55,7 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
 }
 
 /** What the descriptions of the tools that make handles say of them. */
-function remarksOnTools (handles: ReadonlyArray<Compiled<CompiledHandle>>): Map<string, string> {
+function remarksOnTools (handles: ReadonlyArray<Compiled<HandleKind>>): Map<string, string> {
   const remarks = new Map<string, string>()
   for (const { compiled } of handles) {
     if (compiled.createdBy === undefined) continue
@@ -67,7 +69,7 @@ type Keyed = Compiled<{ readonly key: string }>
 
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
-function compileAll<D, C extends { readonly key: string }> (
+function compileAll<D, C> (
   all: ReadonlyArray<Located<D>>, complainOf: (one: Located<D>) => Complain, compile: (definition: D, complain: Complain) => C | undefined
 ): Array<Compiled<C, D>> {
   return all.flatMap((located) => {

@@ -1,31 +1,17 @@
 // A kind of state, checked and made ready to be used.
 
 import type { HandleDefinition } from '../authoring/define-handle.ts'
-import type { Check } from '../schema/check.ts'
 import { isStandardSchema } from '../schema/standard-schema.ts'
+import type { HandleKind } from '../state/handle-kind.ts'
 import type { Complain } from './complaint.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { handleShape } from './definition-shapes.ts'
 import { toDuration } from './duration.ts'
 
-export interface CompiledHandle {
-  /** What it is defined by. */
-  readonly key: string
-  readonly kind: string
-  readonly prefix: string
-  readonly idleTtlMs: number
-  readonly maxAgeMs: number | undefined
-  readonly maxBytes: number
-  readonly createdBy: string | undefined
-  readonly checkValue: Check
-  /** Whether the check may change what it accepts: by filling in defaults, or by whatever a library does. */
-  readonly mayChangeValue: boolean
-}
-
 const DEFAULT_MAX_BYTES = 65_536
 
 /** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, complain: Complain): CompiledHandle | undefined {
+export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, complain: Complain): HandleKind | undefined {
   const verdict = handleShape(definition)
   if (!verdict.ok) {
     for (const problem of verdict.problems) complain('', problem)
@@ -39,11 +25,11 @@ export function compileHandle (definition: HandleDefinition, compilers: SchemaCo
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => complain('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) || JSON.stringify(schema.schema).includes('"default"')
-  return { key: kind, kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
+  return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
 }
 
 /** What the model is told of it, in the description of the tool that makes one. */
-export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: CompiledHandle): string {
+export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: HandleKind): string {
   const atMost = maxAgeMs === undefined ? '' : `, and for ${toDuration(maxAgeMs)} at most`
   return `Each ${kind} is kept for ${toDuration(idleTtlMs)} after its last use${atMost}.`
 }

@@ -13,9 +13,9 @@ const closed = { additionalProperties: false }
 const optional = Type.Optional
 const handler = Type.Unknown()
 
-const icon = Type.Object({
+export const icon = Type.Object({
   src: Type.String({ pattern: '^(?:https?:|data:)' }),
-  mimeType: optional(Type.String()),
+  mimeType: optional(Type.String({ minLength: 1 })),
   sizes: optional(Type.Array(Type.String({ pattern: '^(?:any|\\d+x\\d+)$' }))),
   theme: optional(Type.Enum(['light', 'dark']))
 }, closed)

@@ -1,7 +1,7 @@
 // One immutable, compiled state of the catalog.
 
 import type { Principal } from '../access/principal.ts'
-import type { CompiledHandle } from './compile-handle.ts'
+import type { HandleKind } from '../state/handle-kind.ts'
 import type { ServerSettings } from './contents.ts'
 import { createResultWriter, type ResultWriter } from './result-json.ts'
 import { createView, type Primitives, type View } from './view.ts'
@@ -13,7 +13,7 @@ export interface Snapshot {
   /** Entries on one page of a list. */
   readonly pageSize: number
   /** The kinds of state, by what the catalog's modules know them by. */
-  readonly handles: ReadonlyMap<object, CompiledHandle>
+  readonly handles: ReadonlyMap<object, HandleKind>
   /** For resources that are files: what changes whenever the file does. By URI. */
   readonly stamps: ReadonlyMap<string, string>
   view (principal: Principal): View
@@ -30,7 +30,7 @@ export interface SnapshotOptions {
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, CompiledHandle>, stamps: ReadonlyMap<string, string>,
+  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, HandleKind>, stamps: ReadonlyMap<string, string>,
   // Name and version: the rest is told once, by discovery, and not with every answer.
   { pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version }) }: SnapshotOptions
 ): Snapshot {

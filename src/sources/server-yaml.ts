@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { Type } from 'typebox'
 import { parse } from 'yaml'
 import type { ServerSettings } from '../catalog/contents.ts'
+import { icon } from '../catalog/definition-shapes.ts'
 import { createReader } from '../schema/reader.ts'
 
 const closed = { additionalProperties: false }
@@ -18,12 +19,7 @@ const readSettings = createReader(Type.Object({
   version: text,
   description: text,
   websiteUrl: optional(Type.String({ format: 'uri' })),
-  icons: optional(Type.Array(Type.Object({
-    src: Type.String({ pattern: '^(?:https?:|data:)' }),
-    mimeType: text,
-    sizes: optional(Type.Array(Type.String())),
-    theme: optional(Type.Enum(['light', 'dark']))
-  }, closed))),
+  icons: optional(Type.Array(icon)),
   instructions: text,
   cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 }))

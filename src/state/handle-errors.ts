@@ -2,7 +2,7 @@
 
 import { HandleError } from '../authoring/handles.ts'
 import { ToolError } from '../authoring/tool-error.ts'
-import type { HandleKind } from './handle-value.ts'
+import type { HandleKind } from './handle-kind.ts'
 import { StoreUnavailable } from './state-store.ts'
 
 /** One answer for unknown, expired, deleted and somebody else's: the caller must not learn which. */

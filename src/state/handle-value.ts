@@ -1,22 +1,10 @@
 // A handle's value on its way into the store.
 
 import { ToolError } from '../authoring/tool-error.ts'
-import type { Check, Verdict } from '../schema/check.ts'
+import type { Verdict } from '../schema/check.ts'
+import type { HandleKind } from './handle-kind.ts'
 import { copyJson } from './json-copy.ts'
 import { JsonValue } from './json-value.ts'
-
-/** What handles need to know of their kind. */
-export interface HandleKind {
-  readonly kind: string
-  readonly prefix: string
-  readonly idleTtlMs: number
-  readonly maxAgeMs: number | undefined
-  readonly maxBytes: number
-  readonly createdBy: string | undefined
-  readonly checkValue: Check
-  /** Whether the check may change what it accepts. */
-  readonly mayChangeValue: boolean
-}
 
 /** Throws where the author's value is not what its schema promises, and a ToolError where it has grown too large. */
 export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promise<JsonValue> {

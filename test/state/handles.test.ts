@@ -4,7 +4,7 @@ import { isHandleError } from '../../src/authoring/handles.ts'
 import { isToolError } from '../../src/authoring/tool-error.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 import { createHandles, type HandleAccess } from '../../src/state/handles.ts'
-import type { HandleKind } from '../../src/state/handle-value.ts'
+import type { HandleKind } from '../../src/state/handle-kind.ts'
 import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
 import { StoreUnavailable, type StateStore } from '../../src/state/state-store.ts'
 
