@@ -2,7 +2,7 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Catalog } from './catalog/catalog.ts'
-import type { Config } from './config.ts'
+import type { AppConfig } from './config.ts'
 import type { Method } from './dispatch/method.ts'
 import { createPipeline, type PipelineDependencies } from './dispatch/pipeline.ts'
 import type { EraSupport } from './dispatch/request-context.ts'
@@ -37,7 +37,7 @@ import type { RedisConnection } from './redis-connection.ts'
 import type { StateStore } from './state/state-store.ts'
 
 export interface LegacyDependencies {
-  readonly config: Config
+  readonly config: AppConfig
   readonly log: FastifyBaseLogger
   readonly catalog: Catalog
   readonly methods: readonly Method[]

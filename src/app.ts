@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { completeConfig, ConfigError, isLoopback, type Config } from './config.ts'
+import { completeConfig, ConfigError, isLoopback, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
 import { unlimited } from './dispatch/limiter.ts'
 import { createLifetimes } from './dispatch/lifetimes.ts'
@@ -40,8 +40,11 @@ import { createMemoryStateStore } from './state/memory-state-store.ts'
 import { openRedisStateStore } from './state/redis-state-store.ts'
 import type { StateStore } from './state/state-store.ts'
 
-/** The settings of the README's table by their names in camel case; each has its default. */
-export interface AppOptions extends Partial<Config> {
+/**
+ * The settings of the README's table by their names in camel case; each has its default. `host`, `port` and `auth` are none
+ * of them: the embedding program listens, and passes an authenticator.
+ */
+export interface AppOptions extends Partial<AppConfig> {
   /** Where the log goes. A pino logger on standard output by default. */
   logger?: FastifyBaseLogger
   /** Who is asking. Everyone is anonymous by default, and no one is granted a scope. */
@@ -50,7 +53,11 @@ export interface AppOptions extends Partial<Config> {
 
 /**
  * Builds the service as a Fastify app that is not listening: `app.listen()` serves, `app.inject()` answers in process,
- * `app.close()` drains. Rejects with a CatalogError that lists every complaint where the catalog does not load.
+ * `app.close()` drains. Rejects with a CatalogError that lists every problem where the catalog does not load, and with a
+ * ConfigError where an option is wrong or none of its options.
+ *
+ * The names under which it answers follow the address that it listens on: on a loopback address those of this machine,
+ * elsewhere `allowedHosts`, or any where there are none.
  *
  * @example
  * const app = await createApp({ catalog: './catalog', watch: 'off' })
@@ -113,6 +120,9 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   })
 
   const app = createFastify(log)
+  const policy = createOriginPolicy(config)
+  // Before the first connection: the policy follows the address that is really listened on.
+  app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
   const lifetimes = createLifetimes()
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
@@ -150,11 +160,16 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   })
   app.register(async (open) => registerHealthRoutes(open, shutdown, [{ name: 'the state store', check: async () => await store.check() }]))
   app.register(async (guarded) => {
-    registerGuards(guarded, { policy: createOriginPolicy({ ...config, isLoopback: isLoopback(config.host) }), authenticator, shutdown, replies })
+    registerGuards(guarded, { policy, authenticator, shutdown, replies })
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
   return { app, catalog, drain: shutdown.drain }
+}
+
+/** Whether only this machine can reach an address that is listened on. */
+function isLocal (address: ReturnType<FastifyInstance['server']['address']>): boolean {
+  return typeof address === 'object' && address !== null && isLoopback(address.address)
 }
 
 interface Backends {
@@ -168,7 +183,7 @@ interface Backends {
 const CONNECT_DEADLINE_MS = 5000
 
 /** The address of the state carries the bus as well: where replicas share the one, they share the other. */
-async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Promise<Backends> {
+async function openBackends ({ stateUrl }: AppConfig, log: FastifyBaseLogger): Promise<Backends> {
   if (stateUrl.startsWith('redis')) {
     const redis = openRedis(stateUrl, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
     try {

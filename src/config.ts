@@ -1,4 +1,6 @@
-// Every setting of the service, with its default, its unit and its bounds. Read once, frozen, and complained of all at once.
+// Every setting of the service, with its default, its unit and its bounds. Read once and frozen; all problems are told together.
+
+import { inspect } from 'node:util'
 
 export interface Config {
   readonly host: string
@@ -27,12 +29,27 @@ export interface Config {
   readonly sessionIdleMs: number
 }
 
-/** How one setting is read: from the text of its variable to its value, or a throw of what it must be. */
+/** What the process alone goes by: where it listens, and whether it may. The app takes everything else. */
+type ListeningKey = 'host' | 'port' | 'auth'
+
+export type AppConfig = Omit<Config, ListeningKey>
+
+/** What values a setting may have. */
+interface Kind<T> {
+  /** In words, after "must be". */
+  readonly form: string
+  /** The same for the text of a variable, where that differs. */
+  readonly textForm?: string
+  /** What the text of a variable stands for, right or wrong. */
+  readonly parse: (text: string) => unknown
+  readonly accepts: (value: unknown) => value is T
+}
+
 interface Setting<T> {
   readonly variable: string
   readonly fallback: T
-  readonly read: (text: string) => T
-  /** Never repeated in a complaint. */
+  readonly kind: Kind<T>
+  /** Never repeated in a problem. */
   readonly isSecret?: true
 }
 
@@ -45,59 +62,101 @@ const NO_SECRETS = 'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: n
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 export const SETTINGS: Settings = {
-  host: { variable: 'HOST', fallback: '127.0.0.1', read: text('an address or a host name', /^[^\s/]+$/) },
-  port: { variable: 'PORT', fallback: 3000, read: integer(0, 65_535) },
-  path: { variable: 'TRIVET_PATH', fallback: '/mcp', read: text('a path such as /mcp, and neither /livez nor /readyz', /^(?!\/(?:livez|readyz)$)\/[\w./-]*$/) },
-  catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', read: text('the path of a folder', /\S/) },
-  watch: { variable: 'TRIVET_WATCH', fallback: 'on', read: oneOf(['on', 'off', 'poll'] as const) },
-  auth: { variable: 'TRIVET_AUTH', fallback: undefined, read: oneOf(['none'] as const) },
-  allowedHosts: { variable: 'TRIVET_ALLOWED_HOSTS', fallback: [], read: list('host names, each with or without a port', /^[^\s/,]+$/) },
-  allowedOrigins: { variable: 'TRIVET_ALLOWED_ORIGINS', fallback: [], read: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i) },
-  logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', read: oneOf(LOG_LEVELS) },
-  pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, read: integer(1, 100_000) },
-  maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, read: integer(1024, 104_857_600) },
-  maxResourceBytes: { variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, read: integer(1024, 268_435_456) },
-  maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, read: integer(1, 1_000_000) },
-  keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, read: integer(100, 3_600_000) },
-  requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, read: integer(1, 3_600_000) },
-  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) },
-  drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, read: integer(0, 600_000) },
-  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
-  maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, read: integer(1, 10_000_000) },
-  secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, read: list('secrets of 32 characters or more each', /^.{32,}$/) },
-  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) },
-  legacy: { variable: 'TRIVET_LEGACY', fallback: 'on', read: oneOf(['on', 'off'] as const) },
-  sessionTtlMs: { variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, read: integer(60_000, 2_592_000_000) },
-  sessionIdleMs: { variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, read: integer(1000, 2_592_000_000) }
+  host: { variable: 'HOST', fallback: '127.0.0.1', kind: text('an address or a host name', /^[^\s/]+$/) },
+  port: { variable: 'PORT', fallback: 3000, kind: integer(0, 65_535) },
+  path: { variable: 'TRIVET_PATH', fallback: '/mcp', kind: text('a path such as /mcp, and neither /livez nor /readyz', /^(?!\/(?:livez|readyz)$)\/[\w./-]*$/) },
+  catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', kind: text('the path of a folder', /\S/) },
+  watch: { variable: 'TRIVET_WATCH', fallback: 'on', kind: oneOf(['on', 'off', 'poll'] as const) },
+  auth: { variable: 'TRIVET_AUTH', fallback: undefined, kind: oneOf(['none'] as const) },
+  allowedHosts: { variable: 'TRIVET_ALLOWED_HOSTS', fallback: [], kind: list('host names, each with or without a port', /^[^\s/,]+$/) },
+  allowedOrigins: { variable: 'TRIVET_ALLOWED_ORIGINS', fallback: [], kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i) },
+  logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', kind: oneOf(LOG_LEVELS) },
+  pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
+  maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
+  maxResourceBytes: { variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456) },
+  maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, kind: integer(1, 1_000_000) },
+  keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, kind: integer(100, 3_600_000) },
+  requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, kind: integer(1, 3_600_000) },
+  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, kind: integer(0, 600_000) },
+  drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, kind: integer(0, 600_000) },
+  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, kind: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
+  maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
+  secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, kind: list('secrets of 32 characters or more each', /^.{32,}$/) },
+  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, kind: integer(1000, 86_400_000) },
+  legacy: { variable: 'TRIVET_LEGACY', fallback: 'on', kind: oneOf(['on', 'off'] as const) },
+  sessionTtlMs: { variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, kind: integer(60_000, 2_592_000_000) },
+  sessionIdleMs: { variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, kind: integer(1000, 2_592_000_000) }
 }
 
 /** Settings that cannot be used, with every reason. */
 export class ConfigError extends Error {
-  readonly complaints: readonly string[]
+  readonly problems: readonly string[]
 
-  constructor (complaints: readonly string[], options?: ErrorOptions) {
-    super(`The settings are not usable:\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`, options)
+  constructor (problems: readonly string[], options?: ErrorOptions) {
+    super(`The settings are not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`, options)
     this.name = 'ConfigError'
-    this.complaints = complaints
+    this.problems = problems
   }
 }
 
-/** The settings of an environment. A variable that is empty counts as absent. Throws a ConfigError with every complaint. */
+/** The settings of an environment. An empty variable counts as absent. Throws a ConfigError with every problem. */
 export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
-  const complaints: string[] = []
-  function read<K extends keyof Config> (key: K): Config[K] {
-    const { variable, fallback, read, isSecret }: Setting<Config[K]> = SETTINGS[key]
+  const problems: string[] = []
+  const config = collect((key) => {
+    const { variable, fallback, kind, isSecret } = settingOf(key)
     const written = environment[variable]?.trim() ?? ''
     if (written === '') return fallback
-    try {
-      return read(written)
-    } catch (error) {
-      const got = isSecret === true ? 'something else' : JSON.stringify(written)
-      complaints.push(`${variable} must be ${error instanceof Error ? error.message : String(error)}, got ${got}`)
-      return fallback
-    }
+    const value = kind.parse(written)
+    if (kind.accepts(value)) return value
+    problems.push(`${variable} must be ${kind.textForm ?? kind.form}, got ${isSecret === true ? 'something else' : JSON.stringify(written)}`)
+    return fallback
+  })
+  if (!isLoopback(config.host) && config.auth === undefined) {
+    problems.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)
   }
-  const config: Config = {
+  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+/** Why an option that `createApp` does not use is none of its options. */
+const NOT_OPTIONS: { readonly [K in ListeningKey]: string } = {
+  host: 'host is not an option of createApp: pass it to app.listen()',
+  port: 'port is not an option of createApp: pass it to app.listen()',
+  auth: 'auth is not an option of createApp: pass an authenticator'
+}
+
+/** The given options, and the defaults for all others. Throws a ConfigError with every problem. */
+export function completeConfig (given: Partial<AppConfig>): AppConfig {
+  const options = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined))
+  const problems = [...options.keys()].flatMap((key) => {
+    if (isListeningKey(key)) return [NOT_OPTIONS[key]]
+    return Object.hasOwn(SETTINGS, key) ? [] : [`${key} is not an option of createApp`]
+  })
+  const { host, port, auth, ...config } = collect((key) => {
+    const { fallback, kind, isSecret } = settingOf(key)
+    if (!options.has(key) || isListeningKey(key)) return fallback
+    const value = options.get(key)
+    if (kind.accepts(value)) return value
+    problems.push(`${key} must be ${kind.form}, got ${isSecret === true ? 'something else' : inspect(value)}`)
+    return fallback
+  })
+  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+function isListeningKey (key: string): key is ListeningKey {
+  return Object.hasOwn(NOT_OPTIONS, key)
+}
+
+function settingOf<K extends keyof Config> (key: K): Setting<Config[K]> {
+  return SETTINGS[key]
+}
+
+/** Each setting under its name. */
+function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
+  return {
     host: read('host'),
     port: read('port'),
     path: read('path'),
@@ -123,23 +182,10 @@ export function readConfig (environment: { readonly [variable: string]: string |
     sessionTtlMs: read('sessionTtlMs'),
     sessionIdleMs: read('sessionIdleMs')
   }
-  if (!isLoopback(config.host) && config.auth === undefined) {
-    complaints.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)
-  }
-  if (lacksSecrets(config)) complaints.push(NO_SECRETS)
-  if (complaints.length > 0) throw new ConfigError(complaints)
-  return Object.freeze(config)
-}
-
-/** The given settings, and the defaults for all others. Throws a ConfigError where they do not go together. */
-export function completeConfig (given: Partial<Config>): Config {
-  const config = { ...readConfig({}), ...given }
-  if (lacksSecrets(config)) throw new ConfigError([NO_SECRETS])
-  return Object.freeze(config)
 }
 
 /** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
-function lacksSecrets ({ stateUrl, secrets }: Config): boolean {
+function lacksSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
   return stateUrl.startsWith('redis') && secrets.length === 0
 }
 
@@ -148,33 +194,31 @@ export function isLoopback (host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-function integer (min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : NaN
-    if (!(value >= min && value <= max)) throw new RangeError(`an integer from ${min} to ${max}`)
-    return value
+function integer (min: number, max: number): Kind<number> {
+  return {
+    form: `an integer from ${min} to ${max}`,
+    parse: (text) => /^\d+$/.test(text) ? Number(text) : text,
+    accepts: (value): value is number => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
   }
 }
 
-function oneOf<const T extends string> (values: readonly T[]): (text: string) => T {
-  return (text) => {
-    const value = values.find((one) => one === text)
-    if (value === undefined) throw new RangeError(values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`)
-    return value
+function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
+  return {
+    form: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,
+    parse: (text) => text,
+    accepts: (value): value is T => values.some((one) => one === value)
   }
 }
 
-function text (form: string, pattern: RegExp): (text: string) => string {
-  return (text) => {
-    if (!pattern.test(text)) throw new RangeError(form)
-    return text
-  }
+function text (form: string, pattern: RegExp): Kind<string> {
+  return { form, parse: (text) => text, accepts: (value): value is string => typeof value === 'string' && pattern.test(value) }
 }
 
-function list (form: string, pattern: RegExp): (text: string) => readonly string[] {
-  return (text) => {
-    const values = text.split(',').map((value) => value.trim()).filter((value) => value !== '')
-    if (!values.every((value) => pattern.test(value))) throw new RangeError(`a comma-separated list of ${form}`)
-    return Object.freeze(values)
+function list (form: string, pattern: RegExp): Kind<readonly string[]> {
+  return {
+    form: `a list of ${form}`,
+    textForm: `a comma-separated list of ${form}`,
+    parse: (text) => Object.freeze(text.split(',').map((value) => value.trim()).filter((value) => value !== '')),
+    accepts: (value): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string' && pattern.test(one))
   }
 }

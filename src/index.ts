@@ -28,4 +28,4 @@ export type { Annotations, ContentBlock, Icon, PromptMessage, ResourceContents }
 export { createApp } from './app.ts'
 export type { AppOptions } from './app.ts'
 export type { Authenticator } from './access/authenticator.ts'
-export type { Config } from './config.ts'
+export type { AppConfig } from './config.ts'

@@ -19,7 +19,7 @@ try {
   process.exitCode = 1
 }
 
-async function serve (config: Config): Promise<void> {
+async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
   const logger = pino({ level: config.logLevel })
   const { app, catalog, drain } = await createService({ ...config, logger })
 
@@ -35,7 +35,7 @@ async function serve (config: Config): Promise<void> {
 
   // The line below says the same, for people too.
   logger.level = 'warn'
-  const address = await app.listen({ host: config.host, port: config.port })
+  const address = await app.listen({ host, port })
   logger.level = config.logLevel
   process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
 }

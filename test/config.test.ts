@@ -6,7 +6,7 @@ interface Expectation {
   /** Text and what it is read as. */
   readonly good: ReadonlyArray<readonly [text: string, value: unknown]>
   readonly bad: readonly string[]
-  /** How the complaint begins, after the name of the variable. */
+  /** How the problem begins, after the name of the variable. */
   readonly rule: string
 }
 
@@ -82,12 +82,12 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
 }
 
 /** What is wrong with the environment; empty where nothing is. */
-function complaintsOf (environment: { [variable: string]: string }): readonly string[] {
+function problemsOf (environment: { [variable: string]: string }): readonly string[] {
   try {
     readConfig(environment)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.complaints
+    if (error instanceof ConfigError) return error.problems
     throw error
   }
 }
@@ -107,7 +107,7 @@ for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entr
   })
 
   t.test(`${variable} complains precisely`, async (t) => {
-    for (const text of bad) t.same(complaintsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`])
+    for (const text of bad) t.same(problemsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`])
   })
 }
 
@@ -123,9 +123,9 @@ t.test('names every variable once, in its own name space but for the two that pl
 })
 
 t.test('complains of everything at once', async (t) => {
-  const complaints = complaintsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
-  t.match(complaints, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
-  t.equal(complaints.length, 3)
+  const problems = problemsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
+  t.match(problems, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
+  t.equal(problems.length, 3)
   t.throws(() => readConfig({ PORT: 'x', TRIVET_WATCH: 'maybe' }), { name: 'ConfigError', message: /not usable:\n {2}PORT .*\n {2}TRIVET_WATCH / })
 })
 
@@ -140,7 +140,7 @@ t.test('can be changed by nobody', async (t) => {
 
 t.test('refuses an address that others can reach, unless it is said who may use the service (6, 7)', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.168.1.4', 'shop.example', '127.0.0.1.example']) {
-    t.match(complaintsOf({ HOST }), [/^HOST is .*, which others can reach: .*TRIVET_AUTH=none/], HOST)
+    t.match(problemsOf({ HOST }), [/^HOST is .*, which others can reach: .*TRIVET_AUTH=none/], HOST)
     t.equal(readConfig({ HOST, TRIVET_AUTH: 'none' }).host, HOST)
   }
 })
@@ -148,20 +148,50 @@ t.test('refuses an address that others can reach, unless it is said who may use 
 t.test('asks nothing of an address that only this machine can reach (6)', async (t) => {
   for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]']) {
     t.ok(isLoopback(HOST))
-    t.same(complaintsOf({ HOST }), [], HOST)
+    t.same(problemsOf({ HOST }), [], HOST)
   }
 })
 
 t.test('completes what an embedding program gives', async (t) => {
-  t.same(completeConfig({ port: 1 }), { ...readConfig({}), port: 1 })
+  const { host, port, auth, ...defaults } = readConfig({})
+  t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
+})
+
+t.test('refuses what an embedding program may not give, all at once', async (t) => {
+  const refused = (given: object): readonly string[] => {
+    try {
+      completeConfig(given)
+      return []
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems
+      throw error
+    }
+  }
+  t.strictSame(refused({ port: 1, host: '0.0.0.0', auth: 'none', pagesize: 3 }), [
+    'port is not an option of createApp: pass it to app.listen()',
+    'host is not an option of createApp: pass it to app.listen()',
+    'auth is not an option of createApp: pass an authenticator',
+    'pagesize is not an option of createApp'
+  ])
+  const wrong: ReadonlyArray<readonly [given: object, problem: string]> = [
+    [{ requestTimeoutMs: 3e9 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 3000000000'],
+    [{ requestTimeoutMs: 1.5 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 1.5'],
+    [{ pageSize: '10' }, "pageSize must be an integer from 1 to 100000, got '10'"],
+    [{ watch: true }, 'watch must be one of on, off, poll, got true'],
+    [{ path: 'mcp' }, "path must be a path such as /mcp, and neither /livez nor /readyz, got 'mcp'"],
+    [{ allowedHosts: 'a.example' }, "allowedHosts must be a list of host names, each with or without a port, got 'a.example'"],
+    [{ allowedHosts: [1] }, 'allowedHosts must be a list of host names, each with or without a port, got [ 1 ]'],
+    [{ secrets: ['hunter2'] }, 'secrets must be a list of secrets of 32 characters or more each, got something else']
+  ]
+  for (const [given, problem] of wrong) t.strictSame(refused(given), [problem])
 })
 
 t.test('refuses a store that replicas share without a secret that they share, and never repeats a secret', async (t) => {
   for (const TRIVET_STATE_URL of ['redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b']) {
-    t.match(complaintsOf({ TRIVET_STATE_URL }), [/^TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*openssl rand/], TRIVET_STATE_URL)
+    t.match(problemsOf({ TRIVET_STATE_URL }), [/^TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*openssl rand/], TRIVET_STATE_URL)
     t.equal(readConfig({ TRIVET_STATE_URL, TRIVET_SECRETS: 's'.repeat(32) }).stateUrl, TRIVET_STATE_URL)
     t.throws(() => completeConfig({ stateUrl: TRIVET_STATE_URL }), { name: 'ConfigError', message: /TRIVET_SECRETS is not set/ })
   }
-  t.notMatch(complaintsOf({ TRIVET_SECRETS: 'hunter2' }).join(), /hunter2/)
+  t.notMatch(problemsOf({ TRIVET_SECRETS: 'hunter2' }).join(), /hunter2/)
 })

@@ -24,7 +24,7 @@ export interface GuardsOptions {
 
 export function registerGuards (app: FastifyInstance, { policy, authenticator, shutdown, replies }: GuardsOptions): void {
   app.decorateRequest('principal')
-  const addCorsHeaders = policy.allowsSomeOrigin ? createCors(app) : undefined
+  const addCorsHeaders = createCors(app)
 
   // One hook for all of it: each hook costs a request as much as finding its route.
   app.addHook('onRequest', function (request, reply, done) {
@@ -36,7 +36,7 @@ export function registerGuards (app: FastifyInstance, { policy, authenticator, s
       replies.refuse(invalidRequest(`Host ${host ?? '(none)'} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403), request, reply)
     } else if (!policy.allowsOrigin(origin)) {
       replies.refuse(invalidRequest(`Origin ${origin ?? '(none)'} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403), request, reply)
-    } else if (origin === undefined || addCorsHeaders === undefined) {
+    } else if (origin === undefined) {
       authenticate(request, reply, done)
     } else {
       addCorsHeaders.call(this, request, reply, (error) => error === undefined ? authenticate(request, reply, done) : done(error))
@@ -68,12 +68,13 @@ function proceed (principal: Principal, request: FastifyRequest, done: () => voi
 }
 
 /** The plugin's hook, to be run only for what a web page sent (others have no use for its headers), and its route for preflights. */
-function createCors (app: FastifyInstance): onRequestHookHandler | undefined {
+function createCors (app: FastifyInstance): onRequestHookHandler {
   let captured: onRequestHookHandler | undefined
   const capturing: FastifyInstance = Object.create(app, {
     addHook: { value: (_name: 'onRequest', hook: onRequestHookHandler) => { captured = hook } }
   })
   // Only allowed origins get as far as the hook, so each may have the answer.
   cors(capturing, { origin: true, methods: ['GET', 'POST', 'DELETE'], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 }, (error) => { if (error !== undefined) throw error })
+  if (captured === undefined) throw new TypeError('@fastify/cors added no onRequest hook')
   return captured
 }

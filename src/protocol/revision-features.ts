@@ -33,6 +33,3 @@ export const hasSamplingTools = since('2025-11-25')
 export const hasStreamPolling = since('2025-11-25')
 /** Arguments that a tool's schema refuses are a result that the model reads, and not an error of the protocol. */
 export const hasArgumentErrorResults = since('2025-11-25')
-
-/** Structured content and output schemas that are no objects. */
-export const hasAnyStructuredContent = since('2026-07-28')

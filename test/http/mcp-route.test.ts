@@ -233,8 +233,10 @@ t.test('a service that only this machine can reach', async (t) => {
 })
 
 t.test('a service that others can reach', async (t) => {
-  const app = await buildApp(t, files, { host: '0.0.0.0', auth: 'none', allowedHosts: ['shop.example', 'Other.example:8443'], allowedOrigins: ['https://app.example'] })
+  const app = await buildApp(t, files, { allowedHosts: ['shop.example', 'Other.example:8443'], allowedOrigins: ['https://app.example'] })
   const statusOf = async (headers: { [name: string]: string }) => (await send(app, { ...list, headers })).status
+  t.equal(await statusOf({ host: 'localhost' }), 200, 'answers to the names of this machine while it does not listen')
+  await app.listen({ host: '0.0.0.0', port: 0 })
 
   t.test('answers to the hosts that it was given', async (t) => {
     for (const host of ['shop.example', 'SHOP.example:443', 'other.example:8443']) t.equal(await statusOf({ host }), 200, host)
@@ -254,8 +256,26 @@ t.test('a service that others can reach', async (t) => {
   })
 
   t.test('answers under any host where it was given none, but no page', async (t) => {
-    const open = await buildApp(t, files, { host: '0.0.0.0', auth: 'none' })
+    const open = await buildApp(t, files)
+    await open.listen({ host: '0.0.0.0', port: 0 })
     t.equal((await send(open, { ...list, headers: { host: 'any.example' } })).status, 200)
     t.equal((await send(open, { ...list, headers: { host: 'any.example', origin: 'https://any.example' } })).status, 403)
+  })
+
+  t.test('is served over the socket from the first request on', async (t) => {
+    const open = await buildApp(t, files)
+    const port = new URL(await open.listen({ host: '0.0.0.0', port: 0 })).port
+    const { headers, body } = toPost(list)
+    const answer = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers: { ...headers, connection: 'close' }, body })
+    t.equal(answer.status, 200)
+  })
+
+  t.test('keeps to the names of this machine on each of its loopback addresses', async (t) => {
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const local = await buildApp(t, files)
+      await local.listen({ host, port: 0 })
+      t.equal((await send(local, { ...list, headers: { host: 'localhost:1' } })).status, 200)
+      t.equal((await send(local, { ...list, headers: { host: 'evil.example' } })).status, 403)
+    }
   })
 })

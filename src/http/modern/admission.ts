@@ -6,24 +6,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../access/principal.ts'
 import type { Caller, RequestLog } from '../../dispatch/caller.ts'
 import { readEnvelope, type Envelope } from '../../protocol/envelope.ts'
-import { handshakeRefused, headerMismatch, invalidRequest, unsupportedRevision } from '../../protocol/errors.ts'
+import { handshakeRefused, headerMismatch, unsupportedRevision } from '../../protocol/errors.ts'
 import { checkLiteralHeader } from '../../protocol/header-values.ts'
 import { isObject, type Request } from '../../protocol/json-rpc.ts'
 import { META_PROTOCOL_VERSION } from '../../protocol/meta-keys.ts'
 import { isSupportedRevision } from '../../protocol/revisions.ts'
-
-const BOTH = 'application/json, text/event-stream'
-
-/** Throws unless the client takes both kinds of answer. An absent header takes anything. */
-export function checkAccept (accept: string | undefined): void {
-  if (accept === undefined || accept === BOTH) return
-  const ranges = accept.split(',').flatMap((part) => {
-    const [range = '', ...parameters] = part.toLowerCase().split(';').map((piece) => piece.trim())
-    return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [range]
-  })
-  const takes = (type: string, subtype: string) => ranges.some((range) => range === `${type}/${subtype}` || range === `${type}/*` || range === '*/*')
-  if (!takes('application', 'json') || !takes('text', 'event-stream')) throw invalidRequest(`Accept must list ${BOTH}`, 406)
-}
+import { checkAccept } from '../accept.ts'
 
 /** Throws the ProtocolError of the first thing that does not hold. */
 export function admit (request: Request, headers: IncomingHttpHeaders): Envelope {
