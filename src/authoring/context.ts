@@ -45,12 +45,12 @@ export interface Context {
    */
   progress (done: number, total?: number, message?: string): void
   /**
-   * Lets go of the client's connection while the handler goes on, and asks it to come back for the result after
-   * `retryMs` (1000 by default): for work that outlasts what proxies allow. Does nothing where the client's protocol
-   * version has no such thing, as the current one.
+   * Closes the connection of a client of revision 2025-11-25 while the handler goes on, and asks it to come back for the
+   * result after `retryMs` milliseconds (1000 by default): for work that outlasts what proxies allow. Does nothing for a
+   * client of any other revision, the current one included.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */
-  disconnect (retryMs?: number): void
+  disconnectLegacyClient (retryMs?: number): void
   /** The caller's state of one kind. Throws where the catalog does not export the definition. */
   handles<T> (kind: HandleDefinition<T>): Handles<T>
   /**

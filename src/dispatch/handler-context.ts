@@ -78,7 +78,7 @@ export class HandlerContext implements Context {
     this.#request.progress(done, total, message)
   }
 
-  disconnect (retryMs = 1000): void {
+  disconnectLegacyClient (retryMs = 1000): void {
     this.#request.disconnect(retryMs)
   }
 

@@ -67,6 +67,12 @@ export function breaksOfEras (sources: Sources): string[] {
   return readImports(sources).filter(({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) && file !== 'app.ts').map(toLine)
 }
 
+/** Files of the modern wire that the legacy wire has no file of the same name for. It may have more: sessions. */
+export function breaksOfWires (sources: Sources): string[] {
+  return [...sources.keys()].filter((file) => file.startsWith('http/modern/') && !sources.has(file.replace('/modern/', '/legacy/')))
+    .map((file) => `${file} has no counterpart in http/legacy/`)
+}
+
 /** Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern names. */
 export function breaksOfPackage (sources: Sources, pattern: RegExp, mayImport: (one: Import) => boolean): string[] {
   return readImports(sources).filter((one) => !one.isOurs && pattern.test(one.target) && !mayImport(one)).map(toLine)

@@ -23,8 +23,8 @@ const FILES = {
     export default [
       define('speaks', async ({ gate: name }, ctx) => { ctx.progress(1); await gate(name).promise; ctx.progress(2); return 'done' }),
       define('silent', async ({ gate: name }) => { await gate(name).promise; return 'done' }),
-      define('lets_go', async ({ gate: name }, ctx) => { ctx.disconnect(50); await gate(name).promise; ctx.progress(1); return 'done' }),
-      define('lets_go_and_asks', async (_, ctx) => { ctx.disconnect(50); const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
+      define('lets_go', async ({ gate: name }, ctx) => { ctx.disconnectLegacyClient(50); await gate(name).promise; ctx.progress(1); return 'done' }),
+      define('lets_go_and_asks', async (_, ctx) => { ctx.disconnectLegacyClient(50); const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
       define('asks', async (_, ctx) => { const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
       define('floods', async ({ count, gate: name }, ctx) => { for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100)); await gate(name).promise; return 'done' }),
       define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })

@@ -85,7 +85,7 @@ export const reconnection = defineTool({
   name: 'test_reconnection',
   description: 'Lets go of the connection, and finishes a moment later.',
   async run (_args, ctx) {
-    ctx.disconnect(500)
+    ctx.disconnectLegacyClient(500)
     await pause(100)
     return 'Reconnection test completed successfully'
   }
