@@ -1,0 +1,234 @@
+// The order of a request, and what its seams may do: methods, an outlet and observers of the test's own.
+
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+import { ToolError } from '../../src/authoring/tool-error.ts'
+import { allowAll, type Authorizer } from '../../src/dispatch/authorizer.ts'
+import type { Caller, Outlet } from '../../src/dispatch/caller.ts'
+import { createLifetimes } from '../../src/dispatch/lifetimes.ts'
+import { unlimited, type Limiter } from '../../src/dispatch/limiter.ts'
+import { defineMethod, type CallOptions, type Method, type MethodOptions } from '../../src/dispatch/method.ts'
+import { joinObservers, type Ending, type Observed, type Observer } from '../../src/dispatch/observer.ts'
+import { createPipeline } from '../../src/dispatch/pipeline.ts'
+import type { MessageSink } from '../../src/events/message-sink.ts'
+import { invalidParams, missingClientCapability, ProtocolError } from '../../src/protocol/errors.ts'
+import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { loadSnapshot } from '../helpers/load-catalog.ts'
+
+const snapshot = await loadSnapshot(await writeCatalog(t, {}))
+
+interface Parts {
+  readonly methods: readonly Method[]
+  readonly observers?: readonly Observer[]
+  readonly authorizer?: Authorizer
+  readonly limiter?: Limiter
+}
+
+/** A pipeline, and the way to have one request served by it. */
+function build ({ methods, observers = [], authorizer = allowAll, limiter = unlimited }: Parts) {
+  const pipeline = createPipeline({
+    support: {
+      era: 'modern',
+      snapshotFor: () => snapshot,
+      openRound () { throw new Error('nothing is asked here') },
+      toMissingCapability: missingClientCapability
+    },
+    methods,
+    lifetimes: createLifetimes(),
+    observer: joinObservers(observers),
+    authorizer,
+    limiter
+  })
+  return async (method: string, params: object = {}, caller: Partial<Caller> = {}) => {
+    const outlet = new KeptOutlet()
+    pipeline.serve({ id: 1, method, params: { ...params } }, { ...CALLER, ...caller }, outlet)
+    return await outlet.answer
+  }
+}
+
+const silent = () => {}
+const CALLER: Caller = {
+  principal: ANONYMOUS,
+  envelope: { revision: '2026-07-28', clientCapabilities: {}, clientInfo: undefined, logLevel: undefined, progressToken: undefined },
+  requestId: 'r1',
+  log: { debug: silent, info: silent, warn: silent, error: silent }
+}
+
+type Answer = { readonly result: string } | { readonly error: ProtocolError } | 'left out'
+
+class KeptOutlet implements Outlet {
+  readonly status = 200
+  readonly answer: Promise<Answer>
+  #resolve: (answer: Answer) => void = () => {}
+
+  constructor () {
+    this.answer = new Promise((resolve) => { this.#resolve = resolve })
+  }
+
+  outlasts (): void {}
+  notify (): void {}
+  succeed (result: string | Buffer): void { this.#resolve({ result: String(result) }) }
+  openStream (): MessageSink { throw new Error('no stream is expected here') }
+  fail (error: ProtocolError): void { this.#resolve({ error }) }
+  leaveUnanswered (): void { this.#resolve('left out') }
+}
+
+const NO_PARAMS = Type.Object({})
+
+function method (name: string, call: CallOptions, options: Partial<Pick<MethodOptions<typeof NO_PARAMS>, 'eras'>> = {}): Method {
+  return defineMethod({ name, params: NO_PARAMS, ...options, open: () => call })
+}
+
+const errorOf = (answer: Answer) => typeof answer === 'object' && 'error' in answer ? answer.error : undefined
+
+t.test('serves the methods of its era and no others', async (t) => {
+  const ask = build({ methods: [method('both', { handle: () => '"b"' }), method('old', { handle: () => '"o"' }, { eras: ['legacy'] })] })
+  t.strictSame(await ask('both'), { result: '"b"' })
+  for (const name of ['old', 'none', 'toString', '__proto__']) t.equal(errorOf(await ask(name))?.code, -32601)
+})
+
+t.test('checks in one order: the method, its name, its params, its capabilities, its headers, the caller, the limits', async (t) => {
+  const order: string[] = []
+  const note = <T>(step: string, value: T): T => {
+    order.push(step)
+    return value
+  }
+  const strict = defineMethod({
+    name: 'strict',
+    params: Type.Object({ name: Type.String() }),
+    mirroredName: 'name',
+    open: ({ name }) => ({
+      subject: note('open', name),
+      requiredCapabilities: note('capabilities', undefined),
+      mirroredParams: [{ header: 'Mcp-Param-A', value: 'a' }],
+      handle: () => note('handle', '{}')
+    })
+  })
+  const ask = build({
+    methods: [strict],
+    authorizer: { authorize ({ subject }) { note(`authorize ${subject}`, undefined) } },
+    limiter: { admit ({ subject }) { note(`admit ${subject}`, undefined) } }
+  })
+  const mirror = (header: string) => note(header, header === 'Mcp-Name' ? 'x' : 'a')
+  t.strictSame(await ask('strict', { name: 'x' }, { mirror }), { result: '{}' })
+  t.strictSame(order, ['Mcp-Name', 'open', 'capabilities', 'Mcp-Param-A', 'authorize x', 'admit x', 'handle'])
+  order.length = 0
+  await ask('strict', { name: 'x' })
+  t.strictSame(order, ['open', 'capabilities', 'authorize x', 'admit x', 'handle'], 'without the headers where the transport has none')
+})
+
+t.test('a refusal of any check ends it there', async (t) => {
+  const handled: string[] = []
+  const handle = () => {
+    handled.push('handled')
+    return '{}'
+  }
+  const refusal = new ProtocolError(403, 'Not you.')
+  const refusing: ReadonlyArray<readonly [claim: string, parts: Parts, code: number]> = [
+    ['a capability', { methods: [method('m', { requiredCapabilities: { sampling: {} }, handle })] }, -32021],
+    ['the authorizer', { methods: [method('m', { handle })], authorizer: { authorize () { throw refusal } } }, 403],
+    ['the limiter', { methods: [method('m', { handle })], limiter: { admit () { throw refusal } } }, 403],
+    ['the limiter, later', { methods: [method('m', { handle })], limiter: { admit: async () => await Promise.reject(refusal) } }, 403],
+    ['a check that breaks', { methods: [method('m', { handle })], limiter: { admit () { throw new Error('broken') } } }, -32603]
+  ]
+  for (const [claim, parts, code] of refusing) t.equal(errorOf(await build(parts)('m'))?.code, code, claim)
+  t.strictSame(handled, [])
+})
+
+t.test('waits for a limiter that must ask, and tells it of the end', async (t) => {
+  const order: string[] = []
+  const ask = build({
+    methods: [method('m', { handle: async () => { order.push('handled'); return '{}' } })],
+    limiter: {
+      async admit (_, { lifetime }) {
+        await new Promise(setImmediate)
+        order.push('admitted')
+        lifetime.onEnd(() => order.push('given back'))
+      }
+    }
+  })
+  await ask('m')
+  t.strictSame(order, ['admitted', 'handled', 'given back'])
+})
+
+t.test('lets a call tell of its own errors by a result, whoever threw them', async (t) => {
+  const recover = (error: unknown): string => {
+    if (error instanceof ToolError) return JSON.stringify(error.message)
+    throw error
+  }
+  const calls: ReadonlyArray<readonly [claim: string, handle: CallOptions['handle']]> = [
+    ['at once', () => { throw new ToolError('no') }],
+    ['later', async () => await Promise.reject(new ToolError('no'))]
+  ]
+  for (const [claim, handle] of calls) t.strictSame(await build({ methods: [method('m', { handle, recover })] })('m'), { result: '"no"' }, claim)
+  const limiter: Limiter = { admit () { throw new ToolError('too many') } }
+  t.strictSame(await build({ methods: [method('m', { handle: () => '{}', recover })], limiter })('m'), { result: '"too many"' })
+  t.equal(errorOf(await build({ methods: [method('m', { handle () { throw invalidParams('x') }, recover })] })('m'))?.code, -32602, 'and passes on the others')
+  const breaking = method('m', { handle () { throw new ToolError('no') }, recover () { throw new Error('broken') } })
+  t.equal(errorOf(await build({ methods: [breaking] })('m'))?.code, -32603)
+})
+
+t.test('tells every observer of the begin and the end, with one object for a request', async (t) => {
+  const methods = [
+    method('good', { subject: 'thing', handle: () => '{}' }),
+    method('slow', { handle: async () => await Promise.resolve('{}') }),
+    method('bad', { handle () { throw new Error('why') } })
+  ]
+  const begun: Observed[] = []
+  const ended: Array<readonly [Observed, Ending]> = []
+  let others = 0
+  const ask = build({
+    methods,
+    observers: [
+      { begin: (observed) => begun.push(observed), end: (observed, ending) => ended.push([observed, ending]) },
+      { end () { others++ } },
+      {}
+    ]
+  })
+  for (const name of ['good', 'slow', 'bad', 'none']) await ask(name)
+  t.equal(others, 4)
+  t.match(ended.map(([observed]) => observed), [
+    { requestId: 'r1', method: 'good', subject: 'thing', principal: ANONYMOUS, revision: '2026-07-28' },
+    { method: 'slow', subject: undefined },
+    { method: 'bad' },
+    { method: undefined }
+  ])
+  t.ok(ended.every(([observed], index) => observed === begun[index]))
+  t.match(ended.map(([, ending]) => ending), [
+    { status: 200, failure: undefined, error: undefined, isCancelled: false },
+    { failure: undefined },
+    { failure: { code: -32603, message: 'Internal error' }, error: { message: 'why' } },
+    { failure: { code: -32601 } }
+  ])
+  t.ok(ended.every(([, { durationMs }]) => durationMs >= 0 && durationMs < 10_000))
+})
+
+t.test('every method that is served says all of itself (29, 30)', async (t: Test) => {
+  const { createMethods } = await import('../../src/methods/method-list.ts')
+  const { createLegacyMethods } = await import('../../src/methods/legacy/legacy-method-list.ts')
+  // They are only looked at.
+  const nothing: never = undefined as never
+  const methods = [
+    ...createMethods({ subscriptions: nothing, isWatching: true, requestTimeoutMs: 1, handles: nothing, announce: nothing }),
+    ...createLegacyMethods({ settings: nothing, isWatching: true })
+  ]
+  const facts = Object.fromEntries(methods.map(({ name, eras, mirroredName }) => [name, [eras.join(), mirroredName]]))
+  t.strictSame(facts, {
+    'server/discover': ['modern', undefined],
+    'tools/list': ['modern,legacy', undefined],
+    'tools/call': ['modern,legacy', 'name'],
+    'prompts/list': ['modern,legacy', undefined],
+    'prompts/get': ['modern,legacy', 'name'],
+    'resources/list': ['modern,legacy', undefined],
+    'resources/templates/list': ['modern,legacy', undefined],
+    'resources/read': ['modern,legacy', 'uri'],
+    'completion/complete': ['modern,legacy', undefined],
+    'subscriptions/listen': ['modern', undefined],
+    initialize: ['legacy', undefined],
+    ping: ['legacy', undefined],
+    'logging/setLevel': ['legacy', undefined],
+    'resources/subscribe': ['legacy', undefined],
+    'resources/unsubscribe': ['legacy', undefined]
+  })
+})
