@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { createRequestLogger } from './request-logger.ts'
 import { ServerResponse } from './server-response.ts'
 
 /** How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for ever. */
@@ -17,7 +16,6 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
   return Fastify({
     http: { ServerResponse },
     loggerInstance: log,
-    childLoggerFactory: createRequestLogger,
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
