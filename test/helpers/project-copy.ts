@@ -1,0 +1,83 @@
+// A copy of the project in which a test may change the source, and what it compiles to.
+
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import type { AppOptions } from '../../src/app.ts'
+import { writeCatalog, type Files } from './catalog-folder.ts'
+import { makeFolder } from './folder.ts'
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+
+export class ProjectCopy {
+  readonly folder: string
+
+  constructor (folder: string) {
+    this.folder = folder
+  }
+
+  /** Writes a new file below src/. */
+  async add (path: string, text: string): Promise<void> {
+    const file = join(this.folder, 'src', path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text, { flag: 'wx' })
+  }
+
+  /** Takes the lines out of a file below src/ that match, and returns them. */
+  async takeOut (path: string, pattern: RegExp): Promise<string[]> {
+    const lines = await this.#readLines(path)
+    await this.#writeLines(path, lines.filter((line) => !pattern.test(line)))
+    return lines.filter((line) => pattern.test(line))
+  }
+
+  /** Adds a line to a file below src/, after the only line that matches. */
+  async insert (path: string, after: RegExp, line: string): Promise<void> {
+    const lines = await this.#readLines(path)
+    const [at, ...others] = lines.flatMap((one, index) => after.test(one) ? [index] : [])
+    if (at === undefined || others.length > 0) throw new Error(`${path} has ${others.length} other lines like ${after}`)
+    await this.#writeLines(path, lines.toSpliced(at + 1, 0, line))
+  }
+
+  /** Resolves to what the compiler reports; empty where it reports nothing. */
+  async build (): Promise<string> {
+    const compiler = join(this.folder, 'node_modules', 'typescript', 'bin', 'tsc')
+    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: this.folder })
+    return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
+  }
+
+  /** Of a compiled file, by the path of its source. */
+  urlOf (path: string): string {
+    return pathToFileURL(join(this.folder, 'dist', path.replace(/\.ts$/, '.js'))).href
+  }
+
+  /** An app of what was compiled, closed when the test ends. */
+  async start (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
+    const { createApp } = await import(this.urlOf('app.ts')) as { createApp (options: AppOptions): Promise<FastifyInstance> }
+    const catalog = await writeCatalog(t, files)
+    const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
+    t.teardown(async () => await app.close())
+    return app
+  }
+
+  async #readLines (path: string): Promise<string[]> {
+    return (await readFile(join(this.folder, 'src', path), 'utf8')).split('\n')
+  }
+
+  async #writeLines (path: string, lines: readonly string[]): Promise<void> {
+    await writeFile(join(this.folder, 'src', path), lines.join('\n'))
+  }
+}
+
+/** Removed when the test ends. */
+export async function copyProject (t: Test): Promise<ProjectCopy> {
+  const folder = await makeFolder(t)
+  for (const path of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+    await cp(join(PROJECT, path), join(folder, path), { recursive: true })
+  }
+  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
+  return new ProjectCopy(folder)
+}
