@@ -1,54 +1,84 @@
 // The command line, read once.
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readNodes } from './nodes.mjs'
+import { ID_MIXES } from './requests/ids.mjs'
+import { MIX } from './requests/rings.mjs'
+import { SECTIONS } from './sections/sections.mjs'
+import { GROUPS } from './servers/contenders.mjs'
 
-const SECTIONS = ['calls', 'legacy', 'startup', 'streams', 'state', 'replicas']
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Quick shows whether all is in order; only a full run is fit to quote. */
-const FULL = { sizes: [5, 50, 500, 5000], rounds: 5, seconds: 3, warmUpSeconds: 2, startups: 3, streamRounds: 5 }
-const QUICK = { sizes: [5, 50], rounds: 3, seconds: 1, warmUpSeconds: 1, startups: 1, streamRounds: 3 }
+const FULL = { rounds: 6, seconds: 2, warmUpSeconds: 2, narrowRounds: 10, startups: 5, streamRounds: 5, edits: 8 }
+const QUICK = { rounds: 2, seconds: 0.5, warmUpSeconds: 0.5, narrowRounds: 3, startups: 1, streamRounds: 1, edits: 3 }
+
+const FLAGS = {
+  help: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  quick: { type: 'boolean', default: false },
+  peers: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  servers: { type: 'string' },
+  methods: { type: 'string' },
+  sizes: { type: 'string', default: '50' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  rate: { type: 'string', default: '2000' },
+  ids: { type: 'string', default: 'mixed' },
+  node: { type: 'string', multiple: true, default: [] },
+  build: { type: 'string', default: ROOT },
+  against: { type: 'string', multiple: true, default: [] },
+  json: { type: 'string' }
+}
 
 /** @param {string[]} args */
 export function readOptions (args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      quick: { type: 'boolean', default: false },
-      sizes: { type: 'string' },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
-      only: { type: 'string' },
-      main: { type: 'string', default: fileURLToPath(new URL('../dist/main.js', import.meta.url)) }
-    }
-  })
+  const { values } = parseArgs({ args, options: FLAGS })
   const base = values.quick ? QUICK : FULL
+  const rounds = values.rounds === undefined ? {} : { rounds: readNumber('--rounds', values.rounds), narrowRounds: readNumber('--rounds', values.rounds) }
   return {
     ...base,
+    ...rounds,
+    ...values.seconds !== undefined && { seconds: readNumber('--seconds', values.seconds) },
     quick: values.quick,
-    sizes: values.sizes === undefined ? base.sizes : values.sizes.split(',').map((size) => readCount('--sizes', size)),
-    rounds: values.rounds === undefined ? base.rounds : readCount('--rounds', values.rounds),
-    seconds: values.seconds === undefined ? base.seconds : readCount('--seconds', values.seconds),
-    sections: readSections(values.only),
-    main: readMain(values.main)
+    help: values.help,
+    list: values.list,
+    peers: values.peers,
+    sections: readNames('--only', values.only, SECTIONS.map(({ name }) => name)),
+    servers: readNames('--servers', values.servers, Object.keys(GROUPS).filter((group) => group !== 'peers' || values.peers)),
+    methods: readNames('--methods', values.methods, Object.keys(MIX)),
+    sizes: values.sizes.split(',').map((size) => readNumber('--sizes', size)),
+    rate: readNumber('--rate', values.rate),
+    ids: readNames('--ids', values.ids, Object.keys(ID_MIXES))[0],
+    nodes: readNodes(values.node),
+    main: readBuild(values.build),
+    against: values.against.map((folder) => ({ name: `Trivet of ${basename(resolve(folder))}`, main: readBuild(folder) })),
+    json: values.json
   }
 }
 
-function readCount (option, text) {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${option} must be of whole numbers from 1 to 9999, got "${text}"`)
-  return Number(text)
+function readNumber (option, text) {
+  const number = Number(text)
+  if (!(number > 0 && number <= 100_000)) throw new Error(`${option} must be a number from 1 to 100000, got "${text}"`)
+  return number
 }
 
-function readSections (only) {
-  if (only === undefined) return SECTIONS
-  if (!SECTIONS.includes(only)) throw new Error(`--only must be one of ${SECTIONS.join(', ')}, got "${only}"`)
-  return [only]
+/** All of the names where none is given. */
+function readNames (option, text, names) {
+  const given = text?.split(',') ?? names
+  for (const name of given) {
+    if (!names.includes(name)) throw new Error(`${option} must be of ${names.join(', ')}, got "${name}"`)
+  }
+  return given
 }
 
-function readMain (path) {
-  const main = resolve(path)
-  if (!existsSync(main)) throw new Error(`There is no ${path}. Build first: npm run build`)
+/** A checkout's entry. */
+function readBuild (folder) {
+  const main = resolve(join(folder, 'dist', 'main.js'))
+  if (!existsSync(main)) throw new Error(`There is no ${main}. Build first, there: npm run build`)
   return main
 }

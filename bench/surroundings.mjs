@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-const PACKAGES = ['fastify', '@modelcontextprotocol/server', '@modelcontextprotocol/fastify', '@modelcontextprotocol/node', 'zod', 'autocannon']
+const PACKAGES = ['fastify', '@modelcontextprotocol/server', '@modelcontextprotocol/fastify', '@modelcontextprotocol/node', 'zod']
 
 export function surroundings () {
   return {
     trivet: versionOf('.'),
-    node: process.version,
+    generator: process.version,
     platform: `${process.platform} ${process.arch}`,
     cpus: availableParallelism(),
     packages: Object.fromEntries(PACKAGES.map((name) => [name, versionOf(`node_modules/${name}`)]))

@@ -1,0 +1,43 @@
+// The work that the tools of the benchmark do: enough to differ from call to call, too little to hide the server's own
+// cost. Every server runs this very file; for Trivet it is copied into the catalog.
+
+/** By the kind of a tool: its structured content, or a text where the tool has no output schema. */
+export const WORK = { search, statistics, excerpt }
+
+/** Five hits at most, derived from the arguments. */
+function search (collection, { query, limit = 20, offset = 0, sort = 'relevance', tags = [], archived = false, context = '' }) {
+  const seed = hash(`${collection} ${query} ${sort} ${tags.join(' ')} ${archived}`) + context.length
+  const hits = []
+  for (let rank = 0; rank < Math.min(limit, 5); rank++) {
+    const position = offset + rank
+    hits.push({
+      id: `${collection}-${(seed + position) % 100_000}`,
+      title: `${query}, ${sort} no. ${position + 1}`,
+      score: 1000 / (position + 1 + seed % 7)
+    })
+  }
+  return { hits, total: 5 + seed % 500 }
+}
+
+function statistics (_, { numbers, precision = 3 }) {
+  let sum = 0
+  let minimum = Infinity
+  let maximum = -Infinity
+  for (const number of numbers) {
+    sum += number
+    if (number < minimum) minimum = number
+    if (number > maximum) maximum = number
+  }
+  const scale = 10 ** precision
+  return { count: numbers.length, minimum, maximum, mean: Math.round(sum / numbers.length * scale) / scale }
+}
+
+function excerpt (name, { text, length = 200, language = 'en' }) {
+  return `${name} (${language}, ${text.length} characters): ${text.slice(0, length)}`
+}
+
+function hash (text) {
+  let value = 17
+  for (let i = 0; i < text.length; i++) value = (value * 31 + text.charCodeAt(i)) % 1_000_003
+  return value
+}

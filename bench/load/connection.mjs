@@ -1,0 +1,78 @@
+// One connection of the load generator: sends its requests one after the other, each when it is told to.
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { AnswerReader } from './wire.mjs'
+
+export class Connection {
+  /** When the request in flight was sent, or was to be sent. */
+  since = 0
+  isBusy = false
+  #socket
+  #ring
+  #place
+  #next
+  #reader = new AnswerReader()
+  #onAnswer
+  #onFailure
+
+  /**
+   * @param {string} url
+   * @param {object} options
+   * @param {object} options.ring
+   * @param {number} options.from the place of the first request
+   * @param {boolean} [options.keeps] whether bodies are kept
+   * @param {(connection: Connection, reader: AnswerReader, request: object) => void} options.onAnswer
+   * @param {(error: Error) => void} options.onFailure
+   */
+  constructor (url, { ring, from, keeps = false, onAnswer, onFailure }) {
+    const { hostname, port } = new URL(url)
+    this.#ring = ring
+    this.#next = from % ring.bytes.length
+    this.#onAnswer = onAnswer
+    this.#onFailure = onFailure
+    if (keeps) this.#reader.chunks = []
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    this.#socket.on('data', (chunk) => this.#read(chunk))
+    this.#socket.on('error', onFailure)
+    this.#socket.on('close', () => { if (this.isBusy) onFailure(new Error(`${url} closed a connection with a request in flight`)) })
+  }
+
+  async opened () {
+    await once(this.#socket, 'connect')
+  }
+
+  /** @param {number} since from when on its latency counts */
+  send (since) {
+    this.since = since
+    this.isBusy = true
+    this.#place = this.#next
+    this.#next = this.#place + 1 === this.#ring.bytes.length ? 0 : this.#place + 1
+    this.#socket.write(this.#ring.bytes[this.#place])
+  }
+
+  close () {
+    this.isBusy = false
+    this.#socket.destroy()
+  }
+
+  #read (chunk) {
+    const reader = this.#reader
+    if (!this.isBusy) return
+    if (!reader.read(chunk)) return
+    const place = this.#place
+    const { lengths, requests } = this.#ring
+    // The same request has an answer of the same length, unless the server makes pieces of it as it likes.
+    const isOdd = lengths[place] !== 0 && lengths[place] !== reader.bytes && !reader.isChunked
+    if (reader.status !== 200 || isOdd) {
+      const { method, params } = requests[place]
+      const what = `${method} ${JSON.stringify(params).slice(0, 200)}`
+      this.#onFailure(new Error(`${what}: status ${reader.status}, ${reader.bytes} bytes, ${lengths[place]} before`))
+      return
+    }
+    lengths[place] = reader.bytes
+    this.isBusy = false
+    if (reader.chunks === undefined) reader.reset()
+    this.#onAnswer(this, reader, requests[place])
+  }
+}

@@ -1,0 +1,54 @@
+// What makes an answer a good one, and how to ask for one.
+
+import { isDeepStrictEqual } from 'node:util'
+import { prompts, resources, tools } from '../catalog/definitions.mjs'
+import { WORK } from '../catalog/work.mjs'
+
+/**
+ * By method, whether a result is the right one for the params.
+ *
+ * @param {number} toolCount
+ * @param {{ works?: boolean }} [options] `works`: whether the server runs our tools and lists them all
+ */
+export function createChecks (toolCount, { works = true } = {}) {
+  const byName = new Map([...tools(toolCount), ...prompts()].map((one) => [one.name, one]))
+  const byUri = new Map(resources().map((one) => [one.uri, one]))
+  if (!works) {
+    return {
+      'tools/list': ({ tools }) => tools.length > 0,
+      'tools/call': ({ content, isError }) => isError !== true && content.length > 0
+    }
+  }
+  return {
+    'tools/list': ({ tools }, _, isOnePage = toolCount <= 1000) => tools.length === (isOnePage ? toolCount : 1000),
+    'tools/call': ({ content, structuredContent }, { name, arguments: args }) => {
+      const expected = WORK[byName.get(name).kind](name, args)
+      if (typeof expected === 'string') return content[0].text === expected
+      return isDeepStrictEqual(structuredContent, expected) && isDeepStrictEqual(JSON.parse(content[0].text), expected)
+    },
+    'prompts/get': ({ messages }, { name, arguments: { subject } }) => messages[0].content.text.trim() === byName.get(name).text(subject),
+    'resources/read': ({ contents }, { uri }) => contents[0].text === byUri.get(uri).text
+  }
+}
+
+/**
+ * @param {string} text a JSON-RPC message, or events of which the last is one
+ * @throws where it is not the right answer to the request
+ */
+export function checkAnswer (checks, { method, params, id }, text) {
+  let isRight = false
+  try {
+    const message = JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('\ndata: ') + 7))
+    isRight = message.id === id && checks[method](message.result, params)
+  } catch {}
+  if (!isRight) throw new Error(`a wrong answer to ${method} ${JSON.stringify(params).slice(0, 300)}: ${text.slice(0, 500)}`)
+}
+
+/** Sends one request, and returns its result. @throws where the answer is not a 200 with a result */
+export async function ask (url, { method, headers, body }) {
+  const response = await fetch(url, { method: 'POST', headers, body })
+  const text = await response.text()
+  const { result } = response.status === 200 ? JSON.parse(text) : {}
+  if (result === undefined) throw new Error(`${url} answered ${method} with ${response.status}: ${text.slice(0, 500)}`)
+  return result
+}

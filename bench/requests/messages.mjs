@@ -1,0 +1,51 @@
+// How a request is written: with the envelope of the current revision, or as one of a session of an earlier one.
+
+import { SERVER } from '../catalog/definitions.mjs'
+
+export const REVISION = '2026-07-28'
+export const LEGACY_REVISION = '2025-11-25'
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': REVISION,
+  'io.modelcontextprotocol/clientInfo': { name: SERVER.name, version: SERVER.version },
+  'io.modelcontextprotocol/clientCapabilities': {}
+}
+
+const MEDIA_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+/** A modern request: its headers mirror its body. */
+export function modernRequest (method, params, id = 1) {
+  const name = method === 'subscriptions/listen' ? undefined : params.name ?? params.uri
+  return {
+    method,
+    params,
+    id,
+    headers: { ...MEDIA_TYPES, 'mcp-protocol-version': REVISION, 'mcp-method': method, ...name !== undefined && { 'mcp-name': name } },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: META } })
+  }
+}
+
+/** @param {string} [session] none where the server keeps no sessions */
+export function legacyRequest (method, params, id = 1, session = undefined) {
+  return {
+    method,
+    params,
+    id,
+    headers: { ...MEDIA_TYPES, 'mcp-protocol-version': LEGACY_REVISION, ...session !== undefined && { 'mcp-session-id': session } },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params })
+  }
+}
+
+/** Shakes hands. @returns {Promise<string | undefined>} the session's id, where the server keeps sessions */
+export async function openSession (url) {
+  const clientInfo = { name: SERVER.name, version: SERVER.version }
+  const { headers, body } = legacyRequest('initialize', { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo })
+  const response = await fetch(url, { method: 'POST', headers, body })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${url} answered initialize with ${response.status}: ${text.slice(0, 300)}`)
+  const session = response.headers.get('mcp-session-id') ?? undefined
+  const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  const sessionHeaders = legacyRequest('', {}, 1, session).headers
+  await (await fetch(url, { method: 'POST', headers: sessionHeaders, body: initialized })).text()
+  return session
+}

@@ -1,0 +1,13 @@
+// Numbers that look random and are the same in every run.
+
+/** @returns {(below: number) => number} whole numbers from 0 */
+export function createRandom (seed) {
+  let state = seed >>> 0
+  return (below) => {
+    // Mulberry32, by Tommy Ettinger.
+    state = (state + 0x6D2B79F5) | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) % below
+  }
+}

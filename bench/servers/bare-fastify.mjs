@@ -1,0 +1,78 @@
+// What the yardsticks refer to: a bare Fastify route that parses the same body, does the tool's work, and makes its own
+// answer for the request's id. It checks nothing. With BENCH_LOG=info it writes one line of pino's for each request.
+
+import fastify, { LogController } from 'fastify'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { prompts, tools } from '../catalog/definitions.mjs'
+import { WORK } from '../catalog/work.mjs'
+
+/** Results as Trivet writes them: whole ones of lists and reads; of the others, what they have beside their content. */
+const { tools: toolCount, lists, reads, rests } = JSON.parse(readFileSync(process.env.BENCH_ANSWERS, 'utf8'))
+const isLogging = process.env.BENCH_LOG === 'info'
+
+/** From here on bytes are faster than a text, which is encoded anew each time. */
+const LEAST_BUFFER = 2048
+const kinds = new Map(tools(toolCount).map(({ name, kind }) => [name, kind]))
+const texts = new Map(prompts().map(({ name, text }) => [name, text]))
+const listResult = ready(lists)
+const readResults = new Map(Object.entries(reads).map(([uri, result]) => [uri, ready(result)]))
+const BRACE = Buffer.from('}')
+
+const METHODS = {
+  'tools/list': () => listResult,
+  'tools/call': ({ name, arguments: args }) => {
+    const output = WORK[kinds.get(name)](name, args)
+    const text = typeof output === 'string' ? output : JSON.stringify(output)
+    const structuredContent = typeof output === 'string' ? undefined : output
+    return JSON.stringify({ ...rests['tools/call'], content: [{ type: 'text', text }], structuredContent })
+  },
+  'prompts/get': ({ name, arguments: { subject } }) => {
+    const text = texts.get(name)(subject)
+    return JSON.stringify({ ...rests['prompts/get'], messages: [{ role: 'user', content: { type: 'text', text } }] })
+  },
+  'resources/read': ({ uri }) => readResults.get(uri) ?? readAnew(uri)
+}
+
+const app = fastify({
+  logger: isLogging ? { level: 'info' } : false,
+  logController: new LogController({ disableRequestLogging: true })
+})
+
+app.post('/mcp', (request, reply) => {
+  const { id, method, params } = request.body
+  const result = METHODS[method](params)
+  reply.header('content-type', 'application/json')
+  if (result instanceof Promise) return result.then((settled) => respond(id, settled))
+  reply.send(respond(id, result))
+})
+
+if (isLogging) {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, params } = request.body
+    const durationMs = Math.round(reply.elapsedTime * 100) / 100
+    request.log.info({ method, name: params.name ?? params.uri, status: reply.statusCode, durationMs }, 'request')
+    done()
+  })
+}
+
+await app.listen({ port: 0, host: '127.0.0.1' })
+
+function ready (result) {
+  return Buffer.byteLength(result) < LEAST_BUFFER ? result : Buffer.from(result)
+}
+
+function respond (id, result) {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  return typeof result === 'string' ? `${head}${result}}` : Buffer.concat([Buffer.from(head), result, BRACE])
+}
+
+/** A file of the catalog's, read for this request. */
+async function readAnew (uri) {
+  const bytes = await readFile(process.env.BENCH_FILES + fileURLToPath(uri))
+  const content = uri.endsWith('.txt')
+    ? { uri, mimeType: 'text/plain', text: bytes.toString() }
+    : { uri, mimeType: 'application/octet-stream', blob: bytes.toString('base64') }
+  return JSON.stringify({ ...rests['resources/read'], contents: [content] })
+}

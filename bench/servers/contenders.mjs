@@ -1,0 +1,58 @@
+// Everyone who is measured, and how each is started: on each Node the bare Fastify, Trivet, its other builds, the SDK, peers.
+
+import { fileURLToPath } from 'node:url'
+import { peers } from './peers.mjs'
+import { startServer } from './server-process.mjs'
+import { startTrivet } from './trivet.mjs'
+
+export const TRIVET = 'Trivet'
+export const CEILING = 'bare Fastify'
+export const SDK_DOCUMENTED = 'SDK as documented'
+const SILENT_CEILING = `${CEILING}, silent`
+
+/** What `--servers` chooses from. */
+export const GROUPS = {
+  trivet: 'Trivet at its default settings, and each build of --against',
+  fastify: 'bare Fastify that makes its own answers, with a log line for each request',
+  silent: 'both once more without a log',
+  sdk: 'the official SDK, as documented and with its schemas made once',
+  peers: 'others of the field; see --peers'
+}
+
+/**
+ * @param {object} options the command line's
+ * @param {{ catalog: string, toolCount: number, answersFile?: string, files?: string }} data `files`: the folder of files that
+ *   the bare Fastify reads
+ * @returns {object[]} for each: `name`, `node`, `start`, the `ceiling` and the `trivet` that it is compared with, by name, and
+ *   the traits of peers: `isLegacy`, `works`, `differs`, `methods`
+ */
+export function listContenders (options, { catalog, toolCount, answersFile, files = '' }) {
+  const has = (group) => options.servers.includes(group)
+  return options.nodes.flatMap((node) => {
+    const trivet = (main, settings) => () => startTrivet({ main, node: node.path, catalog, settings })
+    const ours = (file, env) => () => startServer({ node: node.path, file: pathOf(file), env })
+    const fastify = (log) => ours('bare-fastify.mjs', { BENCH_LOG: log, BENCH_ANSWERS: answersFile, BENCH_FILES: files })
+    const tools = { BENCH_TOOLS: String(toolCount) }
+    const logging = { ceiling: CEILING, trivet: TRIVET }
+    const silent = { ceiling: SILENT_CEILING, trivet: `${TRIVET}, silent` }
+    return [
+      has('fastify') && { name: CEILING, start: fastify('info'), ...logging },
+      has('fastify') && has('silent') && { name: SILENT_CEILING, start: fastify('silent'), ...silent },
+      has('trivet') && { name: TRIVET, start: trivet(options.main), ...logging },
+      ...options.against.map(({ name, main }) => has('trivet') && { name, start: trivet(main), ...logging }),
+      has('trivet') && has('silent') && { name: silent.trivet, start: trivet(options.main, { TRIVET_LOG_LEVEL: 'silent' }), ...silent },
+      has('sdk') && { name: SDK_DOCUMENTED, start: ours('sdk-documented.mjs', tools), ...silent },
+      has('sdk') && { name: 'SDK, schemas made once', start: ours('sdk-hoisted.mjs', tools), ...silent },
+      ...has('peers') ? peers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []
+    ].filter(Boolean).map((contender) => ({ ...contender, node: node.version }))
+  })
+}
+
+/** Only Trivet: the build that is measured, and each of `--against`. */
+export function listBuilds (options, data) {
+  return listContenders({ ...options, servers: ['trivet'] }, data)
+}
+
+function pathOf (file) {
+  return fileURLToPath(new URL(file, import.meta.url))
+}

@@ -1,0 +1,40 @@
+// Loaded into each Node server that is measured, before the server itself: tells the benchmark over IPC where the server
+// listens, and what it has used.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Server } from 'node:net'
+
+const RESOLUTION_MS = 1
+const MEMORY_INTERVAL_MS = 20
+let delays
+let sampling
+let peakBytes
+
+const { listen } = Server.prototype
+Server.prototype.listen = function (...args) {
+  this.once('listening', () => process.send?.({ listening: this.address() }))
+  return Reflect.apply(listen, this, args)
+}
+
+process.on('message', ({ ask }) => {
+  if (ask === 'watch') watch()
+  const { userCPUTime, systemCPUTime } = process.resourceUsage()
+  process.send?.({ usage: { cpuMs: (userCPUTime + systemCPUTime) / 1000, rssBytes: process.memoryUsage.rss(), ...ask === 'stopWatching' && watched() } })
+})
+process.channel?.unref()
+
+/** From now on, how long the event loop stalls, and how much memory there is at most. */
+function watch () {
+  delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  peakBytes = process.memoryUsage.rss()
+  sampling = setInterval(() => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()) }, MEMORY_INTERVAL_MS).unref()
+}
+
+function watched () {
+  delays.disable()
+  clearInterval(sampling)
+  // A delay is measured from one look to the next, which comes after this time in a loop that never stalls.
+  const stalledMs = (nanoseconds) => Math.max(nanoseconds / 1e6 - RESOLUTION_MS, 0)
+  return { longestStallMs: stalledMs(delays.max), p99StallMs: stalledMs(delays.percentile(99)), peakBytes }
+}

@@ -1,0 +1,26 @@
+// Contenders that run: started one after the other, and stopped however the work with them ends.
+
+/**
+ * @param {object[]} contenders
+ * @param {(started: object[], leftOut: object[]) => Promise<T>} work gets them with their `server`; a peer that does not start
+ *   is left out, with its reason
+ * @returns {Promise<T>}
+ * @template T
+ */
+export async function withStarted (contenders, work) {
+  const started = []
+  const leftOut = []
+  try {
+    for (const contender of contenders) {
+      try {
+        started.push({ ...contender, server: await contender.start() })
+      } catch (error) {
+        if (contender.isPeer !== true) throw error
+        leftOut.push({ name: contender.name, node: contender.node, reason: error.message })
+      }
+    }
+    return await work(started, leftOut)
+  } finally {
+    for (const { server } of started) await server.stop()
+  }
+}

@@ -1,0 +1,43 @@
+// Trivet: each build that is measured, at its default settings but for the port.
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { resources } from '../catalog/definitions.mjs'
+import { ask } from '../requests/answers.mjs'
+import { modernRequest } from '../requests/messages.mjs'
+import { workspacePath } from '../workspace.mjs'
+import { startServer } from './server-process.mjs'
+
+/**
+ * @param {{ main: string, node?: string, catalog: string, settings?: Record<string, string> }} options `main`: the build's
+ *   entry; `settings`: variables that are not at their default
+ */
+export async function startTrivet ({ main, node, catalog, settings = {} }) {
+  // State is kept in the working directory.
+  const cwd = workspacePath('cwd')
+  await mkdir(cwd)
+  return startServer({ node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...settings } })
+}
+
+/**
+ * Records what Trivet answers, for the bare servers to answer the same.
+ *
+ * @returns {Promise<string>} the path of the file that holds it
+ */
+export async function recordAnswers ({ main, catalog, toolCount }) {
+  const { url, stop } = await startTrivet({ main, catalog })
+  try {
+    const result = (method, params) => ask(url, modernRequest(method, params))
+    const { content, structuredContent, ...callRest } = await result('tools/call', { name: 'tool_0000', arguments: { query: 'x' } })
+    const { messages, ...promptRest } = await result('prompts/get', { name: 'prompt_00', arguments: { subject: 'x' } })
+    const reads = {}
+    for (const { uri } of resources()) reads[uri] = JSON.stringify(await result('resources/read', { uri }))
+    const { contents, ...readRest } = JSON.parse(Object.values(reads)[0])
+    const rests = { 'tools/call': callRest, 'prompts/get': promptRest, 'resources/read': readRest }
+    const lists = JSON.stringify(await result('tools/list', {}))
+    const file = workspacePath('answers.json')
+    await writeFile(file, JSON.stringify({ tools: toolCount, lists, reads, rests }))
+    return file
+  } finally {
+    await stop()
+  }
+}
