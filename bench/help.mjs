@@ -24,6 +24,8 @@ Options
   --build FOLDER     the checkout to measure; this one by default
   --against FOLDER   another checkout with its built dist/, measured in the same rounds; repeatable
   --peers            peers of the field, too: installs those of bench/peers first, with npm ci
+  --calm SECONDS     how long, for each table, to measure again what was measured while others used more than a
+                     tenth of the machine; 0 by default
   --json FILE        where to write every figure; bench/results/ by default
   --quick, --list, --help
 

@@ -32,6 +32,7 @@ const FLAGS = {
   node: { type: 'string', multiple: true, default: [] },
   build: { type: 'string', default: ROOT },
   against: { type: 'string', multiple: true, default: [] },
+  calm: { type: 'string', default: '0' },
   json: { type: 'string' }
 }
 
@@ -39,10 +40,10 @@ const FLAGS = {
 export function readOptions (args) {
   const { values } = parseArgs({ args, options: FLAGS })
   const base = values.quick ? QUICK : FULL
-  const rounds = values.rounds === undefined ? {} : { rounds: readNumber('--rounds', values.rounds), narrowRounds: readNumber('--rounds', values.rounds) }
+  const rounds = values.rounds === undefined ? undefined : readNumber('--rounds', values.rounds, 1)
   return {
     ...base,
-    ...rounds,
+    ...rounds !== undefined && { rounds, narrowRounds: rounds },
     ...values.seconds !== undefined && { seconds: readNumber('--seconds', values.seconds) },
     quick: values.quick,
     help: values.help,
@@ -53,6 +54,7 @@ export function readOptions (args) {
     methods: readNames('--methods', values.methods, Object.keys(MIX)),
     sizes: values.sizes.split(',').map((size) => readNumber('--sizes', size)),
     rate: readNumber('--rate', values.rate),
+    calm: readNumber('--calm', values.calm, 0),
     ids: readNames('--ids', values.ids, Object.keys(ID_MIXES))[0],
     nodes: readNodes(values.node),
     main: readBuild(values.build),
@@ -61,9 +63,9 @@ export function readOptions (args) {
   }
 }
 
-function readNumber (option, text) {
+function readNumber (option, text, least = 0.1) {
   const number = Number(text)
-  if (!(number > 0 && number <= 100_000)) throw new Error(`${option} must be a number from 1 to 100000, got "${text}"`)
+  if (!(number >= least && number <= 100_000)) throw new Error(`${option} must be a number from ${least} to 100000, got "${text}"`)
   return number
 }
 

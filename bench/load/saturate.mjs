@@ -1,6 +1,5 @@
 // As much as a server can do: each connection sends its next request when it has the answer to the one before.
 
-import { percentile } from '../figures/stats.mjs'
 import { checkAnswer } from '../requests/answers.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
 
@@ -8,8 +7,8 @@ import { keepAwake, withConnections } from './sender.mjs'
  * @param {{ url: string, rings: object[], from?: number }} target
  * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator leaves its CPU to others while it
  *   has nothing to do, as it must where the server has more than one thread or process
- * @returns {Promise<{ answers: number, perSecond: number, p50Ms: number, p99Ms: number, clientBusy: number }>} `clientBusy`:
- *   the share of the time in which the load generator itself had work; near 1, it is the generator that is measured
+ * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: for how long the load generator
+ *   itself had work
  */
 export async function saturate (target, { seconds, sleeps = false }) {
   return withConnections(target, async (connections, hooks) => {
@@ -29,15 +28,8 @@ export async function saturate (target, { seconds, sleeps = false }) {
     })
     for (const connection of connections) connection.send(performance.now())
     const lastAt = await Promise.race([finished, hooks.failed])
-    const clientBusy = measureBusy()
-    const sorted = Float64Array.from(latencies).sort()
-    return {
-      answers: latencies.length,
-      perSecond: latencies.length / (lastAt - startedAt) * 1000,
-      p50Ms: percentile(sorted, 0.50),
-      p99Ms: percentile(sorted, 0.99),
-      clientBusy
-    }
+    const elapsedMs = lastAt - startedAt
+    return { latencies, elapsedMs, busyMs: measureBusy() * elapsedMs }
   })
 }
 

@@ -3,8 +3,16 @@
 import { prompts, resources, tools } from '../catalog/definitions.mjs'
 import { LANGUAGES, SORT_ORDERS } from '../catalog/schemas.mjs'
 
-const WORDS = ['iron', 'three legs', 'brass kettle', 'Größe 12', '五徳', 'подставка', 'trivet 🔥', 'a "quoted" word', 'copper\tpan', 'x']
-const SENTENCE = 'The kettle stands on a trivet; 鉄瓶は五徳の上に立つ. Nothing wobbles on three legs. '
+const PLAIN = {
+  words: ['iron', 'three legs', 'brass kettle', 'size 12', 'a "quoted" word', 'copper\tpan', 'x'],
+  sentence: 'The kettle stands on a trivet, and the trivet on three legs. Nothing wobbles on three legs.\n'
+}
+const FOREIGN = {
+  words: ['Größe 12', '五徳', 'подставка', 'trivet 🔥', 'crème brûlée'],
+  sentence: 'Der Kessel steht auf dem Dreifuß; 鉄瓶は五徳の上に立つ. На трёх ногах ничто не качается. '
+}
+/** One text in so many is not plain ASCII. */
+const FOREIGN_EVERY = 4
 
 /** By method: params, made from numbers that look random. */
 export function createParams (method, toolCount) {
@@ -31,7 +39,7 @@ const ARGUMENTS = {
     limit: 1 + random(50),
     offset: random(10_000),
     ...random(2) === 0 && { sort: pick(SORT_ORDERS, random) },
-    ...random(2) === 0 && { tags: Array.from({ length: random(5) }, () => pick(WORDS, random)) },
+    ...random(2) === 0 && { tags: Array.from({ length: random(5) }, () => pick(languageOf(random).words, random)) },
     ...random(3) === 0 && { archived: random(2) === 0 },
     ...random(10) === 0 && { context: text(random, 4000) }
   }),
@@ -47,10 +55,15 @@ const ARGUMENTS = {
 }
 
 function text (random, mostCharacters) {
+  const { words, sentence } = languageOf(random)
   const length = 1 + random(mostCharacters)
-  let text = pick(WORDS, random)
-  while (text.length < length) text += random(4) === 0 ? ` ${pick(WORDS, random)} ` : SENTENCE.slice(0, 1 + random(SENTENCE.length))
+  let text = pick(words, random)
+  while (text.length < length) text += ` ${pick(words, random)} ${sentence.slice(0, 1 + random(sentence.length))}`
   return text.slice(0, length).toWellFormed().trim() || 'x'
+}
+
+function languageOf (random) {
+  return random(FOREIGN_EVERY) === 0 ? FOREIGN : PLAIN
 }
 
 function pick (values, random) {

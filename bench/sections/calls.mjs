@@ -3,8 +3,8 @@
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
 import { grouped, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
-import { interleave, withCpu } from '../load/rounds.mjs'
-import { checkAnswers, saturate } from '../load/saturate.mjs'
+import { saturateInTurns } from '../load/rounds.mjs'
+import { checkAnswers } from '../load/saturate.mjs'
 import { createChecks } from '../requests/answers.mjs'
 import { createRings, forServer, openSessions } from '../requests/rings.mjs'
 import { listContenders, SDK_DOCUMENTED, TRIVET } from '../servers/contenders.mjs'
@@ -52,16 +52,15 @@ async function measureMethod (options, { contenders, method, toolCount, notStart
       leftOut.push({ name: contender.name, node: contender.node, reason: error.message })
     }
   }
-  const once = ({ server, rings }, seconds) => withCpu(server, () => saturate({ url: server.url, rings }, { seconds }))
-  for (const contender of measured) await once(contender, options.warmUpSeconds)
-  const figures = await interleave(measured, options.rounds, (contender) => once(contender, options.seconds))
+  const figures = await saturateInTurns(measured, options)
   const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
   return { method, tools: toolCount, ids: options.ids, servers: summarise(measured, figures, references), leftOut }
 }
 
 export function print (rows) {
   for (const { method, tools, servers, leftOut } of rows) {
-    printTitle(`${method}, ${tools} tools`)
+    const others = Math.max(...servers.map((server) => server.others.median))
+    printTitle(`${method}, ${tools} tools; others used up to ${Math.round(others * 100)} % of the machine`)
     printTable(['', 'Node', 'req/s', 'of Fastify', 'of Trivet', 'CPU µs', 'of Fastify', 'of Trivet', 'p99 ms', 'generator'], [
       ...servers.map((server) => [
         server.name, server.node, spreadText(server.perSecond, grouped),

@@ -12,8 +12,8 @@ import { WORK } from '../catalog/work.mjs'
 const { tools: toolCount, lists, reads, rests } = JSON.parse(readFileSync(process.env.BENCH_ANSWERS, 'utf8'))
 const isLogging = process.env.BENCH_LOG === 'info'
 
-/** From here on bytes are faster than a text, which is encoded anew each time. */
-const LEAST_BUFFER = 2048
+/** From here on bytes are faster than a text, which is encoded anew each time. Below, a text leaves with the headers. */
+const LEAST_BUFFER = 4096
 const kinds = new Map(tools(toolCount).map(({ name, kind }) => [name, kind]))
 const texts = new Map(prompts().map(({ name, text }) => [name, text]))
 const listResult = ready(lists)
