@@ -36,3 +36,8 @@ export function spreadText (figures, format = rounded) {
   const { median, min, max, rounds } = figures
   return rounds.length === 1 ? format(median) : `${format(median)} (${format(min)}–${format(max)})`
 }
+
+/** How busy the machine was with other work. */
+export function othersText (rows) {
+  return `others used ${Math.round(Math.max(...rows.map(({ others }) => others.median)) * 100)} % of the machine`
+}

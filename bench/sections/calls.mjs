@@ -2,9 +2,9 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
-import { saturateInTurns } from '../load/rounds.mjs'
+import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
+import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
 import { createRings, forServer, openSessions } from '../requests/rings.mjs'
 import { listContenders, SDK_DOCUMENTED, TRIVET } from '../servers/contenders.mjs'
@@ -59,8 +59,7 @@ async function measureMethod (options, { contenders, method, toolCount, notStart
 
 export function print (rows) {
   for (const { method, tools, servers, leftOut } of rows) {
-    const others = Math.max(...servers.map((server) => server.others.median))
-    printTitle(`${method}, ${tools} tools; others used up to ${Math.round(others * 100)} % of the machine`)
+    printTitle(`${method}, ${tools} tools; ${othersText(servers)}`)
     printTable(['', 'Node', 'req/s', 'of Fastify', 'of Trivet', 'CPU µs', 'of Fastify', 'of Trivet', 'p99 ms', 'generator'], [
       ...servers.map((server) => [
         server.name, server.node, spreadText(server.perSecond, grouped),

@@ -1,5 +1,12 @@
 // The sections of the benchmark, in their order. Each has `name`, `about`, `run`, `print` and, where it has any, `yardsticks`.
 
 import * as calls from './calls.mjs'
+import * as edit from './edit.mjs'
+import * as eras from './eras.mjs'
+import * as growth from './growth.mjs'
+import * as latency from './latency.mjs'
+import * as payloads from './payloads.mjs'
+import * as reload from './reload.mjs'
+import * as startup from './startup.mjs'
 
-export const SECTIONS = [calls]
+export const SECTIONS = [calls, eras, growth, latency, payloads, reload, edit, startup]

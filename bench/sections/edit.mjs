@@ -1,0 +1,75 @@
+// One edited file of a large catalog: the CPU time that it costs, and for how long the service stalls.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { grouped, othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { interleave } from '../load/rounds.mjs'
+import { ask } from '../requests/answers.mjs'
+import { modernRequest } from '../requests/messages.mjs'
+import { listBuilds, TRIVET } from '../servers/contenders.mjs'
+import { withStarted } from '../servers/started.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const TOOLS = 5000
+/** It is over when the process has used less than this in each of so many looks, one after the other. */
+const QUIET_MS = 10
+const QUIET_LOOKS = 6
+const LOOK_EVERY_MS = 250
+const LEAST_LOOKS = 12
+
+export const name = 'edit'
+export const about = `CPU time and the longest stall of one edited file among ${TOOLS} tools`
+
+export async function run (options, show) {
+  const builds = []
+  for (const build of listBuilds(options, {}).keys()) {
+    const catalog = workspacePath('catalog')
+    await writeCatalog(catalog, TOOLS)
+    builds.push({ ...listBuilds(options, { catalog, toolCount: TOOLS })[build], catalog })
+  }
+  return withStarted(builds, async (started) => {
+    for (const { server } of started) await untilQuiet(server)
+    const figures = await interleave(started, { ...options, rounds: Math.min(options.rounds, options.startups) }, editOnce)
+    const servers = summarise(started, figures, { ofTrivet: ({ trivet }) => trivet })
+    show({ tools: TOOLS, servers })
+    return { tools: TOOLS, servers }
+  })
+}
+
+async function editOnce ({ server, catalog }, round) {
+  await untilQuiet(server)
+  await server.watch()
+  const description = `Edit ${round} of the benchmark.`
+  await changeTool(catalog, 0, description)
+  await untilQuiet(server)
+  const { longestStallMs, peakBytes } = await server.stopWatching()
+  const { tools } = await ask(server.url, modernRequest('tools/list', {}))
+  if (tools[0].description !== description) throw new Error(`${server.url} has not loaded an edit`)
+  return { longestStallMs, peakMiB: peakBytes / 2 ** 20 }
+}
+
+async function untilQuiet (server) {
+  let { cpuMs } = await server.usage()
+  let quiet = 0
+  for (let looks = 0; quiet < QUIET_LOOKS || looks < LEAST_LOOKS; looks++) {
+    await sleep(LOOK_EVERY_MS)
+    const now = await server.usage()
+    quiet = now.cpuMs - cpuMs < QUIET_MS ? quiet + 1 : 0
+    cpuMs = now.cpuMs
+  }
+}
+
+export function print ({ tools, servers }) {
+  printTitle(`One edited file among ${grouped(tools)} tools, no load; ${othersText(servers)}`)
+  printTable(['', 'Node', 'CPU ms', 'of Trivet', 'longest stall ms', 'most memory MiB'], servers.map((server) => [
+    server.name, server.node, spreadText(server.cpuMs), spreadText(server.ofTrivet?.cpuMs), spreadText(server.longestStallMs),
+    spreadText(server.peakMiB)
+  ]))
+}
+
+export function yardsticks ({ servers }) {
+  return servers.filter(({ name }) => name === TRIVET).map(({ node, longestStallMs }) => (
+    { name: `longest stall of an edit among ${grouped(TOOLS)} tools, ms, Node ${node}`, atMost: 50, figure: longestStallMs.median }
+  ))
+}

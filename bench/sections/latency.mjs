@@ -1,0 +1,56 @@
+// Latency at a fixed rate, all methods mixed: what a client waits while the server has time to spare.
+
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { pace } from '../load/pace.mjs'
+import { interleave } from '../load/rounds.mjs'
+import { checkAnswers } from '../load/saturate.mjs'
+import { createChecks } from '../requests/answers.mjs'
+import { createRings, forServer } from '../requests/rings.mjs'
+import { CEILING, listContenders, TRIVET } from '../servers/contenders.mjs'
+import { withStarted } from '../servers/started.mjs'
+import { recordAnswers } from '../servers/trivet.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const TOOLS = 50
+
+export const name = 'latency'
+export const about = 'p50, p99 and p99.9 at a fixed rate, counted from when each request fell due'
+
+export async function run (options, show) {
+  const catalog = workspacePath('catalog')
+  await writeCatalog(catalog, TOOLS)
+  const answersFile = await recordAnswers({ ...options, catalog, toolCount: TOOLS })
+  const servers = options.servers.filter((group) => group === 'fastify' || group === 'trivet')
+  const listed = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile })
+  return withStarted(listed, async (started) => {
+    const contenders = []
+    const shared = createRings({ method: 'mix', toolCount: TOOLS, ids: options.ids })
+    for (const contender of started) {
+      const rings = forServer(shared)
+      await checkAnswers({ url: contender.server.url, rings }, createChecks(TOOLS))
+      contenders.push({ ...contender, rings })
+    }
+    const once = ({ server, rings }, seconds) => pace({ url: server.url, rings }, { perSecond: options.rate, seconds })
+    for (const contender of contenders) await once(contender, options.warmUpSeconds)
+    const figures = await interleave(contenders, options, (contender) => once(contender, options.seconds * 2))
+    const result = { rate: options.rate, servers: summarise(contenders, figures, { ofCeiling: ({ ceiling }) => ceiling }) }
+    show(result)
+    return result
+  })
+}
+
+export function print ({ rate, servers }) {
+  printTitle(`Latency at ${rate} requests per second, methods mixed, in ms; ${othersText(servers)}`)
+  printTable(['', 'Node', 'p50', 'p99', 'of Fastify', 'p99.9', 'worst'], servers.map((server) => [
+    server.name, server.node, spreadText(server.p50Ms), spreadText(server.p99Ms), spreadText(server.ofCeiling?.p99Ms),
+    spreadText(server.p999Ms), spreadText(server.worstMs)
+  ]))
+}
+
+export function yardsticks ({ rate, servers }) {
+  return servers.filter(({ name, ofCeiling }) => name === TRIVET && ofCeiling !== undefined).map(({ node, ofCeiling }) => (
+    { name: `p99 of ${CEILING}'s at ${rate}/s, Node ${node}`, atMost: 2, figure: ofCeiling.p99Ms.median }
+  ))
+}

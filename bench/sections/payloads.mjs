@@ -1,0 +1,75 @@
+// Large resources: a file read and sent whole, beside a bare Fastify that reads the same file and makes the same answer.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { LARGE_FILES, writeLargeFiles } from '../catalog/large-files.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { checkAnswers } from '../load/saturate.mjs'
+import { saturateInTurns } from '../load/turns.mjs'
+import { modernRequest } from '../requests/messages.mjs'
+import { forServer, toRing } from '../requests/rings.mjs'
+import { listContenders, TRIVET } from '../servers/contenders.mjs'
+import { withStarted } from '../servers/started.mjs'
+import { recordAnswers } from '../servers/trivet.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const TOOLS = 5
+const CONNECTIONS = 4
+const REQUESTS_EACH = 64
+
+export const name = 'payloads'
+export const about = 'reads of text and binary files of 1 and 5 MiB: ratio to bare Fastify, memory, stalls'
+
+export async function run (options, show) {
+  const catalog = workspacePath('catalog')
+  await writeCatalog(catalog, TOOLS)
+  await writeLargeFiles(catalog)
+  const files = join(catalog, 'resources')
+  const answersFile = await recordAnswers({ ...options, catalog, toolCount: TOOLS })
+  const servers = options.servers.filter((group) => group === 'fastify' || group === 'trivet')
+  const listed = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile, files })
+  return withStarted(listed, async (started) => {
+    const rows = []
+    for (const large of LARGE_FILES) {
+      const row = await measureReads(options, started, large, await readFile(join(files, large.file)))
+      rows.push(row)
+      show([row])
+    }
+    return rows
+  })
+}
+
+async function measureReads (options, started, { title, kind, uri }, bytes) {
+  const rings = Array.from({ length: CONNECTIONS }, () => (
+    toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => modernRequest('resources/read', { uri }, place + 1)))
+  ))
+  const key = kind === 'text' ? 'text' : 'blob'
+  const expected = bytes.toString(kind === 'text' ? 'utf8' : 'base64')
+  const isRight = { 'resources/read': ({ contents: [one] }) => one.uri === uri && one[key] === expected }
+  const contenders = started.map((contender) => ({ ...contender, rings: forServer(rings) }))
+  for (const { server, rings } of contenders) await checkAnswers({ url: server.url, rings }, isRight, 1)
+  const figures = await saturateInTurns(contenders, { ...options, watches: true })
+  return { title, servers: summarise(contenders, figures, { ofCeiling: ({ ceiling }) => ceiling }) }
+}
+
+export function print (rows) {
+  for (const { title, servers } of rows) {
+    printTitle(`resources/read of ${title}, ${CONNECTIONS} connections; ${othersText(servers)}`)
+    const head = ['', 'Node', 'req/s', 'of Fastify', 'CPU ms', 'of Fastify', 'longest stall ms', 'most memory MiB']
+    printTable(head, servers.map((server) => [
+      server.name, server.node, spreadText(server.perSecond), spreadText(server.ofCeiling?.perSecond),
+      spreadText(server.cpuUs, (us) => (us / 1000).toPrecision(3)), spreadText(server.ofCeiling?.cpuUs),
+      spreadText(server.longestStallMs), spreadText(server.peakMiB)
+    ]))
+  }
+}
+
+export function yardsticks (rows) {
+  return rows.flatMap(({ title, servers }) => servers
+    .filter(({ name, ofCeiling }) => name === TRIVET && ofCeiling !== undefined)
+    .map(({ node, ofCeiling }) => (
+      { name: `resources/read of ${title}, of bare Fastify, by CPU, Node ${node}`, atLeast: 0.8, figure: 1 / ofCeiling.cpuUs.median }
+    )))
+}

@@ -1,0 +1,83 @@
+// A cold start: from the spawn of the process to its first answer, in time and in CPU time.
+
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { grouped, othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { watchOthers } from '../load/others.mjs'
+import { ask } from '../requests/answers.mjs'
+import { legacyRequest, modernRequest, openSession } from '../requests/messages.mjs'
+import { listBuilds, listContenders, TRIVET } from '../servers/contenders.mjs'
+import { recordAnswers } from '../servers/trivet.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const FEW = 50
+const MANY = 5000
+const CALL = ['tools/call', { name: 'tool_0000', arguments: { query: 'three legs' } }]
+
+export const name = 'startup'
+export const about = `time and CPU time to the first answer with ${FEW} tools and with ${MANY}`
+
+export async function run (options, show) {
+  const rows = []
+  for (const toolCount of [FEW, MANY]) {
+    const catalog = workspacePath('catalog')
+    await writeCatalog(catalog, toolCount)
+    const row = { tools: toolCount, servers: await measureStarts(options, { catalog, toolCount }) }
+    rows.push(row)
+    show([row])
+  }
+  return rows
+}
+
+async function measureStarts (options, { catalog, toolCount }) {
+  // Only a service that reads a folder is worth the wait for thousands of tools.
+  const listed = toolCount === FEW
+    ? listContenders(options, { catalog, toolCount, answersFile: await recordAnswers({ ...options, catalog, toolCount }) })
+    : listBuilds(options, { catalog, toolCount })
+  const contenders = listed.filter(({ name }) => !name.endsWith('silent'))
+  const figures = contenders.map(() => [])
+  for (let round = 0; round < options.startups; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      try {
+        figures[index].push(await startOnce(contender))
+      } catch (error) {
+        if (contender.isPeer !== true) throw error
+      }
+    }
+  }
+  const complete = contenders.filter((_, index) => figures[index].length === options.startups)
+  const completeFigures = figures.filter((rounds) => rounds.length === options.startups)
+  return summarise(complete, completeFigures, { ofTrivet: () => TRIVET })
+}
+
+async function startOnce ({ start, isLegacy = false }) {
+  const shareOfOthers = watchOthers()
+  const startedAt = performance.now()
+  const server = await start()
+  try {
+    await ask(server.url, isLegacy ? legacyRequest(...CALL, 1, await openSession(server.url)) : modernRequest(...CALL))
+    const seconds = (performance.now() - startedAt) / 1000
+    const { cpuMs, rssBytes } = await server.usage()
+    return { seconds, cpuSeconds: cpuMs / 1000, memoryMiB: rssBytes / 2 ** 20, others: shareOfOthers(cpuMs) }
+  } finally {
+    await server.stop()
+  }
+}
+
+export function print (rows) {
+  for (const { tools, servers } of rows) {
+    printTitle(`To the first answer, ${grouped(tools)} tools; ${othersText(servers)}`)
+    printTable(['', 'Node', 'seconds', 'CPU seconds', 'of Trivet', 'memory MiB'], servers.map((server) => [
+      server.name, server.node, spreadText(server.seconds), spreadText(server.cpuSeconds),
+      spreadText(server.ofTrivet?.cpuSeconds), spreadText(server.memoryMiB)
+    ]))
+  }
+}
+
+export function yardsticks (rows) {
+  return rows.filter(({ tools }) => tools === MANY).flatMap(({ servers }) => servers
+    .filter(({ name }) => name === TRIVET)
+    .map(({ node, seconds }) => (
+      { name: `start-up with ${grouped(MANY)} tools, seconds, Node ${node}`, atMost: 5, figure: seconds.median }
+    )))
+}
