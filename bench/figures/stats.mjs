@@ -21,16 +21,28 @@ export function percentile (sorted, share) {
 }
 
 /**
- * The figures of several rounds as one.
+ * The figures of several turns as one. What else the machine does can only make a turn dearer: the lowest decile is what it
+ * costs while the machine is quiet.
  *
- * @param {number[]} values
- * @returns {{ median: number, min: number, max: number, rounds: number[] }}
+ * @param {(number | undefined)[]} values `undefined` for turns that were not taken
+ * @returns {{ median: number, quartiles: [number, number], quiet: number, turns: (number | undefined)[] }}
  */
 export function spread (values) {
-  return { median: median(values), min: Math.min(...values), max: Math.max(...values), rounds: values }
+  const sorted = Float64Array.from(values.filter((value) => value !== undefined)).sort()
+  return {
+    median: quantile(sorted, 0.5),
+    quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)],
+    quiet: quantile(sorted, 0.1),
+    turns: values
+  }
 }
 
-/** Each round's figure by the other's figure of the same round. */
+/** Each turn's figure by the other's figure of the same lap, where both had one. `quiet`: the one's by the other's. */
 export function ratios (numerators, denominators) {
-  return spread(numerators.map((value, round) => value / denominators[round]))
+  const quiet = spread(numerators).quiet / spread(denominators).quiet
+  return { ...spread(numerators.map((value, lap) => divided(value, denominators[lap]))), quiet }
+}
+
+function divided (numerator, denominator) {
+  return numerator === undefined || denominator === undefined ? undefined : numerator / denominator
 }

@@ -1,10 +1,10 @@
-// The rounds of contenders as medians with their spreads, and as ratios to the one that each is compared with.
+// The turns of contenders as medians with their spreads, and as ratios to the one that each is compared with.
 
 import { ratios, spread } from './stats.mjs'
 
 /**
  * @param {object[]} contenders with `name` and `node`
- * @param {object[][]} figures for each, round by round
+ * @param {object[][]} figures for each, turn by turn; `undefined` for a turn that was not taken
  * @param {Record<string, (contender: object) => string | undefined>} references by what a ratio is to be called, the name of
  *   the contender on the same Node that one is compared with
  * @returns {object[]} for each contender, a spread for each key of its figures, and under each reference's name those of the
@@ -24,12 +24,19 @@ export function summarise (contenders, figures, references = {}) {
   }))
 }
 
-function spreads (rounds) {
-  return Object.fromEntries(Object.keys(rounds[0]).map((key) => [key, spread(rounds.map((round) => round[key]))]))
+function spreads (turns) {
+  return Object.fromEntries(keysOf(turns).map((key) => [key, spread(valuesOf(turns, key))]))
 }
 
-/** Pair by pair: each round's figure by the other's of the same round. */
-function pairs (rounds, others) {
-  const values = (from, key) => from.map((round) => round[key])
-  return Object.fromEntries(Object.keys(rounds[0]).map((key) => [key, ratios(values(rounds, key), values(others, key))]))
+/** Pair by pair: each turn's figure by the other's of the same lap. */
+function pairs (turns, others) {
+  return Object.fromEntries(keysOf(turns).map((key) => [key, ratios(valuesOf(turns, key), valuesOf(others, key))]))
+}
+
+function keysOf (turns) {
+  return Object.keys(turns.find((turn) => turn !== undefined))
+}
+
+function valuesOf (turns, key) {
+  return turns.map((turn) => turn?.[key])
 }

@@ -30,11 +30,11 @@ export function rounded (figure) {
   return Math.abs(figure) < 100 ? figure.toPrecision(3) : grouped(figure)
 }
 
-/** A spread as its median, with the least and the greatest in parentheses. */
+/** A spread as its median, with the quartiles in parentheses. */
 export function spreadText (figures, format = rounded) {
   if (figures === undefined || Number.isNaN(figures.median)) return ''
-  const { median, min, max, rounds } = figures
-  return rounds.length === 1 ? format(median) : `${format(median)} (${format(min)}–${format(max)})`
+  const { median, quartiles: [low, high], turns } = figures
+  return turns.length === 1 ? format(median) : `${format(median)} (${format(low)}–${format(high)})`
 }
 
 /** How busy the machine was with other work. */

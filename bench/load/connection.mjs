@@ -71,6 +71,7 @@ export class Connection {
       return
     }
     lengths[place] = reader.bytes
+    this.#ring.answered++
     this.isBusy = false
     if (reader.chunks === undefined) reader.reset()
     this.#onAnswer(this, reader, requests[place])

@@ -8,6 +8,9 @@ import { saturate } from './saturate.mjs'
 const TURN_SECONDS = 0.25
 /** Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be waited for. */
 const FEW_ANSWERS = 200
+/** From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for it. */
+const WARM_ANSWERS = 20_000
+const MOST_WARM_UPS = 10
 
 /**
  * Each contender at saturation.
@@ -20,7 +23,7 @@ const FEW_ANSWERS = 200
  * @param {number} options.calm see `interleave`
  * @param {boolean} [options.sleeps] see `saturate`
  * @param {boolean} [options.watches] whether stalls and memory are figures, too
- * @returns {Promise<object[][]>} for each contender, round by round: `perSecond`, `cpuUs` for one answer, `p50Ms`, `p99Ms`,
+ * @returns {Promise<object[][]>} for each contender, turn by turn, where it took one: `perSecond`, `cpuUs` for one answer, `p50Ms`, `p99Ms`,
  *   `clientBusy`, the share of the time in which the load generator had work, and `others`, that of the machine which others
  *   used meanwhile
  */
@@ -33,36 +36,41 @@ export async function saturateInTurns (contenders, { rounds, seconds, warmUpSeco
   }
   const slow = new Set()
   for (const contender of contenders) {
-    const { latencies, elapsedMs } = await once(contender, warmUpSeconds)
-    if (latencies.length / elapsedMs * TURN_SECONDS * 1000 < FEW_ANSWERS) slow.add(contender)
+    const perSecond = await warmUp((seconds) => once(contender, seconds), warmUpSeconds)
+    if (perSecond * TURN_SECONDS < FEW_ANSWERS) slow.add(contender)
   }
   const isBusy = createPatience(calm)
   const figures = contenders.map(() => [])
-  for (let round = 0; round < rounds; round++) {
-    const parts = new Map(contenders.map((contender) => [contender, []]))
-    for (let lap = 0; lap < laps; lap++) {
-      const taking = lap === 0 ? contenders : contenders.filter((contender) => !slow.has(contender))
-      const taken = await takeLap(taking, lap + round, (one) => once(one, slow.has(one) ? seconds : seconds / laps), isBusy)
-      for (const [contender, part] of taken) parts.get(contender).push(part)
-    }
-    for (const [index, contender] of contenders.entries()) figures[index].push(combine(parts.get(contender)))
+  for (let lap = 0; lap < rounds * laps; lap++) {
+    const isFirst = lap % laps === 0
+    const taking = isFirst ? contenders : contenders.filter((contender) => !slow.has(contender))
+    const taken = await takeLap(taking, lap, (one) => once(one, slow.has(one) ? seconds : seconds / laps), isBusy)
+    for (const [index, contender] of contenders.entries()) figures[index].push(taken.has(contender) ? toFigures(taken.get(contender)) : undefined)
   }
   return figures
 }
 
-function combine (parts) {
-  const sum = (key) => parts.reduce((sum, part) => sum + part[key], 0)
-  const latencies = Float64Array.from(parts.flatMap((part) => part.latencies)).sort()
+/** @returns {Promise<number>} answers per second, in the end */
+async function warmUp (saturateFor, seconds) {
+  let answers = 0
+  for (let times = 1; ; times++) {
+    const { latencies, elapsedMs } = await saturateFor(seconds)
+    answers += latencies.length
+    const perSecond = latencies.length / elapsedMs * 1000
+    const isHopeless = perSecond * seconds * MOST_WARM_UPS < WARM_ANSWERS
+    if (answers >= WARM_ANSWERS || isHopeless || times === MOST_WARM_UPS) return perSecond
+  }
+}
+
+function toFigures ({ latencies, elapsedMs, busyMs, cpuMs, others, longestStallMs, peakBytes }) {
+  const sorted = Float64Array.from(latencies).sort()
   return {
-    perSecond: latencies.length / sum('elapsedMs') * 1000,
-    cpuUs: sum('cpuMs') * 1000 / latencies.length,
-    p50Ms: percentile(latencies, 0.50),
-    p99Ms: percentile(latencies, 0.99),
-    clientBusy: sum('busyMs') / sum('elapsedMs'),
-    others: sum('others') / parts.length,
-    ...parts[0].peakBytes !== undefined && {
-      longestStallMs: Math.max(...parts.map(({ longestStallMs }) => longestStallMs)),
-      peakMiB: Math.max(...parts.map(({ peakBytes }) => peakBytes)) / 2 ** 20
-    }
+    perSecond: sorted.length / elapsedMs * 1000,
+    cpuUs: cpuMs * 1000 / sorted.length,
+    p50Ms: percentile(sorted, 0.50),
+    p99Ms: percentile(sorted, 0.99),
+    clientBusy: busyMs / elapsedMs,
+    others,
+    ...peakBytes !== undefined && { longestStallMs, peakMiB: peakBytes / 2 ** 20 }
   }
 }

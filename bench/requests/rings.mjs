@@ -38,9 +38,9 @@ export function toRing (requests) {
   return { requests, bytes: requests.map(toBytes) }
 }
 
-/** The same rings for a server of its own: with room for the length of each answer. */
+/** The same rings for a server of its own: `lengths` of its answers, by place, and how many were `answered`. */
 export function forServer (rings) {
-  return rings.map((ring) => ({ ...ring, lengths: new Int32Array(ring.bytes.length) }))
+  return rings.map((ring) => ({ ...ring, lengths: new Int32Array(ring.bytes.length), answered: 0 }))
 }
 
 /** Opens a session for each connection. */

@@ -60,11 +60,12 @@ async function measureMethod (options, { contenders, method, toolCount, notStart
 export function print (rows) {
   for (const { method, tools, servers, leftOut } of rows) {
     printTitle(`${method}, ${tools} tools; ${othersText(servers)}`)
-    printTable(['', 'Node', 'req/s', 'of Fastify', 'of Trivet', 'CPU µs', 'of Fastify', 'of Trivet', 'p99 ms', 'generator'], [
+    printTable(['', 'Node', 'req/s', 'of Fastify', 'of Trivet', 'CPU µs', 'of Fastify', 'of Trivet', 'quiet CPU µs', 'of Fastify', 'of Trivet', 'p99 ms', 'generator'], [
       ...servers.map((server) => [
         server.name, server.node, spreadText(server.perSecond, grouped),
         spreadText(server.ofCeiling?.perSecond), spreadText(server.ofTrivet?.perSecond),
         spreadText(server.cpuUs), spreadText(server.ofCeiling?.cpuUs), spreadText(server.ofTrivet?.cpuUs),
+        rounded(server.cpuUs.quiet), rounded(server.ofCeiling?.cpuUs.quiet), rounded(server.ofTrivet?.cpuUs.quiet),
         rounded(server.p99Ms.median), rounded(server.clientBusy.median)
       ]),
       ...leftOut.map(({ name, node, reason }) => [`${name}, Node ${node}`, `left out: ${reason.slice(0, 160)}`])

@@ -50,9 +50,10 @@ async function measureEras (options, builds, method) {
 export function print (rows) {
   for (const { method, tools, eras } of rows) {
     printTitle(`${method} by revision, ${tools} tools; ${othersText(eras)}`)
-    printTable(['', 'Node', 'req/s', 'of modern', 'CPU µs', 'of modern', 'p99 ms'], eras.map((era) => [
+    printTable(['', 'Node', 'req/s', 'of modern', 'CPU µs', 'of modern', 'quiet CPU µs', 'of modern', 'p99 ms'], eras.map((era) => [
       era.name, era.node, spreadText(era.perSecond, grouped), spreadText(era.ofModern.perSecond),
-      spreadText(era.cpuUs), spreadText(era.ofModern.cpuUs), rounded(era.p99Ms.median)
+      spreadText(era.cpuUs), spreadText(era.ofModern.cpuUs),
+      rounded(era.cpuUs.quiet), rounded(era.ofModern.cpuUs.quiet), rounded(era.p99Ms.median)
     ]))
   }
 }

@@ -2,7 +2,7 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
@@ -46,9 +46,9 @@ function nameOf (build, toolCount) {
 
 export function print (rows) {
   printTitle(`tools/call as the catalog grows; ${othersText(rows)}`)
-  printTable(['', 'Node', 'req/s', `of ${FEW}`, 'CPU µs', `of ${FEW}`], rows.map((row) => [
+  printTable(['', 'Node', 'req/s', `of ${FEW}`, 'CPU µs', `of ${FEW}`, 'quiet CPU µs', `of ${FEW}`], rows.map((row) => [
     row.name, row.node, spreadText(row.perSecond, grouped), spreadText(row.ofFew.perSecond),
-    spreadText(row.cpuUs), spreadText(row.ofFew.cpuUs)
+    spreadText(row.cpuUs), spreadText(row.ofFew.cpuUs), rounded(row.cpuUs.quiet), rounded(row.ofFew.cpuUs.quiet)
   ]))
 }
 

@@ -7,6 +7,9 @@ import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
 import * as payloads from './payloads.mjs'
 import * as reload from './reload.mjs'
+import * as replicas from './replicas.mjs'
 import * as startup from './startup.mjs'
+import * as state from './state.mjs'
+import * as streams from './streams.mjs'
 
-export const SECTIONS = [calls, eras, growth, latency, payloads, reload, edit, startup]
+export const SECTIONS = [calls, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas]

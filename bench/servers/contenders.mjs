@@ -21,15 +21,21 @@ export const GROUPS = {
 
 /**
  * @param {object} options the command line's
- * @param {{ catalog: string, toolCount: number, answersFile?: string, files?: string }} data `files`: the folder of files that
- *   the bare Fastify reads
+ * @param {object} data
+ * @param {string} data.catalog
+ * @param {number} data.toolCount
+ * @param {string} [data.answersFile] what the bare Fastify answers
+ * @param {string} [data.files] the folder of files that it reads
+ * @param {() => Record<string, string>} [data.settingsOf] variables for each Trivet that are not at their default
  * @returns {object[]} for each: `name`, `node`, `start`, the `ceiling` and the `trivet` that it is compared with, by name, and
  *   the traits of peers: `isLegacy`, `works`, `differs`, `methods`
  */
-export function listContenders (options, { catalog, toolCount, answersFile, files = '' }) {
+export function listContenders (options, { catalog, toolCount, answersFile, files = '', settingsOf = () => ({}) }) {
   const has = (group) => options.servers.includes(group)
   return options.nodes.flatMap((node) => {
-    const trivet = (main, settings) => () => startTrivet({ main, node: node.path, catalog, settings })
+    const trivet = (main, settings) => () => (
+      startTrivet({ main, node: node.path, catalog, settings: { ...settingsOf(), ...settings } })
+    )
     const ours = (file, env) => () => startServer({ node: node.path, file: pathOf(file), env })
     const fastify = (log) => ours('bare-fastify.mjs', { BENCH_LOG: log, BENCH_ANSWERS: answersFile, BENCH_FILES: files })
     const tools = { BENCH_TOOLS: String(toolCount) }

@@ -1,0 +1,121 @@
+// Two replicas on one Redis: what an open stream costs each, and how fast a change on one reaches the listeners of both.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { resources } from '../catalog/definitions.mjs'
+import { percentile, spread } from '../figures/stats.mjs'
+import { grouped, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { listBuilds } from '../servers/contenders.mjs'
+import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
+import { NO_REDIS, startRedis } from '../state/redis.mjs'
+import { announce, writeAnnouncer } from '../streams/announcer.mjs'
+import { arrivals, SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const REPLICAS = 2
+/** Each replica's are held by a process of their own: no process may have many more files open. */
+const STREAMS_EACH = 5000
+const TOOLS = 50
+const LEAST_ROUNDS = 5
+/** Announced in turn. A stream that is told twice of the one is found out when only the other is due. */
+const URIS = resources().slice(0, 2).map(({ uri }) => uri)
+const WHERE = { same: 'the replica that told', other: 'the other', all: 'both' }
+
+export const name = 'replicas'
+export const about = `${grouped(REPLICAS * STREAMS_EACH)} streams on two replicas that share Redis`
+
+export async function run (options, show) {
+  const catalog = workspacePath('catalog')
+  await writeCatalog(catalog, TOOLS)
+  await writeAnnouncer(catalog)
+  const rows = []
+  for (const index of listBuilds(options, {}).keys()) {
+    const row = await measureBuild(options, catalog, index)
+    rows.push(row)
+    show([row])
+  }
+  return rows
+}
+
+async function measureBuild (options, catalog, index) {
+  const redis = await startRedis()
+  const { name, node } = listBuilds(options, {})[index]
+  if (redis === undefined) return { name, node, leftOut: NO_REDIS }
+  const settingsOf = () => ({
+    TRIVET_STATE_URL: redis.url,
+    TRIVET_SECRETS: 'sealed for the length of a benchmark',
+    TRIVET_MAX_STREAMS: String(2 * STREAMS_EACH)
+  })
+  const { start } = listBuilds(options, { catalog, toolCount: TOOLS, settingsOf })[index]
+  const replicas = []
+  try {
+    while (replicas.length < REPLICAS) replicas.push({ server: await start(), client: startStreamClient() })
+    const kibEach = spread(await Promise.all(replicas.map(openStreams)))
+    const fanOut = await measureFanOut(replicas, Math.max(options.streamRounds, LEAST_ROUNDS))
+    return { name, node, streams: REPLICAS * STREAMS_EACH, kibEach, fanOut }
+  } finally {
+    for (const { client } of replicas) client.stop()
+    for (const { server } of replicas) await server.stop()
+    await redis.stop()
+  }
+}
+
+/** @returns the memory of one stream, in KiB, where the system says */
+async function openStreams ({ server, client }) {
+  const notifications = { resourceSubscriptions: URIS }
+  const resident = async () => HAS_PROC ? await residentBytes(server.pid) : NaN
+  await client.open(server.url, WARM_UP_STREAMS, notifications)
+  await client.close()
+  await sleep(SETTLE_MS)
+  const before = await resident()
+  await client.open(server.url, STREAMS_EACH, notifications)
+  await sleep(SETTLE_MS)
+  return (await resident() - before) / STREAMS_EACH / 1024
+}
+
+/** The replicas announce in turn. The first round warms up, the last one shows that nothing of those before it came twice. */
+async function measureFanOut (replicas, rounds) {
+  const measured = []
+  for (let round = 0; round < rounds + 2; round++) measured.push(await announceOnce(replicas, round))
+  for (const { client } of replicas) client.check()
+  const counted = measured.slice(1, -1)
+  const spreadOf = (where, key) => spread(counted.map((round) => round[where][key]))
+  return Object.keys(WHERE).map((where) => ({
+    where,
+    streams: counted[0][where].streams,
+    firstMs: spreadOf(where, 'firstMs'),
+    medianMs: spreadOf(where, 'medianMs'),
+    lastMs: spreadOf(where, 'lastMs')
+  }))
+}
+
+/** Milliseconds from the announcement, by where the listeners are: on the replica that announced, on the other, on both. */
+async function announceOnce (replicas, round) {
+  const uri = URIS[round % URIS.length]
+  const announcing = round % REPLICAS
+  const clients = replicas.map(({ client }) => client)
+  const { changed, arrived } = await arrivals(clients, uri, () => announce(replicas[announcing].server.url, uri))
+  const [same, other] = [true, false].map((isSame) => arrived.flatMap(({ times }, replica) => (
+    (replica === announcing) === isSame ? times.map((time) => time - changed) : []
+  )))
+  return { same: delays(same), other: delays(other), all: delays([...same, ...other]) }
+}
+
+function delays (values) {
+  const sorted = Float64Array.from(values).sort()
+  return { streams: sorted.length, firstMs: sorted[0], medianMs: percentile(sorted, 0.5), lastMs: sorted.at(-1) }
+}
+
+export function print (rows) {
+  for (const { name, node, leftOut, streams, kibEach, fanOut } of rows) {
+    if (leftOut !== undefined) {
+      printTitle(`Replicas were left out: ${leftOut}`)
+      continue
+    }
+    printTitle(`${name}, Node ${node}: ${grouped(streams)} streams on ${REPLICAS} replicas, ${spreadText(kibEach)} KiB each`)
+    const head = ['one change to the listeners of', 'streams', 'first ms', 'median ms', 'last ms']
+    printTable(head, fanOut.map(({ where, streams, firstMs, medianMs, lastMs }) => (
+      [WHERE[where], grouped(streams), spreadText(firstMs), spreadText(medianMs), spreadText(lastMs)]
+    )))
+  }
+}

@@ -1,0 +1,97 @@
+// What state costs: updates through handles, calls of a tool that keeps state beside one that keeps none, and what a
+// question to the client carries.
+
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
+import { checkAnswers } from '../load/saturate.mjs'
+import { saturateInTurns } from '../load/turns.mjs'
+import { listBuilds, TRIVET } from '../servers/contenders.mjs'
+import { withStarted } from '../servers/started.mjs'
+import { startBackends } from '../state/backends.mjs'
+import {
+  BASKET_CHECKS, basketRings, countChanges, createBaskets, READING, STATELESS, UPDATING, writeBasketTools
+} from '../state/basket-tools.mjs'
+import { measureRequestStates } from '../state/request-states.mjs'
+import { IN_FLIGHT, measureUpdates } from '../state/updates.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const TOOLS = 50
+/** A tool that updates state, as a share of one that keeps none. */
+const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3 }
+
+export const name = 'state'
+export const about = 'updates and stateful calls on each backend, and sealed request state'
+
+export async function run (options, show) {
+  const { backends, leftOut, stop } = await startBackends()
+  const catalog = workspacePath('catalog')
+  await writeCatalog(catalog, TOOLS)
+  await writeBasketTools(catalog)
+  const updates = []
+  const calls = []
+  try {
+    for (const backend of backends) updates.push(...await measureUpdates(options, backend))
+    for (const backend of backends) calls.push(await measureCalls(options, catalog, backend))
+  } finally {
+    await stop()
+  }
+  const results = { updates, calls, requestStates: await measureRequestStates(options), leftOut }
+  show(results)
+  return results
+}
+
+async function measureCalls (options, catalog, { name: backend, addressOf }) {
+  const settingsOf = () => ({ TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: 'sealed for the length of a benchmark' })
+  return withStarted(listBuilds(options, { catalog, toolCount: TOOLS, settingsOf }), async (builds) => {
+    const contenders = []
+    for (const { name: build, node, server } of builds) {
+      const basketIds = await createBaskets(server.url)
+      for (const tool of [STATELESS, READING, UPDATING]) {
+        const rings = basketRings(tool, basketIds, options.ids)
+        await checkAnswers({ url: server.url, rings }, BASKET_CHECKS, 1)
+        contenders.push({ name: `${build}, ${tool}`, build, tool, node, server, rings, basketIds })
+      }
+    }
+    // Redis is a process, and lmdb writes in threads of its own.
+    const figures = await saturateInTurns(contenders, { ...options, sleeps: backend !== 'memory' })
+    for (const { tool, ...contender } of contenders) if (tool === UPDATING) await refuseLostUpdates(contender)
+    return { backend, tools: summarise(contenders, figures, { ofStateless: ({ build }) => `${build}, ${STATELESS}` }) }
+  })
+}
+
+async function refuseLostUpdates ({ server, rings, basketIds }) {
+  const answered = rings.reduce((sum, ring) => sum + ring.answered, 0)
+  const changes = await countChanges(server.url, basketIds)
+  if (changes !== answered) throw new Error(`${answered} updates were answered, but ${changes} are kept`)
+}
+
+export function print ({ updates, calls, requestStates, leftOut }) {
+  printTitle(`Updates through handles, ${IN_FLIGHT} in flight, in the Node of the benchmark itself`)
+  printTable(['', 'handles', 'updates/s', 'p50 ms', 'p99 ms', 'refused'], [
+    ...updates.map(({ backend, handles, perSecond, p50Ms, p99Ms, refused }) => [
+      backend, grouped(handles), spreadText(perSecond, grouped), rounded(p50Ms.median), rounded(p99Ms.median), grouped(refused.median)
+    ]),
+    ...Object.entries(leftOut).map(([name, reason]) => [name, `left out: ${reason}`])
+  ])
+  for (const { backend, tools } of calls) {
+    printTitle(`tools/call with state in ${backend}; ${othersText(tools)}`)
+    printTable(['', 'Node', 'req/s', 'of stateless', 'CPU µs', 'of stateless', 'p99 ms'], tools.map((tool) => [
+      tool.name, tool.node, spreadText(tool.perSecond, grouped), spreadText(tool.ofStateless.perSecond),
+      spreadText(tool.cpuUs), spreadText(tool.ofStateless.cpuUs), rounded(tool.p99Ms.median)
+    ]))
+  }
+  const { bytes, tokenBytes, sealsPerSecond, opensPerSecond } = requestStates
+  printTitle(`Request state of ${bytes} bytes, ${tokenBytes} sealed`)
+  console.log(`${spreadText(sealsPerSecond, grouped)} seals/s, ${spreadText(opensPerSecond, grouped)} opens/s`)
+}
+
+export function yardsticks ({ calls }) {
+  return calls.flatMap(({ backend, tools }) => tools.filter(({ name }) => name === `${TRIVET}, ${UPDATING}`).map(({ node, ofStateless }) => (
+    {
+      name: `tools/call that updates state of one without, ${backend}, Node ${node}`,
+      atLeast: LEAST_SHARES[backend],
+      figure: ofStateless.perSecond.median
+    }
+  )))
+}

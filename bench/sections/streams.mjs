@@ -1,0 +1,111 @@
+// Open streams: what each costs in memory, and how fast one change reaches all of them.
+
+import { writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
+import { summarise } from '../figures/summary.mjs'
+import { grouped, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { listBuilds, TRIVET } from '../servers/contenders.mjs'
+import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
+import { startServer } from '../servers/server-process.mjs'
+import { startTrivet } from '../servers/trivet.mjs'
+import { arrivals, SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const STREAMS = 2000
+const TOOLS = 50
+const NOTIFICATIONS = { toolsListChanged: true }
+const BARE = 'bare node:http'
+const BARE_FILE = fileURLToPath(new URL('../servers/bare-streams.mjs', import.meta.url))
+
+export const name = 'streams'
+export const about = `memory of ${STREAMS} open streams, and the time of one change to all of them`
+
+export async function run (options, show) {
+  const catalog = workspacePath('catalog')
+  await writeCatalog(catalog, TOOLS)
+  const answersFile = await recordStream(options.main, catalog)
+  const bare = (node) => () => startServer({ node: node.path, file: BARE_FILE, env: { BENCH_ANSWERS: answersFile } })
+  const contenders = [
+    ...options.nodes.map((node) => ({ name: BARE, node: node.version, start: bare(node), change: notifyAll })),
+    ...listBuilds(options, { catalog, toolCount: TOOLS }).map((build) => ({ ...build, change: () => describeAnew(catalog) }))
+  ]
+  const figures = contenders.map(() => [])
+  for (let round = 0; round < options.streamRounds; round++) {
+    for (const [index, contender] of contenders.entries()) figures[index].push(await measureOnce(contender))
+  }
+  const result = { streams: STREAMS, servers: summarise(contenders, figures, { ofBare: () => BARE }) }
+  show(result)
+  return result
+}
+
+/** A process of its own in each round, so that none inherits what another round has left in memory. */
+async function measureOnce ({ start, change }) {
+  return holding(start, async (server, client) => {
+    const resident = async () => HAS_PROC ? await residentBytes(server.pid) : NaN
+    await client.open(server.url, WARM_UP_STREAMS, NOTIFICATIONS)
+    await client.close()
+    await sleep(SETTLE_MS)
+    const before = await resident()
+    await client.open(server.url, STREAMS, NOTIFICATIONS)
+    await sleep(SETTLE_MS)
+    const kibEach = (await resident() - before) / STREAMS / 1024
+    await arrival(client, () => change(server.url))
+    const { times } = await arrival(client, () => change(server.url))
+    client.check()
+    return { kibEach, fanOutMs: times.at(-1) - times[0] }
+  })
+}
+
+function notifyAll (url) {
+  return fetch(new URL('/notify', url), { method: 'POST' })
+}
+
+let changes = 0
+function describeAnew (catalog) {
+  return changeTool(catalog, 0, `Searches collection 0, change no. ${++changes}.`)
+}
+
+async function arrival (client, change) {
+  const { arrived: [all] } = await arrivals([client], 'notifications/tools/list_changed', change)
+  return all
+}
+
+/** Records what Trivet writes to a stream, for the bare server to write the same. */
+async function recordStream (main, catalog) {
+  return holding(() => startTrivet({ main, catalog }), async (server, client) => {
+    const acknowledgement = await client.open(server.url, 1, NOTIFICATIONS)
+    const { frame } = await arrival(client, () => describeAnew(catalog))
+    const file = workspacePath('answers.json')
+    await writeFile(file, JSON.stringify({ 'subscriptions/listen': acknowledgement, notification: frame }))
+    return file
+  })
+}
+
+/** Does `work` with a server and a client of its own, and ends both. */
+async function holding (start, work) {
+  const server = await start()
+  const client = startStreamClient()
+  try {
+    return await work(server, client)
+  } finally {
+    client.stop()
+    await server.stop()
+  }
+}
+
+export function print ({ streams, servers }) {
+  printTitle(`${grouped(streams)} open streams`)
+  printTable(['', 'Node', 'KiB each', 'of bare', 'one change to all, ms', 'of bare'], servers.map((server) => [
+    server.name, server.node, spreadText(server.kibEach), spreadText(server.ofBare.kibEach),
+    spreadText(server.fanOutMs), spreadText(server.ofBare.fanOutMs)
+  ]))
+}
+
+export function yardsticks ({ servers }) {
+  return servers.filter(({ name }) => name === TRIVET).flatMap(({ node, ofBare }) => [
+    { name: `memory of a stream, of ${BARE}'s, Node ${node}`, atMost: 1.5, figure: ofBare.kibEach.median },
+    { name: `one change to ${grouped(STREAMS)} streams, of ${BARE}'s time, Node ${node}`, atMost: 2, figure: ofBare.fanOutMs.median }
+  ])
+}

@@ -1,0 +1,126 @@
+// Tools that differ in nothing but their use of state: the same arguments, the same work, answers of one size.
+
+import { copyFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import { tools } from '../catalog/definitions.mjs'
+import { WORK } from '../catalog/work.mjs'
+import { ask } from '../requests/answers.mjs'
+import { createParams } from '../requests/arguments.mjs'
+import { ID_MIXES } from '../requests/ids.mjs'
+import { modernRequest } from '../requests/messages.mjs'
+import { createRandom } from '../requests/random.mjs'
+import { CONNECTIONS, forServer, toRing } from '../requests/rings.mjs'
+import { FIRST_COUNT } from './baskets.mjs'
+
+const BASKETS = fileURLToPath(new URL('baskets.mjs', import.meta.url))
+const COLLECTION = 'tool_0025'
+/** Of each connection, which shares none with another: a basket is one conversation's. */
+const BASKETS_EACH = 8
+const REQUESTS_EACH = 256
+
+/** By name, what `run` is. */
+const RUNS = {
+  search_statelessly: '({ basketId, ...args }) => ({ ...WORK.search(COLLECTION, args), total: FIRST_COUNT })',
+  search_and_read: `async ({ basketId, ...args }, ctx) => {
+    const { changes } = await ctx.handles(baskets).read(basketId)
+    return { ...WORK.search(COLLECTION, args), total: changes }
+  }`,
+  search_and_update: `async ({ basketId, ...args }, ctx) => {
+    const { changes } = await ctx.handles(baskets).update(basketId, changeBasket)
+    return { ...WORK.search(COLLECTION, args), total: changes }
+  }`
+}
+
+export const STATELESS = 'search_statelessly'
+export const READING = 'search_and_read'
+export const UPDATING = 'search_and_update'
+
+/** Adds them to a catalog that there is. */
+export async function writeBasketTools (folder) {
+  await copyFile(BASKETS, join(folder, 'lib', 'baskets.mjs'))
+  await writeFile(join(folder, 'lib', 'handles.ts'), handlesSource())
+  await writeFile(join(folder, 'tools', 'create_basket.ts'), createSource())
+  for (const [name, run] of Object.entries(RUNS)) await writeFile(join(folder, 'tools', `${name}.ts`), toolSource(name, run))
+}
+
+/** Makes the baskets of all connections, and returns their ids. */
+export async function createBaskets (url) {
+  const ids = []
+  while (ids.length < CONNECTIONS * BASKETS_EACH) {
+    const { structuredContent } = await ask(url, modernRequest('tools/call', { name: 'create_basket', arguments: {} }))
+    ids.push(structuredContent.basketId)
+  }
+  return ids
+}
+
+/** How often they were changed, all together. */
+export async function countChanges (url, basketIds) {
+  let changes = 0
+  for (const basketId of basketIds) {
+    const params = { name: READING, arguments: { query: 'x', basketId } }
+    changes += (await ask(url, modernRequest('tools/call', params))).structuredContent.total - FIRST_COUNT
+  }
+  return changes
+}
+
+/** Calls of one of the tools, each connection's with its own baskets. */
+export function basketRings (name, basketIds, ids) {
+  const paramsOf = createParams('tools/call', 1)
+  return forServer(Array.from({ length: CONNECTIONS }, (_, connection) => {
+    const random = createRandom(connection)
+    return toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => {
+      const id = ID_MIXES[ids](place, random)
+      const basketId = basketIds[connection * BASKETS_EACH + place % BASKETS_EACH]
+      return modernRequest('tools/call', { name, arguments: { ...paramsOf(random).arguments, basketId } }, id)
+    }))
+  }))
+}
+
+export const BASKET_CHECKS = {
+  'tools/call': ({ structuredContent: { hits, total } }, { arguments: { basketId, ...args } }) => (
+    total >= FIRST_COUNT && isDeepStrictEqual(hits, WORK.search(COLLECTION, args).hits)
+  )
+}
+
+function handlesSource () {
+  return `import { defineHandle } from 'trivet'
+import { BASKET } from './baskets.mjs'
+
+export const baskets = defineHandle({ ...BASKET, createdBy: 'create_basket' })
+`
+}
+
+function createSource () {
+  return `import { defineTool } from 'trivet'
+import { newBasket } from '../lib/baskets.mjs'
+import { baskets } from '../lib/handles.ts'
+
+export default defineTool({
+  name: 'create_basket',
+  description: 'Makes a basket.',
+  run: async (_args, ctx) => ({ basketId: (await ctx.handles(baskets).create(newBasket())).id })
+})
+`
+}
+
+function toolSource (name, run) {
+  const [{ inputSchema, outputSchema }] = tools(1)
+  const properties = { ...inputSchema.properties, basketId: { type: 'string', maxLength: 100, description: 'From create_basket.' } }
+  return `import { defineTool } from 'trivet'
+import { changeBasket, FIRST_COUNT } from '../lib/baskets.mjs'
+import { baskets } from '../lib/handles.ts'
+import { WORK } from '../lib/work.mjs'
+
+const COLLECTION = '${COLLECTION}'
+
+export default defineTool({
+  name: '${name}',
+  description: 'Searches a collection and returns the entries that match, with a score for each and a number.',
+  inputSchema: ${JSON.stringify({ ...inputSchema, properties, required: [...inputSchema.required, 'basketId'] })},
+  outputSchema: ${JSON.stringify(outputSchema)},
+  run: ${run}
+})
+`
+}

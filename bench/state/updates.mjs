@@ -1,0 +1,92 @@
+// Updates through handles, in this process: spread over many handles, and all of one.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { importBuilt, openStore } from './backends.mjs'
+import { BASKET, changeBasket, FIRST_COUNT, newBasket } from './baskets.mjs'
+import { percentile, spread } from '../figures/stats.mjs'
+
+export const IN_FLIGHT = 32
+/** How many handles the updates are spread over. */
+const SPREADS = [1000, 1]
+
+/**
+ * @param {{ main: string, rounds: number, seconds: number, warmUpSeconds: number }} options
+ * @param {{ name: string, addressOf: () => string }} backend
+ */
+export async function measureUpdates ({ main, rounds, seconds, warmUpSeconds }, { name, addressOf }) {
+  const store = await openStore(main, addressOf())
+  try {
+    const handles = await openHandles(main, store)
+    const rows = []
+    for (const count of SPREADS) {
+      const measure = await startUpdating(main, handles, count)
+      await measure(warmUpSeconds)
+      const measured = []
+      for (let round = 0; round < rounds; round++) measured.push(await measure(seconds))
+      const figure = (key) => spread(measured.map((one) => one[key]))
+      const [perSecond, p50Ms, p99Ms, refused] = ['perSecond', 'p50Ms', 'p99Ms', 'refused'].map(figure)
+      rows.push({ backend: name, handles: count, perSecond, p50Ms, p99Ms, refused })
+    }
+    return rows
+  } finally {
+    await store.close()
+  }
+}
+
+async function openHandles (main, store) {
+  const { ANONYMOUS } = await importBuilt(main, 'access/principal.js')
+  const { createSchemaCompiler } = await importBuilt(main, 'schema/json-schema.js')
+  const { createHandles } = await importBuilt(main, 'state/handles.js')
+  const checkValue = createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema)
+  const kind = { ...BASKET, maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined, checkValue, mayChangeValue: false }
+  // A signal for each that waits, as each request has its own.
+  return createHandles(store, { maxPerOwner: 10_000 }).open(kind, ANONYMOUS, () => new AbortController().signal)
+}
+
+/** @returns what measures so many seconds of updates, and throws where one was lost or made twice */
+async function startUpdating (main, handles, count) {
+  const { isToolError } = await importBuilt(main, 'authoring/tool-error.js')
+  const ids = []
+  for (let i = 0; i < count; i++) ids.push((await handles.create(newBasket())).id)
+  let next = 0
+  let updates = 0
+
+  /** Whether it was made: an update that others were too often faster than is refused. */
+  async function update () {
+    try {
+      await handles.update(ids[next++ % count], changeBasket)
+      updates++
+      return true
+    } catch (error) {
+      if (!isToolError(error) || error.cause !== undefined) throw error
+      return false
+    }
+  }
+
+  return async (seconds) => {
+    const figures = await keepInFlight(update, seconds)
+    let counted = 0
+    for (const id of ids) counted += (await handles.read(id)).changes - FIRST_COUNT
+    if (counted !== updates) throw new Error(`${updates} updates of ${count} handles were acknowledged, ${counted} are kept`)
+    return figures
+  }
+}
+
+async function keepInFlight (act, seconds) {
+  const latencies = []
+  let refused = 0
+  const startedAt = performance.now()
+  const endsAt = startedAt + seconds * 1000
+  await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+    while (performance.now() < endsAt) {
+      // Each in a turn of the event loop of its own, as a request is: a store that never waits would leave no turn to others.
+      await nextTurn()
+      const begunAt = performance.now()
+      if (await act()) latencies.push(performance.now() - begunAt)
+      else refused++
+    }
+  }))
+  const elapsedMs = performance.now() - startedAt
+  const sorted = Float64Array.from(latencies).sort()
+  return { perSecond: latencies.length / elapsedMs * 1000, p50Ms: percentile(sorted, 0.50), p99Ms: percentile(sorted, 0.99), refused }
+}

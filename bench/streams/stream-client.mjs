@@ -1,0 +1,73 @@
+// The bench's side of stream-holder.mjs: commands out, answers or a failure back.
+
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const HOLDER = fileURLToPath(new URL('stream-holder.mjs', import.meta.url))
+const TIMEOUT_MS = 60_000
+/** Opened and closed again before memory is read for the first time. */
+export const WARM_UP_STREAMS = 100
+/** So that what opening took has been given back before memory is read. */
+export const SETTLE_MS = 3000
+
+const holders = new Set()
+process.once('exit', () => { for (const holder of holders) holder.kill('SIGKILL') })
+
+/**
+ * Starts a process that holds streams. `open` resolves with the acknowledgement's bytes when all streams have theirs.
+ */
+export function startStreamClient () {
+  const holder = fork(HOLDER)
+  holders.add(holder)
+  holder.once('exit', () => holders.delete(holder))
+  let failure
+  holder.on('message', ({ failed }) => { if (failed !== undefined) failure ??= new Error(`streams: ${failed}`) })
+  const check = () => { if (failure !== undefined) throw failure }
+  const command = async (message, answer) => {
+    check()
+    const answered = nextMessage(holder, answer)
+    holder.send(message)
+    return answered
+  }
+  return {
+    open: (url, count, notifications) => command({ command: 'open', url, count, notifications }, 'opened'),
+    /** From now on one notification with this text is due on every stream, and nothing else. */
+    expect: (text) => command({ command: 'expect', text }, 'expecting'),
+    /** Resolves when what is expected has come on every stream, with its bytes and the times of arrival, in order. */
+    arrived: () => nextMessage(holder, 'arrived'),
+    /** Throws where anything has gone wrong with the streams so far. */
+    check,
+    close: () => command({ command: 'close' }, 'closed'),
+    stop: () => { holder.kill() }
+  }
+}
+
+/**
+ * Does `change`, and resolves when a notification with this text has come on every stream of every client.
+ *
+ * @returns `changed`: what `change` resolved to; `arrived`: the bytes and the times of arrival, for each client
+ */
+export async function arrivals (clients, text, change) {
+  await Promise.all(clients.map((client) => client.expect(text)))
+  const [changed, ...arrived] = await Promise.all([change(), ...clients.map((client) => client.arrived())])
+  return { changed, arrived }
+}
+
+function nextMessage (holder, key) {
+  return new Promise((resolve, reject) => {
+    const settle = (done, value) => {
+      clearTimeout(late)
+      holder.off('message', onMessage)
+      holder.off('exit', onExit)
+      done(value)
+    }
+    const onMessage = (message) => {
+      if (message.failed !== undefined) settle(reject, new Error(`streams: ${message.failed}`))
+      if (message[key] !== undefined) settle(resolve, message[key])
+    }
+    const onExit = () => settle(reject, new Error('streams: the process that held them is gone'))
+    const late = setTimeout(() => settle(reject, new Error(`streams: not all ${key} within ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
+    holder.on('message', onMessage)
+    holder.once('exit', onExit)
+  })
+}

@@ -1,0 +1,88 @@
+// A process of its own that holds streams open and times what arrives on them. Told what to do over IPC:
+// `open` so many, `expect` one notification with a certain text on each, `close` all.
+
+import { Agent, request as httpRequest } from 'node:http'
+import { sharedNow } from './clock.mjs'
+import { modernRequest } from '../requests/messages.mjs'
+
+const OPENING_AT_ONCE = 100
+
+// Not kept alive: a connection is its stream's alone.
+const agent = new Agent({ keepAlive: false, maxSockets: Infinity })
+const streams = new Set()
+let round
+
+process.on('message', async ({ command, url, count, notifications, text }) => {
+  try {
+    if (command === 'open') process.send({ opened: await openAll(url, count, modernRequest('subscriptions/listen', { notifications })) })
+    if (command === 'expect') {
+      round = { text, missing: new Set(streams), times: [] }
+      process.send({ expecting: true })
+    }
+    if (command === 'close') {
+      for (const stream of streams) stream.destroy()
+      streams.clear()
+      process.send({ closed: true })
+    }
+  } catch (error) {
+    fail(error.message)
+  }
+})
+
+/** The streams' acknowledgement, which is the same for all. */
+async function openAll (url, count, listen) {
+  let acknowledgement
+  for (let opened = 0; opened < count; opened += OPENING_AT_ONCE) {
+    const some = Array.from({ length: Math.min(OPENING_AT_ONCE, count - opened) }, () => open(url, listen))
+    acknowledgement = (await Promise.all(some))[0]
+  }
+  return acknowledgement
+}
+
+/** Resolves with the first message's bytes, when it has come. */
+function open (url, { headers, body }) {
+  return new Promise((resolve, reject) => {
+    const stream = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
+      streams.add(stream)
+      response.setEncoding('utf8')
+      let buffered = ''
+      let acknowledged = false
+      response.on('data', (chunk) => {
+        buffered += chunk
+        for (let end = buffered.indexOf('\n\n'); end !== -1; end = buffered.indexOf('\n\n')) {
+          const frame = buffered.slice(0, end + 2)
+          buffered = buffered.slice(end + 2)
+          if (frame.startsWith(':')) continue
+          if (acknowledged) {
+            onNotification(stream, frame)
+          } else if (response.statusCode === 200 && frame.includes('notifications/subscriptions/acknowledged')) {
+            acknowledged = true
+            resolve(frame)
+          }
+        }
+      })
+      response.on('end', () => {
+        if (!acknowledged) reject(new Error(`${url} answered subscriptions/listen with ${response.statusCode}: ${buffered}`))
+        else if (streams.has(stream)) fail(`${url} has ended a stream`)
+      })
+    })
+    stream.on('error', (error) => { if (streams.has(stream)) fail(error.message); else reject(error) })
+    stream.end(body)
+  })
+}
+
+function onNotification (stream, frame) {
+  const now = sharedNow()
+  if (round === undefined || !frame.includes(round.text) || !round.missing.delete(stream)) {
+    fail(`a message that no change explains: ${frame}`)
+    return
+  }
+  round.times.push(now)
+  if (round.missing.size > 0) return
+  process.send({ arrived: { frame, times: round.times } })
+  round = undefined
+}
+
+function fail (message) {
+  process.send({ failed: message })
+}
