@@ -23,7 +23,9 @@ Options
   --node PATH        the Node to run servers on; repeatable. By default our own, and that of the variable BENCH_NODE
   --build FOLDER     the checkout to measure; this one by default
   --against FOLDER   another checkout with its built dist/, measured in the same rounds; repeatable
-  --peers            peers of the field, too: installs those of bench/peers first, with npm ci
+  --peers            peers of the field, too: installs those of bench/peers first, with npm ci. Two are not in its lock:
+                     npm install --no-save --prefix bench/peers @platformatic/mcp @prefecthq/fastmcp-ts
+                     (or the folders of built checkouts)
   --calm SECONDS     how long, for each table, to measure again what was measured while others used more than a
                      tenth of the machine; 0 by default
   --json FILE        where to write every figure; bench/results/ by default

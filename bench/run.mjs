@@ -7,6 +7,7 @@ import { judge, printYardsticks } from './figures/yardsticks.mjs'
 import { HELP, LIST } from './help.mjs'
 import { readOptions } from './options.mjs'
 import { SECTIONS } from './sections/sections.mjs'
+import { installPeers } from './servers/peers.mjs'
 import { surroundings } from './surroundings.mjs'
 
 const options = optionsOrExit(process.argv.slice(2))
@@ -15,6 +16,7 @@ if (options.help || options.list) {
   process.exit()
 }
 
+if (options.peers) installPeers()
 const date = new Date().toISOString()
 const results = { date, ...surroundings(), options, sections: {}, yardsticks: [] }
 const nodes = options.nodes.map(({ version }) => version).join(' and ')

@@ -9,8 +9,8 @@ const TURN_SECONDS = 0.25
 /** Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be waited for. */
 const FEW_ANSWERS = 200
 /** From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for it. */
-const WARM_ANSWERS = 20_000
-const MOST_WARM_UPS = 10
+const WARM_ANSWERS = 10_000
+const MOST_WARM_UPS = 15
 
 /**
  * Each contender at saturation.

@@ -1,7 +1,7 @@
 // Everyone who is measured, and how each is started: on each Node the bare Fastify, Trivet, its other builds, the SDK, peers.
 
 import { fileURLToPath } from 'node:url'
-import { peers } from './peers.mjs'
+import { listPeers } from './peers.mjs'
 import { startServer } from './server-process.mjs'
 import { startTrivet } from './trivet.mjs'
 
@@ -49,7 +49,7 @@ export function listContenders (options, { catalog, toolCount, answersFile, file
       has('trivet') && has('silent') && { name: silent.trivet, start: trivet(options.main, { TRIVET_LOG_LEVEL: 'silent' }), ...silent },
       has('sdk') && { name: SDK_DOCUMENTED, start: ours('sdk-documented.mjs', tools), ...silent },
       has('sdk') && { name: 'SDK, schemas made once', start: ours('sdk-hoisted.mjs', tools), ...silent },
-      ...has('peers') ? peers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []
+      ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []
     ].filter(Boolean).map((contender) => ({ ...contender, node: node.version }))
   })
 }

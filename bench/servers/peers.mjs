@@ -1,6 +1,74 @@
-// Others of the field: those of bench/peers that are installed there.
+// Others of the field: those of bench/peers. Its package.json names those that a clean install brings; the others are measured
+// where somebody has put them in its node_modules.
 
-/** @returns {object[]} contenders without those that all have in common */
-export function peers () {
-  return []
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { writeToolboxConfig } from '../peers/toolbox-config.mjs'
+import { workspacePath } from '../workspace.mjs'
+import { findFreePort } from './free-port.mjs'
+import { startForeignServer, startServer } from './server-process.mjs'
+
+const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
+
+/** `differs`: what is not the same as for the others. */
+const PEERS = [
+  {
+    name: 'mcp-handler',
+    package: 'mcp-handler',
+    file: 'mcp-handler.mjs',
+    differs: 'on the official SDK with its schemas made once; no log'
+  },
+  {
+    name: 'prefecthq fastmcp-ts',
+    package: '@prefecthq/fastmcp-ts',
+    file: 'fastmcp-ts.mjs',
+    differs: 'on the official SDK; asks for Node 22; no log'
+  },
+  {
+    name: 'platformatic/mcp',
+    package: '@platformatic/mcp',
+    file: 'platformatic-mcp.mjs',
+    isLegacy: true,
+    differs: 'revision 2025-11-25, so smaller requests; does not check what tools return; no log'
+  },
+  {
+    name: 'mcp-toolbox (Go)',
+    package: '@toolbox-sdk/server',
+    isForeign: true,
+    isLegacy: true,
+    works: false,
+    methods: ['tools/list', 'tools/call'],
+    differs: 'revision 2025-11-25; each call is a statement of SQLite; no lists among arguments, no output schemas; uses all cores'
+  }
+]
+
+/** Where they are not installed yet, installs those of the lock. */
+export function installPeers () {
+  if (existsSync(join(FOLDER, 'node_modules'))) return
+  console.log('Installing bench/peers')
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'inherit' })
+}
+
+/** @returns {object[]} contenders without what all have in common */
+export function listPeers (node, toolCount) {
+  return PEERS.map(({ package: packageName, file, isForeign, ...peer }) => ({
+    ...peer,
+    isPeer: true,
+    start: async () => {
+      if (!existsSync(join(FOLDER, 'node_modules', packageName))) throw new Error(`${packageName} is not in bench/peers/node_modules`)
+      if (isForeign) return startToolbox(toolCount)
+      return startServer({ node: node.path, file: join(FOLDER, file), env: { BENCH_TOOLS: String(toolCount) } })
+    }
+  }))
+}
+
+async function startToolbox (toolCount) {
+  const config = workspacePath('tools.yaml')
+  await writeToolboxConfig(config, toolCount)
+  const port = String(await findFreePort())
+  const program = join(FOLDER, 'node_modules', '@toolbox-sdk', `server-${process.platform}-${process.arch}`, 'bin', 'toolbox')
+  const args = ['--config', config, '--port', port, '--disable-reload', '--disable-version-check', '--log-level', 'ERROR']
+  return startForeignServer({ command: program, args, url: `http://127.0.0.1:${port}/mcp` })
 }

@@ -1,9 +1,8 @@
 // A Redis of the bench's own, set up as docker-compose.yml has it: what is written is in a file before it is acknowledged.
 
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { findFreePort } from '../servers/free-port.mjs'
 import { startProcess } from '../servers/server-process.mjs'
 import { workspacePath } from '../workspace.mjs'
 
@@ -17,16 +16,8 @@ export async function startRedis () {
   const folder = workspacePath('redis')
   await mkdir(folder)
   const port = String(await findFreePort())
-  const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
+  const files = ['--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always']
+  const args = ['--port', port, '--bind', '127.0.0.1', ...files, '--maxmemory-policy', 'noeviction']
   const { pid, stop } = await startProcess(PROGRAM, args, { until: /Ready to accept connections/ })
   return { url: `redis://127.0.0.1:${port}`, pid, stop }
-}
-
-async function findFreePort () {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

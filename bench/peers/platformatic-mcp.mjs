@@ -1,0 +1,25 @@
+// @platformatic/mcp, as its documentation shows.
+
+import mcp from '@platformatic/mcp'
+import Fastify from 'fastify'
+import { prompts, resources, SERVER, tools } from '../catalog/definitions.mjs'
+import { toolAnswer } from '../servers/register-all.mjs'
+
+const app = Fastify()
+await app.register(mcp, { serverInfo: SERVER, capabilities: { tools: {}, resources: {}, prompts: {} } })
+
+for (const tool of tools(Number(process.env.BENCH_TOOLS))) {
+  const { name, title, description, inputSchema, outputSchema } = tool
+  const definition = { name, title, description, inputSchema, ...outputSchema && { outputSchema } }
+  app.mcpAddTool(definition, async (args) => toolAnswer(tool, args))
+}
+for (const { name, title, description, argument, text } of prompts()) {
+  app.mcpAddPrompt({ name, title, description, arguments: [{ ...argument, required: true }] }, async (_, args) => (
+    { messages: [{ role: 'user', content: { type: 'text', text: text(args[argument.name]) } }] }
+  ))
+}
+for (const { name, uri, title, mimeType, text } of resources()) {
+  app.mcpAddResource({ uri, name, title, mimeType }, async () => ({ contents: [{ uri, mimeType, text }] }))
+}
+
+await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,0 +1,13 @@
+// A port for a server that cannot find one by itself.
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+export async function findFreePort () {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
