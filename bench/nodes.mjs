@@ -3,12 +3,14 @@
 import { execFileSync } from 'node:child_process'
 
 /**
- * @param {string[]} paths of executables; none means our own, and that of the variable BENCH_NODE where it is set
+ * @param {string[]} paths of executables; none means our own, and that of the variable BENCH_NODE where it is
+ *   set
  * @returns {{ path: string, version: string }[]} `version`: such as `20.20.2`
  */
 export function readNodes (paths) {
-  const fromVariable = process.env.BENCH_NODE === undefined || process.env.BENCH_NODE === '' ? [] : [process.env.BENCH_NODE]
-  return (paths.length > 0 ? paths : [process.execPath, ...fromVariable]).map((path) => ({ path, version: readVersion(path) }))
+  const { BENCH_NODE = '' } = process.env
+  const fallback = BENCH_NODE === '' ? [process.execPath] : [process.execPath, BENCH_NODE]
+  return (paths.length > 0 ? paths : fallback).map((path) => ({ path, version: readVersion(path) }))
 }
 
 function readVersion (path) {

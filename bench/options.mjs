@@ -13,8 +13,28 @@ import { GROUPS } from './servers/contenders.mjs'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Quick shows whether all is in order; only a full run is fit to quote. */
-const FULL = { rounds: 6, seconds: 2, warmUpSeconds: 2, narrowRounds: 10, startups: 5, streamRounds: 5, edits: 8 }
-const QUICK = { rounds: 2, seconds: 0.5, warmUpSeconds: 0.5, narrowRounds: 3, startups: 1, streamRounds: 1, edits: 3 }
+const FULL = {
+  starts: 2,
+  rounds: 3,
+  narrowRounds: 5,
+  coldStarts: 5,
+  streamRounds: 5,
+  seconds: 2,
+  warmUpSeconds: 2,
+  editSeconds: 8
+}
+const QUICK = {
+  starts: 1,
+  rounds: 2,
+  narrowRounds: 3,
+  coldStarts: 1,
+  streamRounds: 1,
+  seconds: 0.5,
+  warmUpSeconds: 0.5,
+  editSeconds: 3
+}
+
+const MOST = 100_000
 
 const FLAGS = {
   help: { type: 'boolean', default: false },
@@ -25,6 +45,7 @@ const FLAGS = {
   servers: { type: 'string' },
   methods: { type: 'string' },
   sizes: { type: 'string', default: '50' },
+  starts: { type: 'string' },
   rounds: { type: 'string' },
   seconds: { type: 'string' },
   rate: { type: 'string', default: '2000' },
@@ -41,16 +62,18 @@ export function readOptions (args) {
   const { values } = parseArgs({ args, options: FLAGS })
   const base = values.quick ? QUICK : FULL
   const rounds = values.rounds === undefined ? undefined : readNumber('--rounds', values.rounds, 1)
+  const groups = Object.keys(GROUPS).filter((group) => group !== 'peers' || values.peers)
   return {
     ...base,
     ...rounds !== undefined && { rounds, narrowRounds: rounds },
+    ...values.starts !== undefined && { starts: readNumber('--starts', values.starts, 1) },
     ...values.seconds !== undefined && { seconds: readNumber('--seconds', values.seconds) },
     quick: values.quick,
     help: values.help,
     list: values.list,
     peers: values.peers,
     sections: readNames('--only', values.only, SECTIONS.map(({ name }) => name)),
-    servers: readNames('--servers', values.servers, Object.keys(GROUPS).filter((group) => group !== 'peers' || values.peers)),
+    servers: readNames('--servers', values.servers, groups),
     methods: readNames('--methods', values.methods, Object.keys(MIX)),
     sizes: values.sizes.split(',').map((size) => readNumber('--sizes', size)),
     rate: readNumber('--rate', values.rate),
@@ -58,15 +81,15 @@ export function readOptions (args) {
     ids: readNames('--ids', values.ids, Object.keys(ID_MIXES))[0],
     nodes: readNodes(values.node),
     main: readBuild(values.build),
-    against: values.against.map((folder) => ({ name: `Trivet of ${basename(resolve(folder))}`, main: readBuild(folder) })),
+    against: values.against.map(readOther),
     json: values.json
   }
 }
 
 function readNumber (option, text, least = 0.1) {
   const number = Number(text)
-  if (!(number >= least && number <= 100_000)) throw new Error(`${option} must be a number from ${least} to 100000, got "${text}"`)
-  return number
+  if (number >= least && number <= MOST) return number
+  throw new Error(`${option} must be a number from ${least} to ${MOST}, got "${text}"`)
 }
 
 /** All of the names where none is given. */
@@ -83,4 +106,8 @@ function readBuild (folder) {
   const main = resolve(join(folder, 'dist', 'main.js'))
   if (!existsSync(main)) throw new Error(`There is no ${main}. Build first, there: npm run build`)
   return main
+}
+
+function readOther (folder) {
+  return { name: `Trivet of ${basename(resolve(folder))}`, main: readBuild(folder) }
 }

@@ -20,7 +20,8 @@ if (options.peers) installPeers()
 const date = new Date().toISOString()
 const results = { date, ...surroundings(), options, sections: {}, yardsticks: [] }
 const nodes = options.nodes.map(({ version }) => version).join(' and ')
-console.log(`Servers on Node ${nodes}, ${results.cpus} CPUs, ${options.rounds} rounds of ${options.seconds} s, ids: ${options.ids}`)
+const { rounds, seconds, ids } = options
+console.log(`Servers on Node ${nodes}, ${results.cpus} CPUs, ${rounds} rounds of ${seconds} s, ids: ${ids}`)
 
 for (const section of SECTIONS.filter(({ name }) => options.sections.includes(name))) {
   const figures = await section.run(options, section.print)
@@ -28,7 +29,8 @@ for (const section of SECTIONS.filter(({ name }) => options.sections.includes(na
   results.yardsticks.push(...judge(section.yardsticks?.(figures) ?? []))
 }
 printYardsticks(results.yardsticks)
-await write(options.json ?? fileURLToPath(new URL(`results/${date.replaceAll(':', '-')}.json`, import.meta.url)))
+const dated = new URL(`results/${date.replaceAll(':', '-')}.json`, import.meta.url)
+await write(options.json ?? fileURLToPath(dated))
 // The connections that fetch keeps alive would hold the process for seconds.
 process.exit()
 

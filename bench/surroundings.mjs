@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-const PACKAGES = ['fastify', '@modelcontextprotocol/server', '@modelcontextprotocol/fastify', '@modelcontextprotocol/node', 'zod']
+const SDK = ['server', 'fastify', 'node'].map((name) => `@modelcontextprotocol/${name}`)
+const PACKAGES = ['fastify', ...SDK, 'zod']
 
 export function surroundings () {
   return {

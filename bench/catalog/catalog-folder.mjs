@@ -1,4 +1,5 @@
-// The same as a catalog folder: one file per tool, per prompt and per resource, as an author would write them.
+// The same as a catalog folder: one file per tool, per prompt and per resource, as an author would write
+// them.
 
 import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,19 +7,21 @@ import { fileURLToPath } from 'node:url'
 import { prompts, resources, SERVER, tools } from './definitions.mjs'
 
 const WORK = fileURLToPath(new URL('work.mjs', import.meta.url))
+const FOLDERS = ['tools', 'prompts', 'resources', 'lib']
 
 /**
  * @param {string} folder made if it is not there
  * @param {number} toolCount
  */
 export async function writeCatalog (folder, toolCount) {
-  for (const name of ['tools', 'prompts', 'resources', 'lib']) await mkdir(join(folder, name), { recursive: true })
+  for (const name of FOLDERS) await mkdir(join(folder, name), { recursive: true })
   await writeFile(join(folder, 'server.yaml'), `name: ${SERVER.name}\nversion: ${SERVER.version}\n`)
   await copyFile(WORK, join(folder, 'lib', 'work.mjs'))
-  for (const tool of tools(toolCount)) await writeFile(join(folder, 'tools', `${tool.name}.ts`), toolSource(tool))
-  for (const prompt of prompts()) await writeFile(join(folder, 'prompts', `${prompt.name}.md`), promptSource(prompt))
+  const write = (name, source) => writeFile(join(folder, name), source)
+  for (const tool of tools(toolCount)) await write(`tools/${tool.name}.ts`, toolSource(tool))
+  for (const prompt of prompts()) await write(`prompts/${prompt.name}.md`, promptSource(prompt))
   for (const resource of resources()) {
-    await writeFile(join(folder, 'resources', `${resource.name}.resource.ts`), resourceSource(resource))
+    await write(`resources/${resource.name}.resource.ts`, resourceSource(resource))
   }
 }
 
@@ -63,6 +66,12 @@ function resourceSource ({ uri, name, title, mimeType, text }) {
 
 const text: string = '${text}'
 
-export default defineResource({ uri: '${uri}', name: '${name}', title: '${title}', mimeType: '${mimeType}', read: () => text })
+export default defineResource({
+  uri: '${uri}',
+  name: '${name}',
+  title: '${title}',
+  mimeType: '${mimeType}',
+  read: () => text
+})
 `
 }

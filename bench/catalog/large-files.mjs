@@ -14,7 +14,9 @@ export const LARGE_FILES = [1, 5].flatMap((mebibytes) => ['text', 'binary'].map(
 
 /** @param {string} folder the catalog's */
 export async function writeLargeFiles (folder) {
-  for (const { kind, bytes, file } of LARGE_FILES) await writeFile(join(folder, 'resources', file), contents(kind, bytes))
+  for (const { kind, bytes, file } of LARGE_FILES) {
+    await writeFile(join(folder, 'resources', file), contents(kind, bytes))
+  }
 }
 
 function contents (kind, bytes) {

@@ -60,7 +60,12 @@ const OUTPUTS = {
   },
   statistics: {
     type: 'object',
-    properties: { count: { type: 'integer' }, minimum: { type: 'number' }, maximum: { type: 'number' }, mean: { type: 'number' } },
+    properties: {
+      count: { type: 'integer' },
+      minimum: { type: 'number' },
+      maximum: { type: 'number' },
+      mean: { type: 'number' }
+    },
     required: ['count', 'minimum', 'maximum', 'mean']
   }
 }
@@ -76,6 +81,8 @@ export function outputSchema ({ kind }) {
 }
 
 function object (properties, required) {
-  const described = Object.entries(properties).map(([name, schema]) => [name, { ...schema, description: DESCRIPTIONS[name] }])
+  const described = Object.entries(properties).map(([name, schema]) => (
+    [name, { ...schema, description: DESCRIPTIONS[name] }]
+  ))
   return { type: 'object', properties: Object.fromEntries(described), required }
 }

@@ -1,11 +1,13 @@
-// The work that the tools of the benchmark do: enough to differ from call to call, too little to hide the server's own
-// cost. Every server runs this very file; for Trivet it is copied into the catalog.
+// The work that the tools of the benchmark do: enough to differ from call to call, too little to hide the
+// server's own cost. Every server runs this very file; for Trivet it is copied into the catalog.
 
 /** By the kind of a tool: its structured content, or a text where the tool has no output schema. */
 export const WORK = { search, statistics, excerpt }
 
 /** Five hits at most, derived from the arguments. */
-function search (collection, { query, limit = 20, offset = 0, sort = 'relevance', tags = [], archived = false, context = '' }) {
+function search (collection, args) {
+  const { query, limit = 20, offset = 0, context = '' } = args
+  const { sort = 'relevance', tags = [], archived = false } = args
   const seed = hash(`${collection} ${query} ${sort} ${tags.join(' ')} ${archived}`) + context.length
   const hits = []
   for (let rank = 0; rank < Math.min(limit, 5); rank++) {

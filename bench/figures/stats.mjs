@@ -21,8 +21,8 @@ export function percentile (sorted, share) {
 }
 
 /**
- * The figures of several turns as one. What else the machine does can only make a turn dearer: the lowest decile is what it
- * costs while the machine is quiet.
+ * The figures of several turns as one. What else the machine does can only make a turn dearer: the lowest
+ * decile is what it costs while the machine is quiet.
  *
  * @param {(number | undefined)[]} values `undefined` for turns that were not taken
  * @returns {{ median: number, quartiles: [number, number], quiet: number, turns: (number | undefined)[] }}
@@ -37,7 +37,10 @@ export function spread (values) {
   }
 }
 
-/** Each turn's figure by the other's figure of the same lap, where both had one. `quiet`: the one's by the other's. */
+/**
+ * Each turn's figure by the other's figure of the same lap, where both had one. `quiet`: the one's by the
+ * other's.
+ */
 export function ratios (numerators, denominators) {
   const quiet = spread(numerators).quiet / spread(denominators).quiet
   return { ...spread(numerators.map((value, lap) => divided(value, denominators[lap]))), quiet }

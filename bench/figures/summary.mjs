@@ -5,10 +5,10 @@ import { ratios, spread } from './stats.mjs'
 /**
  * @param {object[]} contenders with `name` and `node`
  * @param {object[][]} figures for each, turn by turn; `undefined` for a turn that was not taken
- * @param {Record<string, (contender: object) => string | undefined>} references by what a ratio is to be called, the name of
- *   the contender on the same Node that one is compared with
- * @returns {object[]} for each contender, a spread for each key of its figures, and under each reference's name those of the
- *   ratios
+ * @param {Record<string, (contender: object) => string | undefined>} references by what a ratio is to be
+ *   called, the name of the contender on the same Node that one is compared with
+ * @returns {object[]} for each contender, a spread for each key of its figures, and under each reference's
+ *   name those of the ratios
  */
 export function summarise (contenders, figures, references = {}) {
   return contenders.map((contender, index) => ({
@@ -30,7 +30,9 @@ function spreads (turns) {
 
 /** Pair by pair: each turn's figure by the other's of the same lap. */
 function pairs (turns, others) {
-  return Object.fromEntries(keysOf(turns).map((key) => [key, ratios(valuesOf(turns, key), valuesOf(others, key))]))
+  return Object.fromEntries(keysOf(turns).map((key) => (
+    [key, ratios(valuesOf(turns, key), valuesOf(others, key))]
+  )))
 }
 
 function keysOf (turns) {

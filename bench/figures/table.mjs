@@ -7,14 +7,58 @@
  * @param {string[][]} rows
  */
 export function printTable (head, rows) {
-  const widths = head.map((title, column) => (
-    Math.max(title.length, ...rows.map((row) => row.length === head.length || column === 0 ? row[column].length : 0))
-  ))
+  const isWhole = (row) => row.length === head.length
+  const widths = head.map((title, column) => {
+    const cells = rows.filter((row) => column === 0 || isWhole(row)).map((row) => row[column])
+    return Math.max(title.length, ...cells.map((cell) => cell.length))
+  })
   for (const row of [head, ...rows]) {
-    const isWhole = row.length === head.length
-    const cells = row.map((cell, column) => column === 0 || !isWhole ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))
+    const cells = row.map((cell, column) => {
+      const width = widths[column]
+      return column === 0 || !isWhole(row) ? cell.padEnd(width) : cell.padStart(width)
+    })
     console.log(cells.join('  ').trimEnd())
   }
+}
+
+/**
+ * A table of servers, under a title that says how busy the machine was with other work.
+ *
+ * @param {string} title
+ * @param {object[]} servers as `summarise` returns them
+ * @param {[string, (server: object) => string][]} columns after those for the name and the Node
+ * @param {string[][]} [rest] further rows
+ */
+export function printServers (title, servers, columns, rest = []) {
+  const others = servers.flatMap(({ others }) => others === undefined ? [] : [others.median])
+  const share = Math.round(Math.max(...others) * 100)
+  printTitle(others.length === 0 ? title : `${title}; others used ${share} % of the machine`)
+  const rows = servers.map((server) => (
+    [server.name, server.node, ...columns.map(([, textOf]) => textOf(server))]
+  ))
+  printTable(['', 'Node', ...columns.map(([head]) => head)], [...rows, ...rest])
+}
+
+/**
+ * The columns of what was measured at saturation.
+ *
+ * @param {[string, string][]} references of each ratio, its title and its key
+ */
+export function saturationColumns (references) {
+  const compared = (head, textOf, textOfRatio = textOf) => [
+    [head, textOf],
+    ...references.map(([title, key]) => (
+      [title, ({ [key]: ratio }) => ratio === undefined ? '' : textOfRatio(ratio)]
+    ))
+  ]
+  const perSecondText = ({ perSecond }) => spreadText(perSecond, grouped)
+  return [
+    ...compared('req/s', perSecondText, ({ perSecond }) => spreadText(perSecond)),
+    ...compared('CPU µs', ({ cpuUs }) => spreadText(cpuUs)),
+    ...compared('quiet CPU µs', ({ cpuUs }) => rounded(cpuUs.quiet)),
+    ['p99 ms', ({ p99Ms }) => rounded(p99Ms.median)],
+    ['generator', ({ clientBusy }) => rounded(clientBusy.median)]
+  ]
 }
 
 export function printTitle (title) {
@@ -35,9 +79,4 @@ export function spreadText (figures, format = rounded) {
   if (figures === undefined || Number.isNaN(figures.median)) return ''
   const { median, quartiles: [low, high], turns } = figures
   return turns.length === 1 ? format(median) : `${format(median)} (${format(low)}–${format(high)})`
-}
-
-/** How busy the machine was with other work. */
-export function othersText (rows) {
-  return `others used ${Math.round(Math.max(...rows.map(({ others }) => others.median)) * 100)} % of the machine`
 }

@@ -35,7 +35,9 @@ export class Connection {
     this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
     this.#socket.on('data', (chunk) => this.#read(chunk))
     this.#socket.on('error', onFailure)
-    this.#socket.on('close', () => { if (this.isBusy) onFailure(new Error(`${url} closed a connection with a request in flight`)) })
+    this.#socket.on('close', () => {
+      if (this.isBusy) onFailure(new Error(`${url} closed a connection with a request in flight`))
+    })
   }
 
   async opened () {
@@ -67,7 +69,8 @@ export class Connection {
     if (reader.status !== 200 || isOdd) {
       const { method, params } = requests[place]
       const what = `${method} ${JSON.stringify(params).slice(0, 200)}`
-      this.#onFailure(new Error(`${what}: status ${reader.status}, ${reader.bytes} bytes, ${lengths[place]} before`))
+      const got = `status ${reader.status}, ${reader.bytes} bytes, ${lengths[place]} before`
+      this.#onFailure(new Error(`${what}: ${got}`))
       return
     }
     lengths[place] = reader.bytes

@@ -1,4 +1,5 @@
-// What else the machine does: the CPU time that neither the server that is measured nor the load generator has used.
+// What else the machine does: the CPU time that neither the server that is measured nor the load generator
+// has used.
 
 import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const CALM_SHARE = 0.1
 const PAUSE_MS = 1000
 
-/** @returns {(serverMs: number) => number} to be called at the end, with the server's CPU time: the share of others */
+/**
+ * @returns {(serverMs: number) => number} to be called at the end, with the server's CPU time: the share of
+ * others
+ */
 export function watchOthers () {
   const before = machineMs()
   const own = process.cpuUsage()
@@ -20,8 +24,8 @@ export function watchOthers () {
 }
 
 /**
- * For `--calm`: whether what was measured is to be measured again, because others were busy. Waits a little before it says
- * so, and stops saying so when all the seconds that may be spent on it are spent.
+ * For `--calm`: whether what was measured is to be measured again, because others were busy. Waits a little
+ * before it says so, and stops saying so when all the seconds that may be spent on it are spent.
  *
  * @param {number} seconds
  * @returns {(share: number, spentMs: number) => Promise<boolean>}

@@ -1,5 +1,5 @@
-// A fixed rate: requests fall due by the clock, whether or not those before them were answered. A latency counts from when
-// its request fell due, so that a server that stalls is charged for all that had to wait.
+// A fixed rate: requests fall due by the clock, whether or not those before them were answered. A latency
+// counts from when its request fell due, so that a server that stalls is charged for all that had to wait.
 
 import { percentile } from '../figures/stats.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
@@ -10,7 +10,8 @@ const MOST_WAITING_SECONDS = 5
 /**
  * @param {{ url: string, rings: object[], from?: number }} target
  * @param {{ perSecond: number, seconds: number }} rate
- * @returns {Promise<{ answers: number, p50Ms: number, p99Ms: number, p999Ms: number, worstMs: number, clientBusy: number }>}
+ * @returns {Promise<{ answers: number, p50Ms: number, p99Ms: number, p999Ms: number, worstMs: number,
+ *   clientBusy: number }>}
  */
 export async function pace (target, { perSecond, seconds }) {
   return withConnections(target, async (connections, hooks) => {
@@ -25,7 +26,8 @@ export async function pace (target, { perSecond, seconds }) {
 
     function sendDue (now) {
       while (sent < total && idle.length > 0 && dueAt(sent) <= now) idle.shift().send(dueAt(sent++))
-      if (sent < total && now - dueAt(sent) > MOST_WAITING_SECONDS * 1000) complete.reject(new TooSlow(target.url, perSecond))
+      const isLate = sent < total && now - dueAt(sent) > MOST_WAITING_SECONDS * 1000
+      if (isLate) complete.reject(new TooSlow(target.url, perSecond))
     }
     hooks.onAnswer = (connection) => {
       const now = performance.now()

@@ -6,11 +6,11 @@ import { createPatience, watchOthers } from './others.mjs'
  * The turns rotate, so that nobody always comes after the same one.
  *
  * @param {{ server: object }[]} contenders
- * @param {{ rounds: number, calm: number }} options `calm`: seconds to spend on rounds that are measured again because others
- *   were busy
+ * @param {{ rounds: number, calm: number }} options `calm`: seconds to spend on rounds that are measured
+ *   again because others were busy
  * @param {(contender: object, round: number) => Promise<object>} measure
- * @returns {Promise<object[][]>} for each contender its figures, round by round, with `cpuMs`, the time that its process has
- *   used, and `others`, the share of the machine that others have used
+ * @returns {Promise<object[][]>} for each contender its figures, round by round, with `cpuMs`, the time that
+ *   its process has used, and `others`, the share of the machine that others have used
  */
 export async function interleave (contenders, { rounds, calm }, measure) {
   const isBusy = createPatience(calm)

@@ -1,14 +1,15 @@
-// As much as a server can do: each connection sends its next request when it has the answer to the one before.
+// As much as a server can do: each connection sends its next request when it has the answer to the one
+// before.
 
 import { checkAnswer } from '../requests/answers.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
 
 /**
  * @param {{ url: string, rings: object[], from?: number }} target
- * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator leaves its CPU to others while it
- *   has nothing to do, as it must where the server has more than one thread or process
- * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: for how long the load generator
- *   itself had work
+ * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator leaves its CPU to
+ *   others while it has nothing to do, as it must where the server has more than one thread or process
+ * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: for how long the
+ *   load generator itself had work
  */
 export async function saturate (target, { seconds, sleeps = false }) {
   return withConnections(target, async (connections, hooks) => {
@@ -33,7 +34,9 @@ export async function saturate (target, { seconds, sleeps = false }) {
   })
 }
 
-/** Sends the first requests of each connection, and looks at every answer. @throws at the first that is wrong */
+/**
+ * Sends the first requests of each connection, and looks at every answer. @throws at the first that is wrong
+ */
 export async function checkAnswers ({ url, rings }, checks, each = 4) {
   return withConnections({ url, rings, keeps: true }, async (connections, hooks) => {
     let due = connections.length * each

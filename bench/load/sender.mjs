@@ -1,4 +1,5 @@
-// The load generator: connections that are opened for one measurement, and how much of its time the generator had work.
+// The load generator: connections that are opened for one measurement, and how much of its time the generator
+// had work.
 
 import { Connection } from './connection.mjs'
 
@@ -6,7 +7,8 @@ import { Connection } from './connection.mjs'
  * Opens a connection for each ring, does `work`, and closes them.
  *
  * @param {{ url: string, rings: object[], from?: number, keeps?: boolean }} target
- * @param {(connections: Connection[], hooks: { onAnswer: Function, failed: Promise<never> }) => Promise<object>} work
+ * @param {(connections: Connection[], hooks: { onAnswer: Function, failed: Promise<never> }) =>
+ *   Promise<object>} work
  */
 export async function withConnections ({ url, rings, from = 0, keeps = false }, work) {
   let fail
@@ -29,11 +31,12 @@ export async function withConnections ({ url, rings, from = 0, keeps = false }, 
 }
 
 /**
- * A load generator that falls asleep has to be woken by what the server writes, and that costs the server more than many
- * an answer: the slower it is, the more often. So this one never sleeps, unless it is told to.
+ * A load generator that falls asleep has to be woken by what the server writes, and that costs the server
+ * more than many an answer: the slower it is, the more often. So this one never sleeps, unless it is told to.
  *
  * @param {() => number} countWork what has been done so far
- * @param {{ onTurn?: (now: number) => void, sleeps?: boolean }} [options] `onTurn`: called in each turn of the event loop
+ * @param {{ onTurn?: (now: number) => void, sleeps?: boolean }} [options] `onTurn`: called in each turn of
+ *   the event loop
  * @returns {() => number} to be called at the end: the share of the time in which there was work
  */
 export function keepAwake (countWork, { onTurn, sleeps = false } = {}) {

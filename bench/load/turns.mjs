@@ -1,4 +1,5 @@
-// Saturation in short turns: a round has several of each contender's, so that a burst of other work falls on all of them.
+// Saturation in short turns: a round has several of each contender's, so that a burst of other work falls on
+// all of them.
 
 import { percentile } from '../figures/stats.mjs'
 import { createPatience } from './others.mjs'
@@ -6,9 +7,15 @@ import { takeLap } from './rounds.mjs'
 import { saturate } from './saturate.mjs'
 
 const TURN_SECONDS = 0.25
-/** Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be waited for. */
+/**
+ * Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be
+ * waited for.
+ */
 const FEW_ANSWERS = 200
-/** From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for it. */
+/**
+ * From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for
+ * it.
+ */
 const WARM_ANSWERS = 10_000
 const MOST_WARM_UPS = 15
 
@@ -23,11 +30,12 @@ const MOST_WARM_UPS = 15
  * @param {number} options.calm see `interleave`
  * @param {boolean} [options.sleeps] see `saturate`
  * @param {boolean} [options.watches] whether stalls and memory are figures, too
- * @returns {Promise<object[][]>} for each contender, turn by turn, where it took one: `perSecond`, `cpuUs` for one answer, `p50Ms`, `p99Ms`,
- *   `clientBusy`, the share of the time in which the load generator had work, and `others`, that of the machine which others
- *   used meanwhile
+ * @returns {Promise<object[][]>} for each contender, turn by turn, where it took one: `perSecond`, `cpuUs`
+ *   for one answer, `p50Ms`, `p99Ms`, `clientBusy`, the share of the time in which the load generator had
+ *   work, and `others`, that of the machine which others used meanwhile
  */
-export async function saturateInTurns (contenders, { rounds, seconds, warmUpSeconds, calm, sleeps = false, watches = false }) {
+export async function saturateInTurns (contenders, options) {
+  const { rounds, seconds, warmUpSeconds, calm, sleeps = false, watches = false } = options
   const laps = Math.max(1, Math.round(seconds / TURN_SECONDS))
   const once = async ({ server, rings }, seconds) => {
     if (watches) await server.watch()
@@ -44,8 +52,11 @@ export async function saturateInTurns (contenders, { rounds, seconds, warmUpSeco
   for (let lap = 0; lap < rounds * laps; lap++) {
     const isFirst = lap % laps === 0
     const taking = isFirst ? contenders : contenders.filter((contender) => !slow.has(contender))
-    const taken = await takeLap(taking, lap, (one) => once(one, slow.has(one) ? seconds : seconds / laps), isBusy)
-    for (const [index, contender] of contenders.entries()) figures[index].push(taken.has(contender) ? toFigures(taken.get(contender)) : undefined)
+    const secondsOf = (contender) => slow.has(contender) ? seconds : seconds / laps
+    const taken = await takeLap(taking, lap, (one) => once(one, secondsOf(one)), isBusy)
+    for (const [index, contender] of contenders.entries()) {
+      figures[index].push(taken.has(contender) ? toFigures(taken.get(contender)) : undefined)
+    }
   }
   return figures
 }

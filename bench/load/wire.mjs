@@ -1,4 +1,5 @@
-// HTTP as the load generator speaks it: requests as ready bytes, and just enough of an answer to know where it ends.
+// HTTP as the load generator speaks it: requests as ready bytes, and just enough of an answer to know where
+// it ends.
 
 /** Every server has its endpoint there, so that all can be sent the same bytes. */
 const ENDPOINT = ['POST /mcp HTTP/1.1', 'host: 127.0.0.1']

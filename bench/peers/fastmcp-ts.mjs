@@ -14,7 +14,8 @@ for (const tool of tools(Number(process.env.BENCH_TOOLS))) {
   server.tool(config, (args) => WORK[kind](name, args))
 }
 for (const { name, title, description, argument, text } of prompts()) {
-  server.prompt({ name, title, description, arguments: [{ ...argument, required: true }] }, (args) => text(args[argument.name]))
+  const config = { name, title, description, arguments: [{ ...argument, required: true }] }
+  server.prompt(config, (args) => text(args[argument.name]))
 }
 for (const { name, uri, title, mimeType, text } of resources()) {
   server.resource({ uri, name, title, mimeType }, () => text)

@@ -14,7 +14,8 @@ for (const tool of tools(Number(process.env.BENCH_TOOLS))) {
   app.mcpAddTool(definition, async (args) => toolAnswer(tool, args))
 }
 for (const { name, title, description, argument, text } of prompts()) {
-  app.mcpAddPrompt({ name, title, description, arguments: [{ ...argument, required: true }] }, async (_, args) => (
+  const definition = { name, title, description, arguments: [{ ...argument, required: true }] }
+  app.mcpAddPrompt(definition, async (_, args) => (
     { messages: [{ role: 'user', content: { type: 'text', text: text(args[argument.name]) } }] }
   ))
 }

@@ -32,19 +32,21 @@ export function createParams (method, toolCount) {
   return makers[method]
 }
 
-/** By the kind of a tool. One search in ten brings some kilobytes of text, and so does one excerpt in three. */
+/**
+ * By the kind of a tool. One search in ten brings some kilobytes of text, and so does one excerpt in three.
+ */
 const ARGUMENTS = {
   search: (random) => ({
     query: text(random, 120).slice(0, 200),
     limit: 1 + random(50),
     offset: random(10_000),
     ...random(2) === 0 && { sort: pick(SORT_ORDERS, random) },
-    ...random(2) === 0 && { tags: Array.from({ length: random(5) }, () => pick(languageOf(random).words, random)) },
+    ...random(2) === 0 && { tags: list(random(5), () => pick(languageOf(random).words, random)) },
     ...random(3) === 0 && { archived: random(2) === 0 },
     ...random(10) === 0 && { context: text(random, 4000) }
   }),
   statistics: (random) => ({
-    numbers: Array.from({ length: 1 + random(40) }, () => random(2) === 0 ? random(100_000) : (random(2_000_000) - 1_000_000) / 997),
+    numbers: list(1 + random(40), () => number(random)),
     precision: random(7)
   }),
   excerpt: (random) => ({
@@ -58,8 +60,18 @@ function text (random, mostCharacters) {
   const { words, sentence } = languageOf(random)
   const length = 1 + random(mostCharacters)
   let text = pick(words, random)
-  while (text.length < length) text += ` ${pick(words, random)} ${sentence.slice(0, 1 + random(sentence.length))}`
+  while (text.length < length) {
+    text += ` ${pick(words, random)} ${sentence.slice(0, 1 + random(sentence.length))}`
+  }
   return text.slice(0, length).toWellFormed().trim() || 'x'
+}
+
+function number (random) {
+  return random(2) === 0 ? random(100_000) : (random(2_000_000) - 1_000_000) / 997
+}
+
+function list (length, make) {
+  return Array.from({ length }, make)
 }
 
 function languageOf (random) {

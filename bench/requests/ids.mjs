@@ -2,7 +2,10 @@
 
 /** By name, how the requests of a connection are numbered, from their place in it. */
 export const ID_MIXES = {
-  /** Of ten, six are integers that grow, two are UUIDs, one is short, and one has to be escaped in JSON or is not ASCII. */
+  /**
+   * Of ten, six are integers that grow, two are UUIDs, one is short, and one has to be escaped in JSON or is
+   * not ASCII.
+   */
   mixed: (place, random) => {
     const form = random(10)
     if (form < 6) return place + 1

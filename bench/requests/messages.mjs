@@ -1,4 +1,5 @@
-// How a request is written: with the envelope of the current revision, or as one of a session of an earlier one.
+// How a request is written: with the envelope of the current revision, or as one of a session of an earlier
+// one.
 
 import { SERVER } from '../catalog/definitions.mjs'
 
@@ -20,7 +21,12 @@ export function modernRequest (method, params, id = 1) {
     method,
     params,
     id,
-    headers: { ...MEDIA_TYPES, 'mcp-protocol-version': REVISION, 'mcp-method': method, ...name !== undefined && { 'mcp-name': name } },
+    headers: {
+      ...MEDIA_TYPES,
+      'mcp-protocol-version': REVISION,
+      'mcp-method': method,
+      ...name !== undefined && { 'mcp-name': name }
+    },
     body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: META } })
   }
 }
@@ -31,7 +37,11 @@ export function legacyRequest (method, params, id = 1, session = undefined) {
     method,
     params,
     id,
-    headers: { ...MEDIA_TYPES, 'mcp-protocol-version': LEGACY_REVISION, ...session !== undefined && { 'mcp-session-id': session } },
+    headers: {
+      ...MEDIA_TYPES,
+      'mcp-protocol-version': LEGACY_REVISION,
+      ...session !== undefined && { 'mcp-session-id': session }
+    },
     body: JSON.stringify({ jsonrpc: '2.0', id, method, params })
   }
 }
@@ -39,10 +49,13 @@ export function legacyRequest (method, params, id = 1, session = undefined) {
 /** Shakes hands. @returns {Promise<string | undefined>} the session's id, where the server keeps sessions */
 export async function openSession (url) {
   const clientInfo = { name: SERVER.name, version: SERVER.version }
-  const { headers, body } = legacyRequest('initialize', { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo })
+  const params = { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo }
+  const { headers, body } = legacyRequest('initialize', params)
   const response = await fetch(url, { method: 'POST', headers, body })
   const text = await response.text()
-  if (response.status !== 200) throw new Error(`${url} answered initialize with ${response.status}: ${text.slice(0, 300)}`)
+  if (response.status !== 200) {
+    throw new Error(`${url} answered initialize with ${response.status}: ${text.slice(0, 300)}`)
+  }
   const session = response.headers.get('mcp-session-id') ?? undefined
   const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
   const sessionHeaders = legacyRequest('', {}, 1, session).headers

@@ -1,4 +1,5 @@
-// Requests that are ready to be sent, as bytes: each connection has some hundreds of its own, and begins anew after the last.
+// Requests that are ready to be sent, as bytes: each connection has some hundreds of its own, and begins anew
+// after the last.
 
 import { toBytes } from '../load/wire.mjs'
 import { createParams } from './arguments.mjs'
@@ -7,29 +8,32 @@ import { legacyRequest, modernRequest, openSession } from './messages.mjs'
 import { createRandom } from './random.mjs'
 
 export const CONNECTIONS = 32
-const REQUESTS_EACH = 512
+export const REQUESTS_EACH = 512
 const SEED = 20_260_728
 
 /** Of ten requests, by method, where methods are mixed. */
 export const MIX = { 'tools/list': 1, 'tools/call': 6, 'prompts/get': 1, 'resources/read': 2 }
+const MIXED = Object.entries(MIX).flatMap(([method, share]) => new Array(share).fill(method))
 
 /**
  * The same requests for every server.
  *
- * @param {{ method: string, toolCount: number, ids: string, sessions?: (string | undefined)[] }} options `method`: or `mix`;
- *   `sessions`: one for each connection, where the requests are those of an earlier revision
+ * @param {{ method: string, toolCount: number, ids: string, sessions?: (string | undefined)[] }} options
+ *   `method`: or `mix`; `sessions`: one for each connection, where the requests are those of an earlier
+ *   revision
  * @returns {{ requests: object[], bytes: Buffer[] }[]} one ring for each connection
  */
 export function createRings ({ method, toolCount, ids, sessions }) {
   const makers = Object.fromEntries(Object.keys(MIX).map((one) => [one, createParams(one, toolCount)]))
-  const methods = method === 'mix' ? Object.entries(MIX).flatMap(([one, share]) => new Array(share).fill(one)) : [method]
+  const methods = method === 'mix' ? MIXED : [method]
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
     const random = createRandom(SEED + connection)
     return toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => {
       const id = ID_MIXES[ids](place, random)
       const one = methods[random(methods.length)]
       const params = makers[one](random)
-      return sessions === undefined ? modernRequest(one, params, id) : legacyRequest(one, params, id, sessions[connection])
+      if (sessions === undefined) return modernRequest(one, params, id)
+      return legacyRequest(one, params, id, sessions[connection])
     }))
   })
 }
@@ -38,7 +42,9 @@ export function toRing (requests) {
   return { requests, bytes: requests.map(toBytes) }
 }
 
-/** The same rings for a server of its own: `lengths` of its answers, by place, and how many were `answered`. */
+/**
+ * The same rings for a server of its own: `lengths` of its answers, by place, and how many were `answered`.
+ */
 export function forServer (rings) {
   return rings.map((ring) => ({ ...ring, lengths: new Int32Array(ring.bytes.length), answered: 0 }))
 }

@@ -2,7 +2,7 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
+import { printServers, saturationColumns } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
@@ -14,6 +14,8 @@ import { workspacePath } from '../workspace.mjs'
 
 /** At this size the yardsticks apply. */
 const AT = 50
+const LEAST_SHARES = { 'tools/list': 0.85, 'tools/call': 0.80 }
+const LEAST_TIMES_SDK = 50
 
 export const name = 'calls'
 export const about = 'each method at saturation, beside bare Fastify, the SDK and peers'
@@ -24,52 +26,68 @@ export async function run (options, show) {
     const catalog = workspacePath('catalog')
     await writeCatalog(catalog, toolCount)
     const answersFile = await recordAnswers({ ...options, catalog, toolCount })
-    await withStarted(listContenders(options, { catalog, toolCount, answersFile }), async (contenders, notStarted) => {
-      for (const method of options.methods) {
-        const row = await measureMethod(options, { contenders, method, toolCount, notStarted })
-        rows.push(row)
-        show([row])
-      }
-    })
+    const listed = listContenders(options, { catalog, toolCount, answersFile })
+    const measured = new Map(options.methods.map((method) => [method, createTurns(listed)]))
+    // Processes of the same code differ, so each is started more than once.
+    for (let start = 0; start < options.starts; start++) {
+      await withStarted(listed, async (contenders, leftOut) => {
+        for (const [method, turns] of measured) {
+          for (const one of leftOut) turns.leaveOut(one)
+          await measureMethod(options, { contenders, method, toolCount, turns })
+        }
+      })
+    }
+    for (const [method, turns] of measured) rows.push({ method, tools: toolCount, ids: options.ids, ...turns.summary() })
+    show(rows.slice(-options.methods.length))
   }
   return rows
 }
 
-async function measureMethod (options, { contenders, method, toolCount, notStarted }) {
-  const shared = createRings({ method, toolCount, ids: options.ids })
-  const leftOut = [...notStarted]
-  const measured = []
+async function measureMethod (options, { contenders, method, toolCount, turns }) {
+  const requests = { method, toolCount, ids: options.ids }
+  const shared = createRings(requests)
+  const ready = []
   for (const contender of contenders.filter(({ methods = [method] }) => methods.includes(method))) {
     const { url } = contender.server
     try {
-      const requests = { method, toolCount, ids: options.ids }
-      const rings = contender.isLegacy === true ? createRings({ ...requests, sessions: await openSessions(url) }) : shared
+      const isLegacy = contender.isLegacy === true
+      const rings = isLegacy ? createRings({ ...requests, sessions: await openSessions(url) }) : shared
       const target = { url, rings: forServer(rings) }
       await checkAnswers(target, createChecks(toolCount, contender))
-      measured.push({ ...contender, rings: target.rings })
+      ready.push({ ...contender, rings: target.rings })
     } catch (error) {
       if (contender.isPeer !== true) throw error
-      leftOut.push({ name: contender.name, node: contender.node, reason: error.message })
+      turns.leaveOut({ ...contender, reason: error.message })
     }
   }
-  const figures = await saturateInTurns(measured, options)
-  const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
-  return { method, tools: toolCount, ids: options.ids, servers: summarise(measured, figures, references), leftOut }
+  const figures = await saturateInTurns(ready, options)
+  for (const [index, contender] of ready.entries()) turns.add(contender, figures[index])
+}
+
+/** The turns of all starts together. */
+function createTurns (listed) {
+  const keyOf = ({ name, node }) => `${name}, Node ${node}`
+  const figures = new Map(listed.map((contender) => [keyOf(contender), []]))
+  const leftOut = new Map()
+  return {
+    add: (contender, turns) => figures.get(keyOf(contender)).push(...turns),
+    leaveOut: ({ name, node, reason }) => leftOut.set(keyOf({ name, node }), { name, node, reason }),
+    summary () {
+      const complete = listed.filter((contender) => figures.get(keyOf(contender)).length > 0)
+      const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
+      const servers = summarise(complete, complete.map((contender) => figures.get(keyOf(contender))), references)
+      return { servers, leftOut: [...leftOut.values()] }
+    }
+  }
 }
 
 export function print (rows) {
+  const columns = saturationColumns([['of Fastify', 'ofCeiling'], ['of Trivet', 'ofTrivet']])
   for (const { method, tools, servers, leftOut } of rows) {
-    printTitle(`${method}, ${tools} tools; ${othersText(servers)}`)
-    printTable(['', 'Node', 'req/s', 'of Fastify', 'of Trivet', 'CPU µs', 'of Fastify', 'of Trivet', 'quiet CPU µs', 'of Fastify', 'of Trivet', 'p99 ms', 'generator'], [
-      ...servers.map((server) => [
-        server.name, server.node, spreadText(server.perSecond, grouped),
-        spreadText(server.ofCeiling?.perSecond), spreadText(server.ofTrivet?.perSecond),
-        spreadText(server.cpuUs), spreadText(server.ofCeiling?.cpuUs), spreadText(server.ofTrivet?.cpuUs),
-        rounded(server.cpuUs.quiet), rounded(server.ofCeiling?.cpuUs.quiet), rounded(server.ofTrivet?.cpuUs.quiet),
-        rounded(server.p99Ms.median), rounded(server.clientBusy.median)
-      ]),
-      ...leftOut.map(({ name, node, reason }) => [`${name}, Node ${node}`, `left out: ${reason.slice(0, 160)}`])
-    ])
+    const rest = leftOut.map(({ name, node, reason }) => (
+      [`${name}, Node ${node}`, `left out: ${reason.slice(0, 160)}`]
+    ))
+    printServers(`${method}, ${tools} tools`, servers, columns, rest)
     for (const { name, differs } of new Map(servers.map((server) => [server.name, server])).values()) {
       if (differs !== undefined) console.log(`  ${name}: ${differs}`)
     }
@@ -78,15 +96,23 @@ export function print (rows) {
 
 /** Of CPU times, because they move least when something else keeps the machine busy. */
 export function yardsticks (rows) {
-  const row = (method) => rows.find((row) => row.tools === AT && row.method === method)
-  const trivets = (method) => row(method)?.servers.filter(({ name }) => name === TRIVET) ?? []
-  const shares = [['tools/list', 0.85], ['tools/call', 0.80]].flatMap(([method, atLeast]) => trivets(method).map(({ node, ofCeiling }) => (
-    { name: `${method} of bare Fastify, by CPU, Node ${node}`, atLeast, figure: ofCeiling && 1 / ofCeiling.cpuUs.median }
-  )))
-  const times = ['tools/list', 'tools/call'].flatMap((method) => (
-    row(method)?.servers.filter(({ name }) => name === SDK_DOCUMENTED).map(({ node, ofTrivet }) => (
-      { name: `${method}, times the SDK as documented, by CPU, Node ${node}`, atLeast: 50, figure: ofTrivet?.cpuUs.median }
-    )) ?? []
+  const named = (name, method) => {
+    const row = rows.find((row) => row.tools === AT && row.method === method)
+    return row?.servers.filter((server) => server.name === name) ?? []
+  }
+  const shares = Object.entries(LEAST_SHARES).flatMap(([method, atLeast]) => (
+    named(TRIVET, method).map(({ node, ofCeiling }) => ({
+      name: `${method} of bare Fastify, by CPU, Node ${node}`,
+      atLeast,
+      figure: ofCeiling && 1 / ofCeiling.cpuUs.median
+    }))
+  ))
+  const times = Object.keys(LEAST_SHARES).flatMap((method) => (
+    named(SDK_DOCUMENTED, method).map(({ node, ofTrivet }) => ({
+      name: `${method}, times the SDK as documented, by CPU, Node ${node}`,
+      atLeast: LEAST_TIMES_SDK,
+      figure: ofTrivet?.cpuUs.median
+    }))
   ))
   return [...shares, ...times]
 }

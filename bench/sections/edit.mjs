@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { grouped, printServers, spreadText } from '../figures/table.mjs'
 import { interleave } from '../load/rounds.mjs'
 import { ask } from '../requests/answers.mjs'
 import { modernRequest } from '../requests/messages.mjs'
@@ -30,7 +30,8 @@ export async function run (options, show) {
   }
   return withStarted(builds, async (started) => {
     for (const { server } of started) await untilQuiet(server)
-    const figures = await interleave(started, { ...options, rounds: Math.min(options.rounds, options.startups) }, editOnce)
+    const rounds = Math.min(options.rounds, options.coldStarts)
+    const figures = await interleave(started, { ...options, rounds }, editOnce)
     const servers = summarise(started, figures, { ofTrivet: ({ trivet }) => trivet })
     show({ tools: TOOLS, servers })
     return { tools: TOOLS, servers }
@@ -61,15 +62,18 @@ async function untilQuiet (server) {
 }
 
 export function print ({ tools, servers }) {
-  printTitle(`One edited file among ${grouped(tools)} tools, no load; ${othersText(servers)}`)
-  printTable(['', 'Node', 'CPU ms', 'of Trivet', 'longest stall ms', 'most memory MiB'], servers.map((server) => [
-    server.name, server.node, spreadText(server.cpuMs), spreadText(server.ofTrivet?.cpuMs), spreadText(server.longestStallMs),
-    spreadText(server.peakMiB)
-  ]))
+  printServers(`One edited file among ${grouped(tools)} tools, no load`, servers, [
+    ['CPU ms', ({ cpuMs }) => spreadText(cpuMs)],
+    ['of Trivet', ({ ofTrivet }) => spreadText(ofTrivet?.cpuMs)],
+    ['longest stall ms', ({ longestStallMs }) => spreadText(longestStallMs)],
+    ['most memory MiB', ({ peakMiB }) => spreadText(peakMiB)]
+  ])
 }
 
-export function yardsticks ({ servers }) {
-  return servers.filter(({ name }) => name === TRIVET).map(({ node, longestStallMs }) => (
-    { name: `longest stall of an edit among ${grouped(TOOLS)} tools, ms, Node ${node}`, atMost: 50, figure: longestStallMs.median }
-  ))
+export function yardsticks ({ tools, servers }) {
+  return servers.filter(({ name }) => name === TRIVET).map(({ node, longestStallMs }) => ({
+    name: `longest stall of an edit among ${grouped(tools)} tools, ms, Node ${node}`,
+    atMost: 50,
+    figure: longestStallMs.median
+  }))
 }

@@ -1,8 +1,9 @@
-// What a session costs: the requests of an earlier revision's clients beside those of the current one, to the same process.
+// What a session costs: the requests of an earlier revision's clients beside those of the current one, to the
+// same process.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
+import { printServers, saturationColumns } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
@@ -49,18 +50,17 @@ async function measureEras (options, builds, method) {
 
 export function print (rows) {
   for (const { method, tools, eras } of rows) {
-    printTitle(`${method} by revision, ${tools} tools; ${othersText(eras)}`)
-    printTable(['', 'Node', 'req/s', 'of modern', 'CPU µs', 'of modern', 'quiet CPU µs', 'of modern', 'p99 ms'], eras.map((era) => [
-      era.name, era.node, spreadText(era.perSecond, grouped), spreadText(era.ofModern.perSecond),
-      spreadText(era.cpuUs), spreadText(era.ofModern.cpuUs),
-      rounded(era.cpuUs.quiet), rounded(era.ofModern.cpuUs.quiet), rounded(era.p99Ms.median)
-    ]))
+    const columns = saturationColumns([['of modern', 'ofModern']])
+    printServers(`${method} by revision, ${tools} tools`, eras, columns)
   }
 }
 
 export function yardsticks (rows) {
-  const call = rows.find(({ method }) => method === 'tools/call')
-  return call.eras.filter(({ name }) => name === `${TRIVET}, ${LEGACY_REVISION}`).map(({ node, ofModern }) => (
-    { name: `tools/call in a session, CPU of a modern one's, Node ${node}`, atLeast: 0.97, atMost: 1.03, figure: ofModern.cpuUs.median }
-  ))
+  const { eras } = rows.find(({ method }) => method === 'tools/call')
+  return eras.filter(({ name }) => name === `${TRIVET}, ${LEGACY_REVISION}`).map(({ node, ofModern }) => ({
+    name: `tools/call in a session, CPU of a modern one's, Node ${node}`,
+    atLeast: 0.97,
+    atMost: 1.03,
+    figure: ofModern.cpuUs.median
+  }))
 }

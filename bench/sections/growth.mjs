@@ -2,7 +2,7 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
+import { grouped, printServers, saturationColumns } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
@@ -22,7 +22,8 @@ export async function run (options, show) {
   for (const toolCount of [FEW, MANY]) {
     const catalog = workspacePath('catalog')
     await writeCatalog(catalog, toolCount)
-    sizes.push(...listBuilds(options, { catalog, toolCount }).map((build) => ({ ...build, build: build.name, toolCount })))
+    const builds = listBuilds(options, { catalog, toolCount })
+    sizes.push(...builds.map((build) => ({ ...build, build: build.name, toolCount })))
   }
   return withStarted(sizes, async (started) => {
     const contenders = []
@@ -45,15 +46,13 @@ function nameOf (build, toolCount) {
 }
 
 export function print (rows) {
-  printTitle(`tools/call as the catalog grows; ${othersText(rows)}`)
-  printTable(['', 'Node', 'req/s', `of ${FEW}`, 'CPU µs', `of ${FEW}`, 'quiet CPU µs', `of ${FEW}`], rows.map((row) => [
-    row.name, row.node, spreadText(row.perSecond, grouped), spreadText(row.ofFew.perSecond),
-    spreadText(row.cpuUs), spreadText(row.ofFew.cpuUs), rounded(row.cpuUs.quiet), rounded(row.ofFew.cpuUs.quiet)
-  ]))
+  printServers('tools/call as the catalog grows', rows, saturationColumns([[`of ${FEW}`, 'ofFew']]))
 }
 
 export function yardsticks (rows) {
-  return rows.filter(({ name }) => name === nameOf(TRIVET, MANY)).map(({ node, ofFew }) => (
-    { name: `tools/call with ${MANY} tools, CPU of ${FEW} tools', Node ${node}`, atMost: 1.05, figure: ofFew.cpuUs.median }
-  ))
+  return rows.filter(({ name }) => name === nameOf(TRIVET, MANY)).map(({ node, ofFew }) => ({
+    name: `tools/call with ${grouped(MANY)} tools, CPU of that with ${FEW}, Node ${node}`,
+    atMost: 1.05,
+    figure: ofFew.cpuUs.median
+  }))
 }

@@ -1,11 +1,12 @@
-// Large resources: a file read and sent whole, beside a bare Fastify that reads the same file and makes the same answer.
+// Large resources: a file read and sent whole, beside a bare Fastify that reads the same file and makes the
+// same answer.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { LARGE_FILES, writeLargeFiles } from '../catalog/large-files.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { printServers, rounded, spreadText } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { modernRequest } from '../requests/messages.mjs'
@@ -42,9 +43,9 @@ export async function run (options, show) {
 }
 
 async function measureReads (options, started, { title, kind, uri }, bytes) {
-  const rings = Array.from({ length: CONNECTIONS }, () => (
-    toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => modernRequest('resources/read', { uri }, place + 1)))
-  ))
+  const ids = Array.from({ length: REQUESTS_EACH }, (_, place) => place + 1)
+  const requests = ids.map((id) => modernRequest('resources/read', { uri }, id))
+  const rings = Array.from({ length: CONNECTIONS }, () => toRing(requests))
   const key = kind === 'text' ? 'text' : 'blob'
   const expected = bytes.toString(kind === 'text' ? 'utf8' : 'base64')
   const isRight = { 'resources/read': ({ contents: [one] }) => one.uri === uri && one[key] === expected }
@@ -56,20 +57,23 @@ async function measureReads (options, started, { title, kind, uri }, bytes) {
 
 export function print (rows) {
   for (const { title, servers } of rows) {
-    printTitle(`resources/read of ${title}, ${CONNECTIONS} connections; ${othersText(servers)}`)
-    const head = ['', 'Node', 'req/s', 'of Fastify', 'CPU ms', 'of Fastify', 'longest stall ms', 'most memory MiB']
-    printTable(head, servers.map((server) => [
-      server.name, server.node, spreadText(server.perSecond), spreadText(server.ofCeiling?.perSecond),
-      spreadText(server.cpuUs, (us) => (us / 1000).toPrecision(3)), spreadText(server.ofCeiling?.cpuUs),
-      spreadText(server.longestStallMs), spreadText(server.peakMiB)
-    ]))
+    printServers(`resources/read of ${title}, ${CONNECTIONS} connections`, servers, [
+      ['req/s', ({ perSecond }) => spreadText(perSecond)],
+      ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.perSecond)],
+      ['CPU ms', ({ cpuUs }) => spreadText(cpuUs, (us) => rounded(us / 1000))],
+      ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.cpuUs)],
+      ['longest stall ms', ({ longestStallMs }) => spreadText(longestStallMs)],
+      ['most memory MiB', ({ peakMiB }) => spreadText(peakMiB)]
+    ])
   }
 }
 
 export function yardsticks (rows) {
-  return rows.flatMap(({ title, servers }) => servers
-    .filter(({ name, ofCeiling }) => name === TRIVET && ofCeiling !== undefined)
-    .map(({ node, ofCeiling }) => (
-      { name: `resources/read of ${title}, of bare Fastify, by CPU, Node ${node}`, atLeast: 0.8, figure: 1 / ofCeiling.cpuUs.median }
-    )))
+  return rows.flatMap(({ title, servers }) => (
+    servers.filter(({ name }) => name === TRIVET).map(({ node, ofCeiling }) => ({
+      name: `resources/read of ${title}, of bare Fastify, by CPU, Node ${node}`,
+      atLeast: 0.8,
+      figure: ofCeiling && 1 / ofCeiling.cpuUs.median
+    }))
+  ))
 }

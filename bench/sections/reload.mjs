@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { printServers, spreadText } from '../figures/table.mjs'
 import { pace } from '../load/pace.mjs'
 import { interleave } from '../load/rounds.mjs'
 import { ask } from '../requests/answers.mjs'
@@ -37,9 +37,11 @@ export async function run (options, show) {
     )))
     const shared = createRings({ method: 'tools/call', toolCount: TOOLS, ids: options.ids })
     for (const contender of contenders) contender.rings = forServer(shared)
-    const measure = (contender) => measureOnce(contender, { perSecond: options.rate, seconds: options.edits })
+    const rate = { perSecond: options.rate, seconds: options.editSeconds }
+    const measure = (contender) => measureOnce(contender, rate)
     for (const contender of contenders) await measure(contender)
-    const figures = await interleave(contenders, { ...options, rounds: Math.ceil(options.rounds / 2) }, measure)
+    const rounds = Math.ceil(options.rounds / 2)
+    const figures = await interleave(contenders, { ...options, rounds }, measure)
     const references = { ofQuiet: ({ build }) => `${build}, ${KINDS[0]}` }
     const result = { tools: TOOLS, rate: options.rate, servers: summarise(contenders, figures, references) }
     show(result)
@@ -87,15 +89,22 @@ async function untilLoaded (url, { index, description }) {
 }
 
 export function print ({ tools, rate, servers }) {
-  printTitle(`One edit a second, ${tools} tools, tools/call at ${rate} requests per second, in ms; ${othersText(servers)}`)
-  printTable(['', 'Node', 'p50', 'p99', 'of no edits', 'p99.9', 'worst', 'longest stall', 'CPU ms'], servers.map((server) => [
-    server.name, server.node, spreadText(server.p50Ms), spreadText(server.p99Ms), spreadText(server.ofQuiet.p99Ms),
-    spreadText(server.p999Ms), spreadText(server.worstMs), spreadText(server.longestStallMs), spreadText(server.cpuMs)
-  ]))
+  const title = `One edit a second, ${tools} tools, tools/call at ${rate} requests per second, in ms`
+  printServers(title, servers, [
+    ['p50', ({ p50Ms }) => spreadText(p50Ms)],
+    ['p99', ({ p99Ms }) => spreadText(p99Ms)],
+    ['of no edits', ({ ofQuiet }) => spreadText(ofQuiet.p99Ms)],
+    ['p99.9', ({ p999Ms }) => spreadText(p999Ms)],
+    ['worst', ({ worstMs }) => spreadText(worstMs)],
+    ['longest stall', ({ longestStallMs }) => spreadText(longestStallMs)],
+    ['CPU ms', ({ cpuMs }) => spreadText(cpuMs)]
+  ])
 }
 
 export function yardsticks ({ servers }) {
-  return servers.filter(({ name }) => name === `${TRIVET}, edits`).map(({ node, ofQuiet }) => (
-    { name: `p99 with an edit a second of that without, Node ${node}`, atMost: 2, figure: ofQuiet.p99Ms.median }
-  ))
+  return servers.filter(({ name }) => name === `${TRIVET}, edits`).map(({ node, ofQuiet }) => ({
+    name: `p99 with an edit a second, of that without, Node ${node}`,
+    atMost: 2,
+    figure: ofQuiet.p99Ms.median
+  }))
 }

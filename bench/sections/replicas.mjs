@@ -1,4 +1,5 @@
-// Two replicas on one Redis: what an open stream costs each, and how fast a change on one reaches the listeners of both.
+// Two replicas on one Redis: what an open stream costs each, and how fast a change on one reaches the
+// listeners of both.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -73,7 +74,10 @@ async function openStreams ({ server, client }) {
   return (await resident() - before) / STREAMS_EACH / 1024
 }
 
-/** The replicas announce in turn. The first round warms up, the last one shows that nothing of those before it came twice. */
+/**
+ * The replicas announce in turn. The first round warms up, the last one shows that nothing of those before it
+ * came twice.
+ */
 async function measureFanOut (replicas, rounds) {
   const measured = []
   for (let round = 0; round < rounds + 2; round++) measured.push(await announceOnce(replicas, round))
@@ -89,12 +93,16 @@ async function measureFanOut (replicas, rounds) {
   }))
 }
 
-/** Milliseconds from the announcement, by where the listeners are: on the replica that announced, on the other, on both. */
+/**
+ * Milliseconds from the announcement, by where the listeners are: on the replica that announced, on the
+ * other, on both.
+ */
 async function announceOnce (replicas, round) {
   const uri = URIS[round % URIS.length]
   const announcing = round % REPLICAS
   const clients = replicas.map(({ client }) => client)
-  const { changed, arrived } = await arrivals(clients, uri, () => announce(replicas[announcing].server.url, uri))
+  const { url } = replicas[announcing].server
+  const { changed, arrived } = await arrivals(clients, uri, () => announce(url, uri))
   const [same, other] = [true, false].map((isSame) => arrived.flatMap(({ times }, replica) => (
     (replica === announcing) === isSame ? times.map((time) => time - changed) : []
   )))
@@ -103,7 +111,8 @@ async function announceOnce (replicas, round) {
 
 function delays (values) {
   const sorted = Float64Array.from(values).sort()
-  return { streams: sorted.length, firstMs: sorted[0], medianMs: percentile(sorted, 0.5), lastMs: sorted.at(-1) }
+  const [firstMs, medianMs, lastMs] = [sorted[0], percentile(sorted, 0.5), sorted.at(-1)]
+  return { streams: sorted.length, firstMs, medianMs, lastMs }
 }
 
 export function print (rows) {
@@ -112,7 +121,8 @@ export function print (rows) {
       printTitle(`Replicas were left out: ${leftOut}`)
       continue
     }
-    printTitle(`${name}, Node ${node}: ${grouped(streams)} streams on ${REPLICAS} replicas, ${spreadText(kibEach)} KiB each`)
+    const many = `${grouped(streams)} streams on ${REPLICAS} replicas`
+    printTitle(`${name}, Node ${node}: ${many}, ${spreadText(kibEach)} KiB each`)
     const head = ['one change to the listeners of', 'streams', 'first ms', 'median ms', 'last ms']
     printTable(head, fanOut.map(({ where, streams, firstMs, medianMs, lastMs }) => (
       [WHERE[where], grouped(streams), spreadText(firstMs), spreadText(medianMs), spreadText(lastMs)]

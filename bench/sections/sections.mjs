@@ -1,4 +1,5 @@
-// The sections of the benchmark, in their order. Each has `name`, `about`, `run`, `print` and, where it has any, `yardsticks`.
+// The sections of the benchmark, in their order. Each has `name`, `about`, `run`, `print` and, where it has
+// any, `yardsticks`.
 
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
@@ -12,4 +13,6 @@ import * as startup from './startup.mjs'
 import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 
-export const SECTIONS = [calls, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas]
+export const SECTIONS = [
+  calls, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas
+]

@@ -2,7 +2,7 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { grouped, printServers, spreadText } from '../figures/table.mjs'
 import { watchOthers } from '../load/others.mjs'
 import { ask } from '../requests/answers.mjs'
 import { legacyRequest, modernRequest, openSession } from '../requests/messages.mjs'
@@ -31,12 +31,12 @@ export async function run (options, show) {
 
 async function measureStarts (options, { catalog, toolCount }) {
   // Only a service that reads a folder is worth the wait for thousands of tools.
-  const listed = toolCount === FEW
-    ? listContenders(options, { catalog, toolCount, answersFile: await recordAnswers({ ...options, catalog, toolCount }) })
-    : listBuilds(options, { catalog, toolCount })
+  const answersFile = toolCount === FEW ? await recordAnswers({ ...options, catalog, toolCount }) : undefined
+  const list = toolCount === FEW ? listContenders : listBuilds
+  const listed = list(options, { catalog, toolCount, answersFile })
   const contenders = listed.filter(({ name }) => !name.endsWith('silent'))
   const figures = contenders.map(() => [])
-  for (let round = 0; round < options.startups; round++) {
+  for (let round = 0; round < options.coldStarts; round++) {
     for (const [index, contender] of contenders.entries()) {
       try {
         figures[index].push(await startOnce(contender))
@@ -45,8 +45,8 @@ async function measureStarts (options, { catalog, toolCount }) {
       }
     }
   }
-  const complete = contenders.filter((_, index) => figures[index].length === options.startups)
-  const completeFigures = figures.filter((rounds) => rounds.length === options.startups)
+  const complete = contenders.filter((_, index) => figures[index].length === options.coldStarts)
+  const completeFigures = figures.filter((rounds) => rounds.length === options.coldStarts)
   return summarise(complete, completeFigures, { ofTrivet: () => TRIVET })
 }
 
@@ -55,7 +55,8 @@ async function startOnce ({ start, isLegacy = false }) {
   const startedAt = performance.now()
   const server = await start()
   try {
-    await ask(server.url, isLegacy ? legacyRequest(...CALL, 1, await openSession(server.url)) : modernRequest(...CALL))
+    const { url } = server
+    await ask(url, isLegacy ? legacyRequest(...CALL, 1, await openSession(url)) : modernRequest(...CALL))
     const seconds = (performance.now() - startedAt) / 1000
     const { cpuMs, rssBytes } = await server.usage()
     return { seconds, cpuSeconds: cpuMs / 1000, memoryMiB: rssBytes / 2 ** 20, others: shareOfOthers(cpuMs) }
@@ -66,18 +67,18 @@ async function startOnce ({ start, isLegacy = false }) {
 
 export function print (rows) {
   for (const { tools, servers } of rows) {
-    printTitle(`To the first answer, ${grouped(tools)} tools; ${othersText(servers)}`)
-    printTable(['', 'Node', 'seconds', 'CPU seconds', 'of Trivet', 'memory MiB'], servers.map((server) => [
-      server.name, server.node, spreadText(server.seconds), spreadText(server.cpuSeconds),
-      spreadText(server.ofTrivet?.cpuSeconds), spreadText(server.memoryMiB)
-    ]))
+    printServers(`To the first answer, ${grouped(tools)} tools`, servers, [
+      ['seconds', ({ seconds }) => spreadText(seconds)],
+      ['CPU seconds', ({ cpuSeconds }) => spreadText(cpuSeconds)],
+      ['of Trivet', ({ ofTrivet }) => spreadText(ofTrivet?.cpuSeconds)],
+      ['memory MiB', ({ memoryMiB }) => spreadText(memoryMiB)]
+    ])
   }
 }
 
 export function yardsticks (rows) {
-  return rows.filter(({ tools }) => tools === MANY).flatMap(({ servers }) => servers
-    .filter(({ name }) => name === TRIVET)
-    .map(({ node, seconds }) => (
-      { name: `start-up with ${grouped(MANY)} tools, seconds, Node ${node}`, atMost: 5, figure: seconds.median }
-    )))
+  const { servers } = rows.find(({ tools }) => tools === MANY)
+  return servers.filter(({ name }) => name === TRIVET).map(({ node, seconds }) => (
+    { name: `start-up with ${grouped(MANY)} tools, seconds, Node ${node}`, atMost: 5, figure: seconds.median }
+  ))
 }

@@ -1,9 +1,11 @@
-// What state costs: updates through handles, calls of a tool that keeps state beside one that keeps none, and what a
-// question to the client carries.
+// What state costs: updates through handles, calls of a tool that keeps state beside one that keeps none, and
+// what a question to the client carries.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, othersText, printTable, printTitle, rounded, spreadText } from '../figures/table.mjs'
+import {
+  grouped, printServers, printTable, printTitle, rounded, saturationColumns, spreadText
+} from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
@@ -17,6 +19,7 @@ import { IN_FLIGHT, measureUpdates } from '../state/updates.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
+const SECRET = 'sealed for the length of a benchmark'
 /** A tool that updates state, as a share of one that keeps none. */
 const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3 }
 
@@ -42,7 +45,7 @@ export async function run (options, show) {
 }
 
 async function measureCalls (options, catalog, { name: backend, addressOf }) {
-  const settingsOf = () => ({ TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: 'sealed for the length of a benchmark' })
+  const settingsOf = () => ({ TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: SECRET })
   return withStarted(listBuilds(options, { catalog, toolCount: TOOLS, settingsOf }), async (builds) => {
     const contenders = []
     for (const { name: build, node, server } of builds) {
@@ -56,7 +59,8 @@ async function measureCalls (options, catalog, { name: backend, addressOf }) {
     // Redis is a process, and lmdb writes in threads of its own.
     const figures = await saturateInTurns(contenders, { ...options, sleeps: backend !== 'memory' })
     for (const { tool, ...contender } of contenders) if (tool === UPDATING) await refuseLostUpdates(contender)
-    return { backend, tools: summarise(contenders, figures, { ofStateless: ({ build }) => `${build}, ${STATELESS}` }) }
+    const references = { ofStateless: ({ build }) => `${build}, ${STATELESS}` }
+    return { backend, tools: summarise(contenders, figures, references) }
   })
 }
 
@@ -69,29 +73,28 @@ async function refuseLostUpdates ({ server, rings, basketIds }) {
 export function print ({ updates, calls, requestStates, leftOut }) {
   printTitle(`Updates through handles, ${IN_FLIGHT} in flight, in the Node of the benchmark itself`)
   printTable(['', 'handles', 'updates/s', 'p50 ms', 'p99 ms', 'refused'], [
-    ...updates.map(({ backend, handles, perSecond, p50Ms, p99Ms, refused }) => [
-      backend, grouped(handles), spreadText(perSecond, grouped), rounded(p50Ms.median), rounded(p99Ms.median), grouped(refused.median)
-    ]),
+    ...updates.map(({ backend, handles, perSecond, p50Ms, p99Ms, refused }) => {
+      const medians = [rounded(p50Ms.median), rounded(p99Ms.median), grouped(refused.median)]
+      return [backend, grouped(handles), spreadText(perSecond, grouped), ...medians]
+    }),
     ...Object.entries(leftOut).map(([name, reason]) => [name, `left out: ${reason}`])
   ])
   for (const { backend, tools } of calls) {
-    printTitle(`tools/call with state in ${backend}; ${othersText(tools)}`)
-    printTable(['', 'Node', 'req/s', 'of stateless', 'CPU µs', 'of stateless', 'p99 ms'], tools.map((tool) => [
-      tool.name, tool.node, spreadText(tool.perSecond, grouped), spreadText(tool.ofStateless.perSecond),
-      spreadText(tool.cpuUs), spreadText(tool.ofStateless.cpuUs), rounded(tool.p99Ms.median)
-    ]))
+    const columns = saturationColumns([['of stateless', 'ofStateless']])
+    printServers(`tools/call with state in ${backend}`, tools, columns)
   }
   const { bytes, tokenBytes, sealsPerSecond, opensPerSecond } = requestStates
   printTitle(`Request state of ${bytes} bytes, ${tokenBytes} sealed`)
-  console.log(`${spreadText(sealsPerSecond, grouped)} seals/s, ${spreadText(opensPerSecond, grouped)} opens/s`)
+  const perSecond = (figures) => spreadText(figures, grouped)
+  console.log(`${perSecond(sealsPerSecond)} seals/s, ${perSecond(opensPerSecond)} opens/s`)
 }
 
 export function yardsticks ({ calls }) {
-  return calls.flatMap(({ backend, tools }) => tools.filter(({ name }) => name === `${TRIVET}, ${UPDATING}`).map(({ node, ofStateless }) => (
-    {
+  return calls.flatMap(({ backend, tools }) => (
+    tools.filter(({ name }) => name === `${TRIVET}, ${UPDATING}`).map(({ node, ofStateless }) => ({
       name: `tools/call that updates state of one without, ${backend}, Node ${node}`,
       atLeast: LEAST_SHARES[backend],
       figure: ofStateless.perSecond.median
-    }
-  )))
+    }))
+  ))
 }

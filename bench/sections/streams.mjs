@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { grouped, printTable, printTitle, spreadText } from '../figures/table.mjs'
+import { grouped, printServers, spreadText } from '../figures/table.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
 import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
 import { startServer } from '../servers/server-process.mjs'
@@ -26,10 +26,14 @@ export async function run (options, show) {
   const catalog = workspacePath('catalog')
   await writeCatalog(catalog, TOOLS)
   const answersFile = await recordStream(options.main, catalog)
-  const bare = (node) => () => startServer({ node: node.path, file: BARE_FILE, env: { BENCH_ANSWERS: answersFile } })
+  const env = { BENCH_ANSWERS: answersFile }
+  const bare = ({ path }) => () => startServer({ node: path, file: BARE_FILE, env })
+  const builds = listBuilds(options, { catalog, toolCount: TOOLS })
   const contenders = [
-    ...options.nodes.map((node) => ({ name: BARE, node: node.version, start: bare(node), change: notifyAll })),
-    ...listBuilds(options, { catalog, toolCount: TOOLS }).map((build) => ({ ...build, change: () => describeAnew(catalog) }))
+    ...options.nodes.map((node) => (
+      { name: BARE, node: node.version, start: bare(node), change: notifyAll }
+    )),
+    ...builds.map((build) => ({ ...build, change: () => describeAnew(catalog) }))
   ]
   const figures = contenders.map(() => [])
   for (let round = 0; round < options.streamRounds; round++) {
@@ -96,16 +100,21 @@ async function holding (start, work) {
 }
 
 export function print ({ streams, servers }) {
-  printTitle(`${grouped(streams)} open streams`)
-  printTable(['', 'Node', 'KiB each', 'of bare', 'one change to all, ms', 'of bare'], servers.map((server) => [
-    server.name, server.node, spreadText(server.kibEach), spreadText(server.ofBare.kibEach),
-    spreadText(server.fanOutMs), spreadText(server.ofBare.fanOutMs)
-  ]))
+  printServers(`${grouped(streams)} open streams`, servers, [
+    ['KiB each', ({ kibEach }) => spreadText(kibEach)],
+    ['of bare', ({ ofBare }) => spreadText(ofBare.kibEach)],
+    ['one change to all, ms', ({ fanOutMs }) => spreadText(fanOutMs)],
+    ['of bare', ({ ofBare }) => spreadText(ofBare.fanOutMs)]
+  ])
 }
 
-export function yardsticks ({ servers }) {
+export function yardsticks ({ streams, servers }) {
   return servers.filter(({ name }) => name === TRIVET).flatMap(({ node, ofBare }) => [
     { name: `memory of a stream, of ${BARE}'s, Node ${node}`, atMost: 1.5, figure: ofBare.kibEach.median },
-    { name: `one change to ${grouped(STREAMS)} streams, of ${BARE}'s time, Node ${node}`, atMost: 2, figure: ofBare.fanOutMs.median }
+    {
+      name: `one change to ${grouped(streams)} streams, of ${BARE}'s time, Node ${node}`,
+      atMost: 2,
+      figure: ofBare.fanOutMs.median
+    }
   ])
 }

@@ -1,5 +1,6 @@
-// What the yardsticks refer to: a bare Fastify route that parses the same body, does the tool's work, and makes its own
-// answer for the request's id. It checks nothing. With BENCH_LOG=info it writes one line of pino's for each request.
+// What the yardsticks refer to: a bare Fastify route that parses the same body, does the tool's work, and
+// makes its own answer for the request's id. It checks nothing. With BENCH_LOG=info it writes one line of
+// pino's for each request.
 
 import fastify, { LogController } from 'fastify'
 import { readFileSync } from 'node:fs'
@@ -8,11 +9,17 @@ import { fileURLToPath } from 'node:url'
 import { prompts, tools } from '../catalog/definitions.mjs'
 import { WORK } from '../catalog/work.mjs'
 
-/** Results as Trivet writes them: whole ones of lists and reads; of the others, what they have beside their content. */
+/**
+ * Results as Trivet writes them: whole ones of lists and reads; of the others, what they have beside their
+ * content.
+ */
 const { tools: toolCount, lists, reads, rests } = JSON.parse(readFileSync(process.env.BENCH_ANSWERS, 'utf8'))
 const isLogging = process.env.BENCH_LOG === 'info'
 
-/** From here on bytes are faster than a text, which is encoded anew each time. Below, a text leaves with the headers. */
+/**
+ * From here on bytes are faster than a text, which is encoded anew each time. Below, a text leaves with the
+ * headers.
+ */
 const LEAST_BUFFER = 4096
 const kinds = new Map(tools(toolCount).map(({ name, kind }) => [name, kind]))
 const texts = new Map(prompts().map(({ name, text }) => [name, text]))
@@ -30,7 +37,8 @@ const METHODS = {
   },
   'prompts/get': ({ name, arguments: { subject } }) => {
     const text = texts.get(name)(subject)
-    return JSON.stringify({ ...rests['prompts/get'], messages: [{ role: 'user', content: { type: 'text', text } }] })
+    const messages = [{ role: 'user', content: { type: 'text', text } }]
+    return JSON.stringify({ ...rests['prompts/get'], messages })
   },
   'resources/read': ({ uri }) => readResults.get(uri) ?? readAnew(uri)
 }
@@ -52,7 +60,8 @@ if (isLogging) {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, params } = request.body
     const durationMs = Math.round(reply.elapsedTime * 100) / 100
-    request.log.info({ method, name: params.name ?? params.uri, status: reply.statusCode, durationMs }, 'request')
+    const name = params.name ?? params.uri
+    request.log.info({ method, name, status: reply.statusCode, durationMs }, 'request')
     done()
   })
 }

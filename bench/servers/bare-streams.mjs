@@ -1,4 +1,5 @@
-// Bare node:http that holds responses open, acknowledges each with recorded bytes, and writes recorded bytes to all.
+// Bare node:http that holds responses open, acknowledges each with recorded bytes, and writes recorded bytes
+// to all.
 
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Everyone who is measured, and how each is started: on each Node the bare Fastify, Trivet, its other builds, the SDK, peers.
+// Everyone who is measured, and how each is started: on each Node the bare Fastify, Trivet, its other builds,
+// the SDK, peers.
 
 import { fileURLToPath } from 'node:url'
 import { listPeers } from './peers.mjs'
@@ -8,6 +9,7 @@ import { startTrivet } from './trivet.mjs'
 export const TRIVET = 'Trivet'
 export const CEILING = 'bare Fastify'
 export const SDK_DOCUMENTED = 'SDK as documented'
+const SILENT = { TRIVET_LOG_LEVEL: 'silent' }
 const SILENT_CEILING = `${CEILING}, silent`
 
 /** What `--servers` chooses from. */
@@ -26,27 +28,31 @@ export const GROUPS = {
  * @param {number} data.toolCount
  * @param {string} [data.answersFile] what the bare Fastify answers
  * @param {string} [data.files] the folder of files that it reads
- * @param {() => Record<string, string>} [data.settingsOf] variables for each Trivet that are not at their default
- * @returns {object[]} for each: `name`, `node`, `start`, the `ceiling` and the `trivet` that it is compared with, by name, and
- *   the traits of peers: `isLegacy`, `works`, `differs`, `methods`
+ * @param {() => Record<string, string>} [data.settingsOf] variables for each Trivet that are not at their
+ *   default
+ * @returns {object[]} for each: `name`, `node`, `start`, the `ceiling` and the `trivet` that it is compared
+ *   with, by name, and the traits of peers: `isLegacy`, `works`, `differs`, `methods`
  */
-export function listContenders (options, { catalog, toolCount, answersFile, files = '', settingsOf = () => ({}) }) {
+export function listContenders (options, data) {
+  const { catalog, toolCount, answersFile, files = '', settingsOf = () => ({}) } = data
   const has = (group) => options.servers.includes(group)
+  const isSilent = has('silent')
   return options.nodes.flatMap((node) => {
     const trivet = (main, settings) => () => (
       startTrivet({ main, node: node.path, catalog, settings: { ...settingsOf(), ...settings } })
     )
     const ours = (file, env) => () => startServer({ node: node.path, file: pathOf(file), env })
-    const fastify = (log) => ours('bare-fastify.mjs', { BENCH_LOG: log, BENCH_ANSWERS: answersFile, BENCH_FILES: files })
+    const given = { BENCH_ANSWERS: answersFile, BENCH_FILES: files }
+    const fastify = (log) => ours('bare-fastify.mjs', { ...given, BENCH_LOG: log })
     const tools = { BENCH_TOOLS: String(toolCount) }
     const logging = { ceiling: CEILING, trivet: TRIVET }
     const silent = { ceiling: SILENT_CEILING, trivet: `${TRIVET}, silent` }
     return [
       has('fastify') && { name: CEILING, start: fastify('info'), ...logging },
-      has('fastify') && has('silent') && { name: SILENT_CEILING, start: fastify('silent'), ...silent },
+      isSilent && has('fastify') && { name: SILENT_CEILING, start: fastify('silent'), ...silent },
       has('trivet') && { name: TRIVET, start: trivet(options.main), ...logging },
       ...options.against.map(({ name, main }) => has('trivet') && { name, start: trivet(main), ...logging }),
-      has('trivet') && has('silent') && { name: silent.trivet, start: trivet(options.main, { TRIVET_LOG_LEVEL: 'silent' }), ...silent },
+      isSilent && has('trivet') && { name: silent.trivet, start: trivet(options.main, SILENT), ...silent },
       has('sdk') && { name: SDK_DOCUMENTED, start: ours('sdk-documented.mjs', tools), ...silent },
       has('sdk') && { name: 'SDK, schemas made once', start: ours('sdk-hoisted.mjs', tools), ...silent },
       ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []

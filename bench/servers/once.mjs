@@ -2,7 +2,9 @@
 
 import * as schemas from './zod-schemas.mjs'
 
-export const madeOnce = Object.fromEntries(Object.entries(schemas).map(([name, toSchema]) => [name, once(toSchema)]))
+export const madeOnce = Object.fromEntries(Object.entries(schemas).map(([name, toSchema]) => (
+  [name, once(toSchema)]
+)))
 
 function once (toSchema) {
   const made = new Map()

@@ -1,5 +1,5 @@
-// Others of the field: those of bench/peers. Its package.json names those that a clean install brings; the others are measured
-// where somebody has put them in its node_modules.
+// Others of the field: those of bench/peers. Its package.json names those that a clean install brings; the
+// others are measured where somebody has put them in its node_modules.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { findFreePort } from './free-port.mjs'
 import { startForeignServer, startServer } from './server-process.mjs'
 
 const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
+const MODULES = join(FOLDER, 'node_modules')
 
 /** `differs`: what is not the same as for the others. */
 const PEERS = [
@@ -40,15 +41,17 @@ const PEERS = [
     isLegacy: true,
     works: false,
     methods: ['tools/list', 'tools/call'],
-    differs: 'revision 2025-11-25; each call is a statement of SQLite; no lists among arguments, no output schemas; uses all cores'
+    differs: 'revision 2025-11-25; each call runs a statement of SQLite; no lists among arguments, ' +
+      'no output schemas; uses all cores'
   }
 ]
 
 /** Where they are not installed yet, installs those of the lock. */
 export function installPeers () {
-  if (existsSync(join(FOLDER, 'node_modules'))) return
+  if (existsSync(MODULES)) return
   console.log('Installing bench/peers')
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'inherit' })
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
+  execFileSync('npm', args, { cwd: FOLDER, stdio: 'inherit' })
 }
 
 /** @returns {object[]} contenders without what all have in common */
@@ -57,9 +60,11 @@ export function listPeers (node, toolCount) {
     ...peer,
     isPeer: true,
     start: async () => {
-      if (!existsSync(join(FOLDER, 'node_modules', packageName))) throw new Error(`${packageName} is not in bench/peers/node_modules`)
+      const isInstalled = existsSync(join(MODULES, packageName))
+      if (!isInstalled) throw new Error(`${packageName} is not in bench/peers/node_modules`)
       if (isForeign) return startToolbox(toolCount)
-      return startServer({ node: node.path, file: join(FOLDER, file), env: { BENCH_TOOLS: String(toolCount) } })
+      const env = { BENCH_TOOLS: String(toolCount) }
+      return startServer({ node: node.path, file: join(FOLDER, file), env })
     }
   }))
 }
@@ -68,7 +73,9 @@ async function startToolbox (toolCount) {
   const config = workspacePath('tools.yaml')
   await writeToolboxConfig(config, toolCount)
   const port = String(await findFreePort())
-  const program = join(FOLDER, 'node_modules', '@toolbox-sdk', `server-${process.platform}-${process.arch}`, 'bin', 'toolbox')
-  const args = ['--config', config, '--port', port, '--disable-reload', '--disable-version-check', '--log-level', 'ERROR']
-  return startForeignServer({ command: program, args, url: `http://127.0.0.1:${port}/mcp` })
+  const platform = `server-${process.platform}-${process.arch}`
+  const command = join(MODULES, '@toolbox-sdk', platform, 'bin', 'toolbox')
+  const alone = ['--disable-reload', '--disable-version-check', '--log-level', 'ERROR']
+  const args = ['--config', config, '--port', port, ...alone]
+  return startForeignServer({ command, args, url: `http://127.0.0.1:${port}/mcp` })
 }

@@ -1,5 +1,5 @@
-// Loaded into each Node server that is measured, before the server itself: tells the benchmark over IPC where the server
-// listens, and what it has used.
+// Loaded into each Node server that is measured, before the server itself: tells the benchmark over IPC where
+// the server listens, and what it has used.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Server } from 'node:net'
@@ -19,7 +19,8 @@ Server.prototype.listen = function (...args) {
 process.on('message', ({ ask }) => {
   if (ask === 'watch') watch()
   const { userCPUTime, systemCPUTime } = process.resourceUsage()
-  process.send?.({ usage: { cpuMs: (userCPUTime + systemCPUTime) / 1000, rssBytes: process.memoryUsage.rss(), ...ask === 'stopWatching' && watched() } })
+  const usage = { cpuMs: (userCPUTime + systemCPUTime) / 1000, rssBytes: process.memoryUsage.rss() }
+  process.send?.({ usage: ask === 'stopWatching' ? { ...usage, ...watched() } : usage })
 })
 process.channel?.unref()
 
@@ -28,7 +29,8 @@ function watch () {
   delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
   peakBytes = process.memoryUsage.rss()
-  sampling = setInterval(() => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()) }, MEMORY_INTERVAL_MS).unref()
+  const sample = () => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()) }
+  sampling = setInterval(sample, MEMORY_INTERVAL_MS).unref()
 }
 
 function watched () {

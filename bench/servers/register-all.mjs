@@ -20,7 +20,9 @@ export function registerAll (server, { toolInput, toolOutput, promptInput }) {
     ))
   }
   for (const { name, uri, title, mimeType, text } of data.resources) {
-    server.registerResource(name, uri, { title, mimeType }, async (url) => ({ contents: [{ uri: url.href, mimeType, text }] }))
+    server.registerResource(name, uri, { title, mimeType }, async (url) => (
+      { contents: [{ uri: url.href, mimeType, text }] }
+    ))
   }
 }
 

@@ -1,4 +1,5 @@
-// The official SDK as its documentation shows it: the factory, which runs for every request, writes its schemas inline.
+// The official SDK as its documentation shows it: the factory, which runs for every request, writes its
+// schemas inline.
 
 import { serve } from './sdk-server.mjs'
 import * as schemas from './zod-schemas.mjs'

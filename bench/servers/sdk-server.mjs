@@ -1,4 +1,5 @@
-// The official SDK, mounted on Fastify as its documentation shows; the two SDK servers differ only in where schemas are made.
+// The official SDK, mounted on Fastify as its documentation shows; the two SDK servers differ only in where
+// schemas are made.
 
 import { createMcpFastifyApp } from '@modelcontextprotocol/fastify'
 import { toNodeHandler } from '@modelcontextprotocol/node'
@@ -6,7 +7,10 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { SERVER } from '../catalog/definitions.mjs'
 import { registerAll } from './register-all.mjs'
 
-/** @param {{ toolInput: Function, toolOutput: Function, promptInput: Function }} schemas called per request, by the factory */
+/**
+ * @param {{ toolInput: Function, toolOutput: Function, promptInput: Function }} schemas called per request,
+ * by the factory
+ */
 export async function serve (schemas) {
   const handle = toNodeHandler(createMcpHandler(() => {
     const server = new McpServer(SERVER)

@@ -10,7 +10,8 @@ const STOP_TIMEOUT_MS = 3000
 const PROBE = new URL('probe.mjs', import.meta.url).href
 
 /** Nothing that happens to be set for a Trivet elsewhere may reach the one that is measured. */
-const surroundings = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:TRIVET_|HOST$|PORT$|NODE_)/.test(name)))
+const SETTINGS = /^(?:TRIVET_|NODE_|HOST$|PORT$)/
+const surroundings = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTINGS.test(name)))
 
 const running = new Set()
 process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
@@ -19,12 +20,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 /**
  * Starts a server of Node's, and resolves when it listens. What it writes to its standard output is dropped.
  *
- * @param {{ node?: string, file: string, env?: Record<string, string>, cwd?: string, path?: string }} options `node`: the
- *   Node to run it, ours by default; `path`: of the endpoint
+ * @param {{ node?: string, file: string, env?: Record<string, string>, cwd?: string, path?: string }} options
+ *   `node`: the Node to run it, ours by default; `path`: of the endpoint
  */
 export async function startServer ({ node = process.execPath, file, env = {}, cwd, path = '/mcp' }) {
   const stdio = ['ignore', 'ignore', 'inherit', 'ipc']
-  const startedAt = performance.now()
   const child = start(node, ['--import', PROBE, file], { env, cwd, stdio })
   const [{ listening }] = await untilStarted(child, file, (signal) => once(child, 'message', { signal }))
   const ask = async (question) => {
@@ -41,10 +41,11 @@ export async function startServer ({ node = process.execPath, file, env = {}, cw
   return {
     url: `http://127.0.0.1:${listening.port}${path}`,
     pid: child.pid,
-    startMs: performance.now() - startedAt,
     /** @returns {Promise<{ cpuMs: number, rssBytes: number }>} */
     usage: () => ask('usage'),
-    /** From now on stalls and memory are watched, until `stopWatching`, which says both on top of the usage. */
+    /**
+     * From now on stalls and memory are watched, until `stopWatching`, which says both on top of the usage.
+     */
     watch: () => ask('watch'),
     stopWatching: () => ask('stopWatching'),
     stop: () => stopProcess(child)
@@ -54,14 +55,14 @@ export async function startServer ({ node = process.execPath, file, env = {}, cw
 /**
  * Starts any other server, and resolves when its endpoint answers at all.
  *
- * @param {{ command: string, args: string[], url: string, cwd?: string, env?: Record<string, string> }} options
+ * @param {{ command: string, args: string[], url: string, cwd?: string, env?: Record<string, string> }}
+ *   options
  */
 export async function startForeignServer ({ command, args, url, cwd, env = {} }) {
-  const startedAt = performance.now()
   const child = start(command, args, { env, cwd, stdio: ['ignore', 'ignore', 'inherit'] })
   await untilStarted(child, command, (signal) => untilAnswering(url, signal))
   const usage = async () => ({ cpuMs: await cpuMs(child.pid), rssBytes: await residentBytes(child.pid) })
-  return { url, pid: child.pid, startMs: performance.now() - startedAt, usage, stop: () => stopProcess(child) }
+  return { url, pid: child.pid, usage, stop: () => stopProcess(child) }
 }
 
 /**
@@ -92,8 +93,10 @@ function start (command, args, { env, cwd, stdio }) {
 async function untilStarted (child, name, wait) {
   const given = new AbortController()
   const { signal } = given
-  const broken = once(child, 'exit', { signal }).then(([code]) => { throw new Error(`${name} ended with code ${code} before it listened`) })
-  const late = sleep(START_TIMEOUT_MS, undefined, { signal }).then(() => { throw new Error(`${name} did not listen within ${START_TIMEOUT_MS} ms`) })
+  const fail = (reason) => { throw new Error(`${name} ${reason}`) }
+  const ended = once(child, 'exit', { signal })
+  const broken = ended.then(([code]) => fail(`ended with code ${code} before it listened`))
+  const late = sleep(START_TIMEOUT_MS, undefined, { signal }).then(() => fail('took too long to start'))
   const started = wait(signal)
   try {
     return await Promise.race([started, broken, late])

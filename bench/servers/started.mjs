@@ -2,8 +2,8 @@
 
 /**
  * @param {object[]} contenders
- * @param {(started: object[], leftOut: object[]) => Promise<T>} work gets them with their `server`; a peer that does not start
- *   is left out, with its reason
+ * @param {(started: object[], leftOut: object[]) => Promise<T>} work gets them with their `server`; a peer
+ *   that does not start is left out, with its reason
  * @returns {Promise<T>}
  * @template T
  */

@@ -7,9 +7,12 @@ import { modernRequest } from '../requests/messages.mjs'
 import { workspacePath } from '../workspace.mjs'
 import { startServer } from './server-process.mjs'
 
+const CALL = { name: 'tool_0000', arguments: { query: 'x' } }
+const PROMPT = { name: 'prompt_00', arguments: { subject: 'x' } }
+
 /**
- * @param {{ main: string, node?: string, catalog: string, settings?: Record<string, string> }} options `main`: the build's
- *   entry; `settings`: variables that are not at their default
+ * @param {{ main: string, node?: string, catalog: string, settings?: Record<string, string> }} options
+ *   `main`: the build's entry; `settings`: variables that are not at their default
  */
 export async function startTrivet ({ main, node, catalog, settings = {} }) {
   // State is kept in the working directory.
@@ -27,8 +30,8 @@ export async function recordAnswers ({ main, catalog, toolCount }) {
   const { url, stop } = await startTrivet({ main, catalog })
   try {
     const result = (method, params) => ask(url, modernRequest(method, params))
-    const { content, structuredContent, ...callRest } = await result('tools/call', { name: 'tool_0000', arguments: { query: 'x' } })
-    const { messages, ...promptRest } = await result('prompts/get', { name: 'prompt_00', arguments: { subject: 'x' } })
+    const { content, structuredContent, ...callRest } = await result('tools/call', CALL)
+    const { messages, ...promptRest } = await result('prompts/get', PROMPT)
     const reads = {}
     for (const { uri } of resources()) reads[uri] = JSON.stringify(await result('resources/read', { uri }))
     const { contents, ...readRest } = JSON.parse(Object.values(reads)[0])

@@ -29,11 +29,18 @@ const OUTPUTS = {
     hits: z.array(z.object({ id: z.string(), title: z.string(), score: z.number() })),
     total: z.number().int()
   }),
-  statistics: () => z.object({ count: z.number().int(), minimum: z.number(), maximum: z.number(), mean: z.number() })
+  statistics: () => z.object({
+    count: z.number().int(),
+    minimum: z.number(),
+    maximum: z.number(),
+    mean: z.number()
+  })
 }
 
 export function toolInput (tool) {
-  const shape = Object.entries(INPUTS[tool.kind](tool)).map(([name, schema]) => [name, schema.describe(DESCRIPTIONS[name])])
+  const shape = Object.entries(INPUTS[tool.kind](tool)).map(([name, schema]) => (
+    [name, schema.describe(DESCRIPTIONS[name])]
+  ))
   return z.object(Object.fromEntries(shape))
 }
 

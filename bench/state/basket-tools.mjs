@@ -1,4 +1,5 @@
-// Tools that differ in nothing but their use of state: the same arguments, the same work, answers of one size.
+// Tools that differ in nothing but their use of state: the same arguments, the same work, answers of one
+// size.
 
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,15 +43,17 @@ export async function writeBasketTools (folder) {
   await copyFile(BASKETS, join(folder, 'lib', 'baskets.mjs'))
   await writeFile(join(folder, 'lib', 'handles.ts'), handlesSource())
   await writeFile(join(folder, 'tools', 'create_basket.ts'), createSource())
-  for (const [name, run] of Object.entries(RUNS)) await writeFile(join(folder, 'tools', `${name}.ts`), toolSource(name, run))
+  for (const [name, run] of Object.entries(RUNS)) {
+    await writeFile(join(folder, 'tools', `${name}.ts`), toolSource(name, run))
+  }
 }
 
 /** Makes the baskets of all connections, and returns their ids. */
 export async function createBaskets (url) {
   const ids = []
   while (ids.length < CONNECTIONS * BASKETS_EACH) {
-    const { structuredContent } = await ask(url, modernRequest('tools/call', { name: 'create_basket', arguments: {} }))
-    ids.push(structuredContent.basketId)
+    const params = { name: 'create_basket', arguments: {} }
+    ids.push((await ask(url, modernRequest('tools/call', params))).structuredContent.basketId)
   }
   return ids
 }
@@ -107,7 +110,9 @@ export default defineTool({
 
 function toolSource (name, run) {
   const [{ inputSchema, outputSchema }] = tools(1)
-  const properties = { ...inputSchema.properties, basketId: { type: 'string', maxLength: 100, description: 'From create_basket.' } }
+  const basketId = { type: 'string', maxLength: 100, description: 'From create_basket.' }
+  const properties = { ...inputSchema.properties, basketId }
+  const input = { ...inputSchema, properties, required: [...inputSchema.required, 'basketId'] }
   return `import { defineTool } from 'trivet'
 import { changeBasket, FIRST_COUNT } from '../lib/baskets.mjs'
 import { baskets } from '../lib/handles.ts'
@@ -117,8 +122,8 @@ const COLLECTION = '${COLLECTION}'
 
 export default defineTool({
   name: '${name}',
-  description: 'Searches a collection and returns the entries that match, with a score for each and a number.',
-  inputSchema: ${JSON.stringify({ ...inputSchema, properties, required: [...inputSchema.required, 'basketId'] })},
+  description: 'Searches a collection and returns the entries that match, with a score for each.',
+  inputSchema: ${JSON.stringify(input)},
   outputSchema: ${JSON.stringify(outputSchema)},
   run: ${run}
 })

@@ -1,5 +1,5 @@
-// The state that the benchmark keeps: a basket of about 300 bytes as JSON, which counts its changes. The tools of the
-// catalog run this very file.
+// The state that the benchmark keeps: a basket of about 300 bytes as JSON, which counts its changes. The
+// tools of the catalog run this very file.
 
 export const BASKET = {
   kind: 'basket',
@@ -15,7 +15,11 @@ export const BASKET = {
         maxItems: 100,
         items: {
           type: 'object',
-          properties: { sku: { type: 'string' }, title: { type: 'string' }, quantity: { type: 'integer', minimum: 1 } },
+          properties: {
+            sku: { type: 'string' },
+            title: { type: 'string' },
+            quantity: { type: 'integer', minimum: 1 }
+          },
           required: ['sku', 'title', 'quantity']
         }
       }
@@ -31,7 +35,9 @@ export function newBasket () {
   return {
     changes: FIRST_COUNT,
     customer: 'A kitchen that wants for trivets',
-    lines: ['iron', 'brass', 'copper', 'walnut'].map((material, index) => ({ sku: `trivet-${material}`, title: `A ${material} trivet`, quantity: index + 1 }))
+    lines: ['iron', 'brass', 'copper', 'walnut'].map((material, index) => (
+      { sku: `trivet-${material}`, title: `A ${material} trivet`, quantity: index + 1 }
+    ))
   }
 }
 

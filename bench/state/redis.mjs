@@ -1,4 +1,5 @@
-// A Redis of the bench's own, set up as docker-compose.yml has it: what is written is in a file before it is acknowledged.
+// A Redis of the bench's own, set up as docker-compose.yml has it: what is written is in a file before it is
+// acknowledged.
 
 import { spawnSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
@@ -10,7 +11,10 @@ const PROGRAM = 'redis-server'
 
 export const NO_REDIS = `there is no ${PROGRAM} here`
 
-/** @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> } | undefined>} `undefined` where it is not installed */
+/**
+ * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> } | undefined>} `undefined` where
+ * it is not installed
+ */
 export async function startRedis () {
   if (spawnSync(PROGRAM, ['--version']).error !== undefined) return undefined
   const folder = workspacePath('redis')

@@ -1,10 +1,12 @@
-// What a question to the client costs beside the question: sealing what the request carries, and opening it again.
+// What a question to the client costs beside the question: sealing what the request carries, and opening it
+// again.
 
 import { importBuilt } from './backends.mjs'
 import { spread } from '../figures/stats.mjs'
 
 const SECRET = 'sealed for the length of a benchmark'
 const BATCH = 100
+const ORDER = '[{"number":"2026-000117","totalCents":12950,"placedAt":"2026-01-01T12:00:00.000Z"}]'
 const NOTE = 'Ring twice and leave the trivets with the neighbours across the hall if nobody is at home. '
 
 /**
@@ -14,16 +16,22 @@ export async function measureRequestStates ({ main, rounds, seconds, warmUpSecon
   const { createSealer } = await importBuilt(main, 'input/sealer.js')
   const { openState, sealState, toBound, toBytes } = await importBuilt(main, 'input/request-state.js')
   const sealer = createSealer([SECRET])
-  const bound = toBound({ owner: 'anonymous', method: 'tools/call', name: 'place_order', args: { basketId: 'bsk_0123456789abcdefghijkl' } })
+  const args = { basketId: 'bsk_0123456789abcdefghijkl' }
+  const bound = toBound({ owner: 'anonymous', method: 'tools/call', name: 'place_order', args })
   const carried = {
-    answers: new Map([['size', '{"action":"accept","content":{"size":"large"}}'], ['address', JSON.stringify({ action: 'accept', content: { note: NOTE } })]]),
-    results: new Map([['order', '[{"number":"2026-000117","totalCents":12950,"placedAt":"2026-01-01T12:00:00.000Z"}]']])
+    answers: new Map([
+      ['size', '{"action":"accept","content":{"size":"large"}}'],
+      ['address', JSON.stringify({ action: 'accept', content: { note: NOTE } })]
+    ]),
+    results: new Map([['order', ORDER]])
   }
   const expiresAt = Date.now() + 3_600_000
   const seal = () => sealState(sealer, bound, toBytes(carried), expiresAt)
   const token = seal()
   const open = () => openState(sealer, bound, token)
-  if (open().answers.get('address') !== carried.answers.get('address')) throw new Error('what was sealed does not open')
+  if (open().answers.get('address') !== carried.answers.get('address')) {
+    throw new Error('what was sealed does not open')
+  }
   const operations = { seal, open }
   const measured = { seal: [], open: [] }
   for (const act of Object.values(operations)) perSecond(act, warmUpSeconds)

@@ -38,9 +38,11 @@ async function openHandles (main, store) {
   const { createSchemaCompiler } = await importBuilt(main, 'schema/json-schema.js')
   const { createHandles } = await importBuilt(main, 'state/handles.js')
   const checkValue = createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema)
-  const kind = { ...BASKET, maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined, checkValue, mayChangeValue: false }
+  const unlimited = { maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined }
+  const kind = { ...BASKET, ...unlimited, checkValue, mayChangeValue: false }
   // A signal for each that waits, as each request has its own.
-  return createHandles(store, { maxPerOwner: 10_000 }).open(kind, ANONYMOUS, () => new AbortController().signal)
+  const handles = createHandles(store, { maxPerOwner: 10_000 })
+  return handles.open(kind, ANONYMOUS, () => new AbortController().signal)
 }
 
 /** @returns what measures so many seconds of updates, and throws where one was lost or made twice */
@@ -67,8 +69,8 @@ async function startUpdating (main, handles, count) {
     const figures = await keepInFlight(update, seconds)
     let counted = 0
     for (const id of ids) counted += (await handles.read(id)).changes - FIRST_COUNT
-    if (counted !== updates) throw new Error(`${updates} updates of ${count} handles were acknowledged, ${counted} are kept`)
-    return figures
+    if (counted === updates) return figures
+    throw new Error(`${updates} updates of ${count} handles were acknowledged, ${counted} are kept`)
   }
 }
 
@@ -79,7 +81,8 @@ async function keepInFlight (act, seconds) {
   const endsAt = startedAt + seconds * 1000
   await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
     while (performance.now() < endsAt) {
-      // Each in a turn of the event loop of its own, as a request is: a store that never waits would leave no turn to others.
+      // Each in a turn of the event loop of its own, as a request is: a store that never waits would leave no
+      // turn to others.
       await nextTurn()
       const begunAt = performance.now()
       if (await act()) latencies.push(performance.now() - begunAt)
@@ -88,5 +91,10 @@ async function keepInFlight (act, seconds) {
   }))
   const elapsedMs = performance.now() - startedAt
   const sorted = Float64Array.from(latencies).sort()
-  return { perSecond: latencies.length / elapsedMs * 1000, p50Ms: percentile(sorted, 0.50), p99Ms: percentile(sorted, 0.99), refused }
+  return {
+    perSecond: latencies.length / elapsedMs * 1000,
+    p50Ms: percentile(sorted, 0.50),
+    p99Ms: percentile(sorted, 0.99),
+    refused
+  }
 }

@@ -29,6 +29,6 @@ export default defineTool({
 
 /** @returns when the tool announced it, by the clock that all processes share */
 export async function announce (url, uri) {
-  const { structuredContent } = await ask(url, modernRequest('tools/call', { name: 'announce', arguments: { uri } }))
-  return structuredContent.announcedAt
+  const params = { name: 'announce', arguments: { uri } }
+  return (await ask(url, modernRequest('tools/call', params))).structuredContent.announcedAt
 }

@@ -14,14 +14,17 @@ const holders = new Set()
 process.once('exit', () => { for (const holder of holders) holder.kill('SIGKILL') })
 
 /**
- * Starts a process that holds streams. `open` resolves with the acknowledgement's bytes when all streams have theirs.
+ * Starts a process that holds streams. `open` resolves with the acknowledgement's bytes when all streams have
+ * theirs.
  */
 export function startStreamClient () {
   const holder = fork(HOLDER)
   holders.add(holder)
   holder.once('exit', () => holders.delete(holder))
   let failure
-  holder.on('message', ({ failed }) => { if (failed !== undefined) failure ??= new Error(`streams: ${failed}`) })
+  holder.on('message', ({ failed }) => {
+    if (failed !== undefined) failure ??= new Error(`streams: ${failed}`)
+  })
   const check = () => { if (failure !== undefined) throw failure }
   const command = async (message, answer) => {
     check()
@@ -33,7 +36,10 @@ export function startStreamClient () {
     open: (url, count, notifications) => command({ command: 'open', url, count, notifications }, 'opened'),
     /** From now on one notification with this text is due on every stream, and nothing else. */
     expect: (text) => command({ command: 'expect', text }, 'expecting'),
-    /** Resolves when what is expected has come on every stream, with its bytes and the times of arrival, in order. */
+    /**
+     * Resolves when what is expected has come on every stream, with its bytes and the times of arrival, in
+     * order.
+     */
     arrived: () => nextMessage(holder, 'arrived'),
     /** Throws where anything has gone wrong with the streams so far. */
     check,
@@ -45,7 +51,8 @@ export function startStreamClient () {
 /**
  * Does `change`, and resolves when a notification with this text has come on every stream of every client.
  *
- * @returns `changed`: what `change` resolved to; `arrived`: the bytes and the times of arrival, for each client
+ * @returns `changed`: what `change` resolved to; `arrived`: the bytes and the times of arrival, for each
+ *   client
  */
 export async function arrivals (clients, text, change) {
   await Promise.all(clients.map((client) => client.expect(text)))
@@ -66,7 +73,8 @@ function nextMessage (holder, key) {
       if (message[key] !== undefined) settle(resolve, message[key])
     }
     const onExit = () => settle(reject, new Error('streams: the process that held them is gone'))
-    const late = setTimeout(() => settle(reject, new Error(`streams: not all ${key} within ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
+    const timeOut = () => settle(reject, new Error(`streams: not all ${key} within ${TIMEOUT_MS} ms`))
+    const late = setTimeout(timeOut, TIMEOUT_MS)
     holder.on('message', onMessage)
     holder.once('exit', onExit)
   })

@@ -6,6 +6,7 @@ import { sharedNow } from './clock.mjs'
 import { modernRequest } from '../requests/messages.mjs'
 
 const OPENING_AT_ONCE = 100
+const ACKNOWLEDGEMENT = 'notifications/subscriptions/acknowledged'
 
 // Not kept alive: a connection is its stream's alone.
 const agent = new Agent({ keepAlive: false, maxSockets: Infinity })
@@ -14,7 +15,10 @@ let round
 
 process.on('message', async ({ command, url, count, notifications, text }) => {
   try {
-    if (command === 'open') process.send({ opened: await openAll(url, count, modernRequest('subscriptions/listen', { notifications })) })
+    if (command === 'open') {
+      const listen = modernRequest('subscriptions/listen', { notifications })
+      process.send({ opened: await openAll(url, count, listen) })
+    }
     if (command === 'expect') {
       round = { text, missing: new Set(streams), times: [] }
       process.send({ expecting: true })
@@ -55,14 +59,15 @@ function open (url, { headers, body }) {
           if (frame.startsWith(':')) continue
           if (acknowledged) {
             onNotification(stream, frame)
-          } else if (response.statusCode === 200 && frame.includes('notifications/subscriptions/acknowledged')) {
+          } else if (response.statusCode === 200 && frame.includes(ACKNOWLEDGEMENT)) {
             acknowledged = true
             resolve(frame)
           }
         }
       })
       response.on('end', () => {
-        if (!acknowledged) reject(new Error(`${url} answered subscriptions/listen with ${response.statusCode}: ${buffered}`))
+        const answered = `${url} answered subscriptions/listen with ${response.statusCode}: ${buffered}`
+        if (!acknowledged) reject(new Error(answered))
         else if (streams.has(stream)) fail(`${url} has ended a stream`)
       })
     })
