@@ -1,7 +1,7 @@
 // Requests per second and CPU time for each method: everyone, on the same requests, as many as each can do.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
-import { summarise } from '../figures/summary.mjs'
+import { createCollection } from '../figures/collection.mjs'
 import { printServers, saturationColumns } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
@@ -27,7 +27,7 @@ export async function run (options, show) {
     await writeCatalog(catalog, toolCount)
     const answersFile = await recordAnswers({ ...options, catalog, toolCount })
     const listed = listContenders(options, { catalog, toolCount, answersFile })
-    const measured = new Map(options.methods.map((method) => [method, createTurns(listed)]))
+    const measured = new Map(options.methods.map((method) => [method, createCollection(listed)]))
     // Processes of the same code differ, so each is started more than once.
     for (let start = 0; start < options.starts; start++) {
       await withStarted(listed, async (contenders, leftOut) => {
@@ -37,8 +37,11 @@ export async function run (options, show) {
         }
       })
     }
-    for (const [method, turns] of measured) rows.push({ method, tools: toolCount, ids: options.ids, ...turns.summary() })
-    show(rows.slice(-options.methods.length))
+    const measuredRows = [...measured].map(([method, turns]) => (
+      { method, tools: toolCount, ids: options.ids, ...turns.summary() }
+    ))
+    rows.push(...measuredRows)
+    show(measuredRows)
   }
   return rows
 }
@@ -62,23 +65,6 @@ async function measureMethod (options, { contenders, method, toolCount, turns })
   }
   const figures = await saturateInTurns(ready, options)
   for (const [index, contender] of ready.entries()) turns.add(contender, figures[index])
-}
-
-/** The turns of all starts together. */
-function createTurns (listed) {
-  const keyOf = ({ name, node }) => `${name}, Node ${node}`
-  const figures = new Map(listed.map((contender) => [keyOf(contender), []]))
-  const leftOut = new Map()
-  return {
-    add: (contender, turns) => figures.get(keyOf(contender)).push(...turns),
-    leaveOut: ({ name, node, reason }) => leftOut.set(keyOf({ name, node }), { name, node, reason }),
-    summary () {
-      const complete = listed.filter((contender) => figures.get(keyOf(contender)).length > 0)
-      const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
-      const servers = summarise(complete, complete.map((contender) => figures.get(keyOf(contender))), references)
-      return { servers, leftOut: [...leftOut.values()] }
-    }
-  }
 }
 
 export function print (rows) {

@@ -12,6 +12,8 @@ import { startForeignServer, startServer } from './server-process.mjs'
 
 const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
+/** A program for this system, where there is one. */
+const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`
 
 /** `differs`: what is not the same as for the others. */
 const PEERS = [
@@ -36,7 +38,7 @@ const PEERS = [
   },
   {
     name: 'mcp-toolbox (Go)',
-    package: '@toolbox-sdk/server',
+    package: TOOLBOX,
     isForeign: true,
     isLegacy: true,
     works: false,
@@ -73,8 +75,7 @@ async function startToolbox (toolCount) {
   const config = workspacePath('tools.yaml')
   await writeToolboxConfig(config, toolCount)
   const port = String(await findFreePort())
-  const platform = `server-${process.platform}-${process.arch}`
-  const command = join(MODULES, '@toolbox-sdk', platform, 'bin', 'toolbox')
+  const command = join(MODULES, TOOLBOX, 'bin', 'toolbox')
   const alone = ['--disable-reload', '--disable-version-check', '--log-level', 'ERROR']
   const args = ['--config', config, '--port', port, ...alone]
   return startForeignServer({ command, args, url: `http://127.0.0.1:${port}/mcp` })
