@@ -11,7 +11,6 @@ export class Connection {
   #socket
   #ring
   #place
-  #next
   #reader = new AnswerReader()
   #onAnswer
   #onFailure
@@ -20,15 +19,13 @@ export class Connection {
    * @param {string} url
    * @param {object} options
    * @param {object} options.ring
-   * @param {number} options.from the place of the first request
    * @param {boolean} [options.keeps] whether bodies are kept
    * @param {(connection: Connection, reader: AnswerReader, request: object) => void} options.onAnswer
    * @param {(error: Error) => void} options.onFailure
    */
-  constructor (url, { ring, from, keeps = false, onAnswer, onFailure }) {
+  constructor (url, { ring, keeps = false, onAnswer, onFailure }) {
     const { hostname, port } = new URL(url)
     this.#ring = ring
-    this.#next = from % ring.bytes.length
     this.#onAnswer = onAnswer
     this.#onFailure = onFailure
     if (keeps) this.#reader.chunks = []
@@ -48,9 +45,10 @@ export class Connection {
   send (since) {
     this.since = since
     this.isBusy = true
-    this.#place = this.#next
-    this.#next = this.#place + 1 === this.#ring.bytes.length ? 0 : this.#place + 1
-    this.#socket.write(this.#ring.bytes[this.#place])
+    const ring = this.#ring
+    this.#place = ring.next
+    ring.next = this.#place + 1 === ring.bytes.length ? 0 : this.#place + 1
+    this.#socket.write(ring.bytes[this.#place])
   }
 
   close () {

@@ -8,7 +8,7 @@ import { keepAwake, withConnections } from './sender.mjs'
 const MOST_WAITING_SECONDS = 5
 
 /**
- * @param {{ url: string, rings: object[], from?: number }} target
+ * @param {{ url: string, rings: object[] }} target
  * @param {{ perSecond: number, seconds: number }} rate
  * @returns {Promise<{ answers: number, p50Ms: number, p99Ms: number, p999Ms: number, worstMs: number,
  *   clientBusy: number }>}

@@ -5,7 +5,7 @@ import { checkAnswer } from '../requests/answers.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
 
 /**
- * @param {{ url: string, rings: object[], from?: number }} target
+ * @param {{ url: string, rings: object[] }} target
  * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator leaves its CPU to
  *   others while it has nothing to do, as it must where the server has more than one thread or process
  * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: for how long the

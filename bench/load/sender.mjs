@@ -6,18 +6,17 @@ import { Connection } from './connection.mjs'
 /**
  * Opens a connection for each ring, does `work`, and closes them.
  *
- * @param {{ url: string, rings: object[], from?: number, keeps?: boolean }} target
+ * @param {{ url: string, rings: object[], keeps?: boolean }} target `keeps`: whether bodies are kept
  * @param {(connections: Connection[], hooks: { onAnswer: Function, failed: Promise<never> }) =>
  *   Promise<object>} work
  */
-export async function withConnections ({ url, rings, from = 0, keeps = false }, work) {
+export async function withConnections ({ url, rings, keeps = false }, work) {
   let fail
   const failed = new Promise((resolve, reject) => { fail = reject })
   failed.catch(() => {})
   const hooks = { onAnswer: () => {}, failed }
   const connections = rings.map((ring) => new Connection(url, {
     ring,
-    from,
     keeps,
     onAnswer: (connection, reader, request) => hooks.onAnswer(connection, reader, request),
     onFailure: (error) => fail(new Error(`${url}: ${error.message}`))

@@ -43,10 +43,13 @@ export function toRing (requests) {
 }
 
 /**
- * The same rings for a server of its own: `lengths` of its answers, by place, and how many were `answered`.
+ * The same rings for a server of its own: `next`, the place from which its connections go on, `lengths` of
+ * its answers, by place, and how many were `answered`.
  */
 export function forServer (rings) {
-  return rings.map((ring) => ({ ...ring, lengths: new Int32Array(ring.bytes.length), answered: 0 }))
+  return rings.map((ring) => (
+    { ...ring, next: 0, lengths: new Int32Array(ring.bytes.length), answered: 0 }
+  ))
 }
 
 /** Opens a session for each connection. */
