@@ -16,7 +16,8 @@ Options
   --servers NAMES    of ${Object.keys(GROUPS).join(', ')}
   --methods NAMES    of the section calls, such as tools/call,prompts/get
   --sizes NUMBERS    tools in the catalog of the section calls; 50 by default, to which the yardsticks apply
-  --starts NUMBER    how often the section calls starts each process anew: processes of the same code differ
+  --starts NUMBER    how often the sections calls and alone start each process anew: processes of the same
+                     code differ
   --rounds NUMBER    rounds of each measurement
   --seconds NUMBER   of a round, for each server
   --calm SECONDS     how long, for each table, to measure again what was measured while others used more than

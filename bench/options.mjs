@@ -17,6 +17,8 @@ const FULL = {
   starts: 2,
   rounds: 3,
   narrowRounds: 5,
+  processes: 8,
+  batches: 100,
   coldStarts: 5,
   streamRounds: 5,
   seconds: 2,
@@ -27,6 +29,8 @@ const QUICK = {
   starts: 1,
   rounds: 2,
   narrowRounds: 3,
+  processes: 2,
+  batches: 50,
   coldStarts: 1,
   streamRounds: 1,
   seconds: 0.5,
@@ -61,12 +65,13 @@ const FLAGS = {
 export function readOptions (args) {
   const { values } = parseArgs({ args, options: FLAGS })
   const base = values.quick ? QUICK : FULL
+  const starts = values.starts === undefined ? undefined : readNumber('--starts', values.starts, 1)
   const rounds = values.rounds === undefined ? undefined : readNumber('--rounds', values.rounds, 1)
   const groups = Object.keys(GROUPS).filter((group) => group !== 'peers' || values.peers)
   return {
     ...base,
     ...rounds !== undefined && { rounds, narrowRounds: rounds },
-    ...values.starts !== undefined && { starts: readNumber('--starts', values.starts, 1) },
+    ...starts !== undefined && { starts, processes: starts },
     ...values.seconds !== undefined && { seconds: readNumber('--seconds', values.seconds) },
     quick: values.quick,
     help: values.help,

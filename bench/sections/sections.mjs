@@ -1,6 +1,7 @@
 // The sections of the benchmark, in their order. Each has `name`, `about`, `run`, `print` and, where it has
 // any, `yardsticks`.
 
+import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
 import * as eras from './eras.mjs'
@@ -14,5 +15,5 @@ import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 
 export const SECTIONS = [
-  calls, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas
+  calls, alone, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas
 ]

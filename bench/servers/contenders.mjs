@@ -4,7 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { listPeers } from './peers.mjs'
 import { startServer } from './server-process.mjs'
-import { startTrivet } from './trivet.mjs'
+import { trivetToStart } from './trivet.mjs'
 
 export const TRIVET = 'Trivet'
 export const CEILING = 'bare Fastify'
@@ -38,26 +38,31 @@ export function listContenders (options, data) {
   const has = (group) => options.servers.includes(group)
   const isSilent = has('silent')
   return options.nodes.flatMap((node) => {
-    const trivet = (main, settings) => () => (
-      startTrivet({ main, node: node.path, catalog, settings: { ...settingsOf(), ...settings } })
-    )
-    const ours = (file, env) => () => startServer({ node: node.path, file: pathOf(file), env })
+    const trivet = (main, settings) => startable(() => (
+      trivetToStart({ main, node: node.path, catalog, settings: { ...settingsOf(), ...settings } })
+    ))
+    const ours = (file, env) => startable(() => ({ node: node.path, file: pathOf(file), env }))
     const given = { BENCH_ANSWERS: answersFile, BENCH_FILES: files }
     const fastify = (log) => ours('bare-fastify.mjs', { ...given, BENCH_LOG: log })
     const tools = { BENCH_TOOLS: String(toolCount) }
     const logging = { ceiling: CEILING, trivet: TRIVET }
     const silent = { ceiling: SILENT_CEILING, trivet: `${TRIVET}, silent` }
     return [
-      has('fastify') && { name: CEILING, start: fastify('info'), ...logging },
-      isSilent && has('fastify') && { name: SILENT_CEILING, start: fastify('silent'), ...silent },
-      has('trivet') && { name: TRIVET, start: trivet(options.main), ...logging },
-      ...options.against.map(({ name, main }) => has('trivet') && { name, start: trivet(main), ...logging }),
-      isSilent && has('trivet') && { name: silent.trivet, start: trivet(options.main, SILENT), ...silent },
-      has('sdk') && { name: SDK_DOCUMENTED, start: ours('sdk-documented.mjs', tools), ...silent },
-      has('sdk') && { name: 'SDK, schemas made once', start: ours('sdk-hoisted.mjs', tools), ...silent },
+      has('fastify') && { name: CEILING, ...fastify('info'), ...logging },
+      isSilent && has('fastify') && { name: SILENT_CEILING, ...fastify('silent'), ...silent },
+      has('trivet') && { name: TRIVET, ...trivet(options.main), ...logging },
+      ...options.against.map(({ name, main }) => has('trivet') && { name, ...trivet(main), ...logging }),
+      isSilent && has('trivet') && { name: silent.trivet, ...trivet(options.main, SILENT), ...silent },
+      has('sdk') && { name: SDK_DOCUMENTED, ...ours('sdk-documented.mjs', tools), ...silent },
+      has('sdk') && { name: 'SDK, schemas made once', ...ours('sdk-hoisted.mjs', tools), ...silent },
       ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []
     ].filter(Boolean).map((contender) => ({ ...contender, node: node.version }))
   })
+}
+
+/** `toStart`: what `startServer` takes; `start`: starts it. */
+function startable (toStart) {
+  return { toStart, start: async () => startServer(await toStart()) }
 }
 
 /** Only Trivet: the build that is measured, and each of `--against`. */

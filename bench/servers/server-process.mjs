@@ -83,6 +83,16 @@ export async function startProcess (command, args, { until }) {
   return { pid: child.pid, stop: () => stopProcess(child) }
 }
 
+/**
+ * Starts a process of Node's that says by itself, over IPC, what there is to say.
+ *
+ * @returns {{ child: import('node:child_process').ChildProcess, stop: () => Promise<void> }}
+ */
+export function startAlone (node, args, { env, cwd }) {
+  const child = start(node, args, { env, cwd, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  return { child, stop: () => stopProcess(child) }
+}
+
 function start (command, args, { env, cwd, stdio }) {
   const child = spawn(command, args, { cwd, env: { ...surroundings, NODE_ENV: 'production', ...env }, stdio })
   running.add(child)

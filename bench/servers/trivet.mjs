@@ -14,11 +14,16 @@ const PROMPT = { name: 'prompt_00', arguments: { subject: 'x' } }
  * @param {{ main: string, node?: string, catalog: string, settings?: Record<string, string> }} options
  *   `main`: the build's entry; `settings`: variables that are not at their default
  */
-export async function startTrivet ({ main, node, catalog, settings = {} }) {
+export async function startTrivet (options) {
+  return startServer(await trivetToStart(options))
+}
+
+/** How it is to be started: for `startServer`. */
+export async function trivetToStart ({ main, node, catalog, settings = {} }) {
   // State is kept in the working directory.
   const cwd = workspacePath('cwd')
   await mkdir(cwd)
-  return startServer({ node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...settings } })
+  return { node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...settings } }
 }
 
 /**
