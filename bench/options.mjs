@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { FULL, QUICK } from './lengths.mjs'
 import { readNodes } from './nodes.mjs'
 import { ID_MIXES } from './requests/ids.mjs'
 import { MIX } from './requests/rings.mjs'
@@ -11,32 +12,6 @@ import { SECTIONS } from './sections/sections.mjs'
 import { GROUPS } from './servers/contenders.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-
-/** Quick shows whether all is in order; only a full run is fit to quote. */
-const FULL = {
-  starts: 2,
-  rounds: 3,
-  narrowRounds: 5,
-  processes: 8,
-  batches: 100,
-  coldStarts: 5,
-  streamRounds: 5,
-  seconds: 2,
-  warmUpSeconds: 2,
-  editSeconds: 8
-}
-const QUICK = {
-  starts: 1,
-  rounds: 2,
-  narrowRounds: 3,
-  processes: 2,
-  batches: 50,
-  coldStarts: 1,
-  streamRounds: 1,
-  seconds: 0.5,
-  warmUpSeconds: 0.5,
-  editSeconds: 3
-}
 
 const MOST = 100_000
 

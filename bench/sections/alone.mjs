@@ -1,5 +1,6 @@
-// What one request costs, server and load generator in one process: the figure that others on the machine disturb least. It
-// is for the comparison of builds with --against. What the load generator costs is in every figure.
+// What one request costs, server and load generator in one process: the figure that others on the machine
+// disturb least. It is for the comparison of builds with --against. What the load generator costs is in every
+// figure.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
@@ -13,7 +14,7 @@ import { workspacePath } from '../workspace.mjs'
 const TOOLS = 50
 
 export const name = 'alone'
-export const about = 'CPU time of a request where server and load share a process: to compare builds on a busy machine'
+export const about = 'CPU time of a request, server and load in one process: for builds on a busy machine'
 
 export async function run (options, show) {
   const catalog = workspacePath('catalog')
@@ -28,19 +29,21 @@ export async function run (options, show) {
     for (let turn = 0; turn < contenders.length; turn++) {
       const index = (turn + process) % contenders.length
       const costs = await driveServer(await contenders[index].toStart(), load)
-      figures[index].push(Object.fromEntries(options.methods.map((method) => [method, spread(costs[method]).quiet])))
+      const quiet = options.methods.map((method) => [method, spread(costs[method]).quiet])
+      figures[index].push(Object.fromEntries(quiet))
     }
   }
   const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
-  const result = { methods: options.methods, ids: options.ids, servers: summarise(contenders, figures, references) }
+  const rows = summarise(contenders, figures, references)
+  const result = { methods: options.methods, ids: options.ids, servers: rows }
   show(result)
   return result
 }
 
 export function print ({ methods, ids, servers }) {
   for (const method of methods) {
-    printServers(`${method}, server and load in one process, ids: ${ids}; quiet CPU µs of each process`, servers, [
-      ['CPU µs', (server) => spreadText(server[method])],
+    printServers(`${method}, server and load in one process, ids: ${ids}`, servers, [
+      ['quiet CPU µs', (server) => spreadText(server[method])],
       ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.[method])],
       ['of Trivet', ({ ofTrivet }) => spreadText(ofTrivet?.[method])]
     ])

@@ -49,7 +49,8 @@ export function print ({ rate, servers }) {
     ['p99', ({ p99Ms }) => spreadText(p99Ms)],
     ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.p99Ms)],
     ['p99.9', ({ p999Ms }) => spreadText(p999Ms)],
-    ['worst', ({ worstMs }) => spreadText(worstMs)]
+    ['worst', ({ worstMs }) => spreadText(worstMs)],
+    ['not sent', ({ unsent }) => unsent.median === 0 ? '' : `${Math.round(unsent.median * 100)} %`]
   ])
 }
 

@@ -1,21 +1,17 @@
 // Edits under load: what requests at a fixed rate wait while a file of the catalog is changed once a second.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
+import { startEditing, untilLoaded } from '../catalog/edits.mjs'
 import { summarise } from '../figures/summary.mjs'
 import { printServers, spreadText } from '../figures/table.mjs'
 import { pace } from '../load/pace.mjs'
 import { interleave } from '../load/rounds.mjs'
-import { ask } from '../requests/answers.mjs'
-import { modernRequest } from '../requests/messages.mjs'
 import { createRings, forServer } from '../requests/rings.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
 import { withStarted } from '../servers/started.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 500
-const BETWEEN_EDITS_MS = 1000
-const RELOAD_TIMEOUT_MS = 30_000
 const KINDS = ['no edits', 'edits']
 
 export const name = 'reload'
@@ -51,41 +47,12 @@ export async function run (options, show) {
 
 async function measureOnce ({ server, rings, catalog, edits }, rate) {
   await server.watch()
-  const stopEditing = edits ? startEditing(catalog) : async () => {}
-  const { p50Ms, p99Ms, p999Ms, worstMs } = await pace({ url: server.url, rings }, rate)
+  const stopEditing = edits ? startEditing(catalog, TOOLS) : async () => {}
+  const { clientBusy, ...latencies } = await pace({ url: server.url, rings }, rate)
   const last = await stopEditing()
   const { longestStallMs } = await server.stopWatching()
   if (last !== undefined) await untilLoaded(server.url, last)
-  return { p50Ms, p99Ms, p999Ms, worstMs, longestStallMs }
-}
-
-let edit = 0
-
-/** @returns what ends it, and resolves with the edit that was made last */
-function startEditing (catalog) {
-  let last
-  let editing = Promise.resolve()
-  const timer = setInterval(() => {
-    edit++
-    last = { index: edit * 7 % TOOLS, description: `Edit ${edit} of the benchmark.` }
-    editing = editing.then(() => changeTool(catalog, last.index, last.description))
-  }, BETWEEN_EDITS_MS)
-  return async () => {
-    clearInterval(timer)
-    await editing
-    return last
-  }
-}
-
-/** An edit that never arrives would make a good figure. */
-async function untilLoaded (url, { index, description }) {
-  const startedAt = performance.now()
-  while (true) {
-    const { tools } = await ask(url, modernRequest('tools/list', {}))
-    if (tools[index].description === description) return
-    if (performance.now() - startedAt > RELOAD_TIMEOUT_MS) throw new Error(`${url} has not loaded an edit`)
-    await sleep(100)
-  }
+  return { ...latencies, longestStallMs }
 }
 
 export function print ({ tools, rate, servers }) {
@@ -96,6 +63,7 @@ export function print ({ tools, rate, servers }) {
     ['of no edits', ({ ofQuiet }) => spreadText(ofQuiet.p99Ms)],
     ['p99.9', ({ p999Ms }) => spreadText(p999Ms)],
     ['worst', ({ worstMs }) => spreadText(worstMs)],
+    ['not sent', ({ unsent }) => unsent.median === 0 ? '' : `${Math.round(unsent.median * 100)} %`],
     ['longest stall', ({ longestStallMs }) => spreadText(longestStallMs)],
     ['CPU ms', ({ cpuMs }) => spreadText(cpuMs)]
   ])

@@ -4,13 +4,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { resources } from '../catalog/definitions.mjs'
-import { percentile, spread } from '../figures/stats.mjs'
+import { spread } from '../figures/stats.mjs'
 import { grouped, printTable, printTitle, spreadText } from '../figures/table.mjs'
 import { listBuilds } from '../servers/contenders.mjs'
 import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
 import { NO_REDIS, startRedis } from '../state/redis.mjs'
-import { announce, writeAnnouncer } from '../streams/announcer.mjs'
-import { arrivals, SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
+import { writeAnnouncer } from '../streams/announcer.mjs'
+import { measureFanOut } from '../streams/fan-out.mjs'
+import { SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const REPLICAS = 2
@@ -52,7 +53,7 @@ async function measureBuild (options, catalog, index) {
   try {
     while (replicas.length < REPLICAS) replicas.push({ server: await start(), client: startStreamClient() })
     const kibEach = spread(await Promise.all(replicas.map(openStreams)))
-    const fanOut = await measureFanOut(replicas, Math.max(options.streamRounds, LEAST_ROUNDS))
+    const fanOut = await measureFanOut(replicas, URIS, Math.max(options.streamRounds, LEAST_ROUNDS))
     return { name, node, streams: REPLICAS * STREAMS_EACH, kibEach, fanOut }
   } finally {
     for (const { client } of replicas) client.stop()
@@ -72,47 +73,6 @@ async function openStreams ({ server, client }) {
   await client.open(server.url, STREAMS_EACH, notifications)
   await sleep(SETTLE_MS)
   return (await resident() - before) / STREAMS_EACH / 1024
-}
-
-/**
- * The replicas announce in turn. The first round warms up, the last one shows that nothing of those before it
- * came twice.
- */
-async function measureFanOut (replicas, rounds) {
-  const measured = []
-  for (let round = 0; round < rounds + 2; round++) measured.push(await announceOnce(replicas, round))
-  for (const { client } of replicas) client.check()
-  const counted = measured.slice(1, -1)
-  const spreadOf = (where, key) => spread(counted.map((round) => round[where][key]))
-  return Object.keys(WHERE).map((where) => ({
-    where,
-    streams: counted[0][where].streams,
-    firstMs: spreadOf(where, 'firstMs'),
-    medianMs: spreadOf(where, 'medianMs'),
-    lastMs: spreadOf(where, 'lastMs')
-  }))
-}
-
-/**
- * Milliseconds from the announcement, by where the listeners are: on the replica that announced, on the
- * other, on both.
- */
-async function announceOnce (replicas, round) {
-  const uri = URIS[round % URIS.length]
-  const announcing = round % REPLICAS
-  const clients = replicas.map(({ client }) => client)
-  const { url } = replicas[announcing].server
-  const { changed, arrived } = await arrivals(clients, uri, () => announce(url, uri))
-  const [same, other] = [true, false].map((isSame) => arrived.flatMap(({ times }, replica) => (
-    (replica === announcing) === isSame ? times.map((time) => time - changed) : []
-  )))
-  return { same: delays(same), other: delays(other), all: delays([...same, ...other]) }
-}
-
-function delays (values) {
-  const sorted = Float64Array.from(values).sort()
-  const [firstMs, medianMs, lastMs] = [sorted[0], percentile(sorted, 0.5), sorted.at(-1)]
-  return { streams: sorted.length, firstMs, medianMs, lastMs }
 }
 
 export function print (rows) {

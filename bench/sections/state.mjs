@@ -11,9 +11,8 @@ import { saturateInTurns } from '../load/turns.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
 import { withStarted } from '../servers/started.mjs'
 import { startBackends } from '../state/backends.mjs'
-import {
-  BASKET_CHECKS, basketRings, countChanges, createBaskets, READING, STATELESS, UPDATING, writeBasketTools
-} from '../state/basket-tools.mjs'
+import { BASKET_CHECKS, basketRings, countChanges, createBaskets } from '../state/basket-calls.mjs'
+import { READING, STATELESS, UPDATING, writeBasketTools } from '../state/basket-sources.mjs'
 import { measureRequestStates } from '../state/request-states.mjs'
 import { IN_FLIGHT, measureUpdates } from '../state/updates.mjs'
 import { workspacePath } from '../workspace.mjs'

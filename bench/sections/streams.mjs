@@ -1,21 +1,19 @@
 // Open streams: what each costs in memory, and how fast one change reaches all of them.
 
-import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
+import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
 import { grouped, printServers, spreadText } from '../figures/table.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
 import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
 import { startServer } from '../servers/server-process.mjs'
-import { startTrivet } from '../servers/trivet.mjs'
-import { arrivals, SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
+import { arrival, describeAnew, holding, NOTIFICATIONS, recordStream } from '../streams/list-changes.mjs'
+import { SETTLE_MS, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const STREAMS = 2000
 const TOOLS = 50
-const NOTIFICATIONS = { toolsListChanged: true }
 const BARE = 'bare node:http'
 const BARE_FILE = fileURLToPath(new URL('../servers/bare-streams.mjs', import.meta.url))
 
@@ -64,39 +62,6 @@ async function measureOnce ({ start, change }) {
 
 function notifyAll (url) {
   return fetch(new URL('/notify', url), { method: 'POST' })
-}
-
-let changes = 0
-function describeAnew (catalog) {
-  return changeTool(catalog, 0, `Searches collection 0, change no. ${++changes}.`)
-}
-
-async function arrival (client, change) {
-  const { arrived: [all] } = await arrivals([client], 'notifications/tools/list_changed', change)
-  return all
-}
-
-/** Records what Trivet writes to a stream, for the bare server to write the same. */
-async function recordStream (main, catalog) {
-  return holding(() => startTrivet({ main, catalog }), async (server, client) => {
-    const acknowledgement = await client.open(server.url, 1, NOTIFICATIONS)
-    const { frame } = await arrival(client, () => describeAnew(catalog))
-    const file = workspacePath('answers.json')
-    await writeFile(file, JSON.stringify({ 'subscriptions/listen': acknowledgement, notification: frame }))
-    return file
-  })
-}
-
-/** Does `work` with a server and a client of its own, and ends both. */
-async function holding (start, work) {
-  const server = await start()
-  const client = startStreamClient()
-  try {
-    return await work(server, client)
-  } finally {
-    client.stop()
-    await server.stop()
-  }
 }
 
 export function print ({ streams, servers }) {

@@ -1,5 +1,6 @@
-// Runs a server and the load generator in one process, and tells what a request costs both of them together. Nobody has
-// to be woken, and a batch is short enough to be undisturbed now and then, however busy the machine is.
+// Runs a server and the load generator in one process, and tells what a request costs both of them together.
+// Nobody has to be woken, and a batch is short enough to be undisturbed now and then, however busy the
+// machine is.
 
 import { Server } from 'node:net'
 import { withConnections } from '../load/sender.mjs'

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { findFreePort } from '../servers/free-port.mjs'
-import { startProcess } from '../servers/server-process.mjs'
+import { startProcess } from '../servers/processes.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const PROGRAM = 'redis-server'

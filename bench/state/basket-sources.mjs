@@ -1,25 +1,13 @@
-// Tools that differ in nothing but their use of state: the same arguments, the same work, answers of one
-// size.
+// The tools that keep baskets, as an author would write them. They differ in nothing but their use of state:
+// the same arguments, the same work, answers of one size.
 
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isDeepStrictEqual } from 'node:util'
 import { tools } from '../catalog/definitions.mjs'
-import { WORK } from '../catalog/work.mjs'
-import { ask } from '../requests/answers.mjs'
-import { createParams } from '../requests/arguments.mjs'
-import { ID_MIXES } from '../requests/ids.mjs'
-import { modernRequest } from '../requests/messages.mjs'
-import { createRandom } from '../requests/random.mjs'
-import { CONNECTIONS, forServer, toRing } from '../requests/rings.mjs'
-import { FIRST_COUNT } from './baskets.mjs'
 
 const BASKETS = fileURLToPath(new URL('baskets.mjs', import.meta.url))
-const COLLECTION = 'tool_0025'
-/** Of each connection, which shares none with another: a basket is one conversation's. */
-const BASKETS_EACH = 8
-const REQUESTS_EACH = 256
+export const COLLECTION = 'tool_0025'
 
 /** By name, what `run` is. */
 const RUNS = {
@@ -46,45 +34,6 @@ export async function writeBasketTools (folder) {
   for (const [name, run] of Object.entries(RUNS)) {
     await writeFile(join(folder, 'tools', `${name}.ts`), toolSource(name, run))
   }
-}
-
-/** Makes the baskets of all connections, and returns their ids. */
-export async function createBaskets (url) {
-  const ids = []
-  while (ids.length < CONNECTIONS * BASKETS_EACH) {
-    const params = { name: 'create_basket', arguments: {} }
-    ids.push((await ask(url, modernRequest('tools/call', params))).structuredContent.basketId)
-  }
-  return ids
-}
-
-/** How often they were changed, all together. */
-export async function countChanges (url, basketIds) {
-  let changes = 0
-  for (const basketId of basketIds) {
-    const params = { name: READING, arguments: { query: 'x', basketId } }
-    changes += (await ask(url, modernRequest('tools/call', params))).structuredContent.total - FIRST_COUNT
-  }
-  return changes
-}
-
-/** Calls of one of the tools, each connection's with its own baskets. */
-export function basketRings (name, basketIds, ids) {
-  const paramsOf = createParams('tools/call', 1)
-  return forServer(Array.from({ length: CONNECTIONS }, (_, connection) => {
-    const random = createRandom(connection)
-    return toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => {
-      const id = ID_MIXES[ids](place, random)
-      const basketId = basketIds[connection * BASKETS_EACH + place % BASKETS_EACH]
-      return modernRequest('tools/call', { name, arguments: { ...paramsOf(random).arguments, basketId } }, id)
-    }))
-  }))
-}
-
-export const BASKET_CHECKS = {
-  'tools/call': ({ structuredContent: { hits, total } }, { arguments: { basketId, ...args } }) => (
-    total >= FIRST_COUNT && isDeepStrictEqual(hits, WORK.search(COLLECTION, args).hits)
-  )
 }
 
 function handlesSource () {

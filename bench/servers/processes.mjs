@@ -1,0 +1,71 @@
+// Processes of the benchmark: each is started with an environment of its own, and ended by its pid.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const START_TIMEOUT_MS = 120_000
+const STOP_TIMEOUT_MS = 3000
+
+/** Nothing that happens to be set for a Trivet elsewhere may reach the one that is measured. */
+const SETTINGS = /^(?:TRIVET_|NODE_|HOST$|PORT$)/
+const surroundings = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTINGS.test(name)))
+
+const running = new Set()
+process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
+/**
+ * Starts a process, and resolves when it has said what matches `until` on its standard output.
+ *
+ * @returns {Promise<{ pid: number, stop: () => Promise<void> }>}
+ */
+export async function startProcess (command, args, { until }) {
+  const child = start(command, args, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  await untilStarted(child, command, (signal) => new Promise((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      if (signal.aborted) return
+      said += chunk
+      if (until.test(said)) resolve()
+    })
+  }))
+  return { pid: child.pid, stop: () => stopProcess(child) }
+}
+
+/** What it writes to its standard error goes to ours. */
+export function start (command, args, { env, cwd, stdio }) {
+  const child = spawn(command, args, { cwd, env: { ...surroundings, NODE_ENV: 'production', ...env }, stdio })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+/** Resolves with what `wait` does, unless the process ends before or takes too long. */
+export async function untilStarted (child, name, wait) {
+  const given = new AbortController()
+  const { signal } = given
+  const fail = (reason) => { throw new Error(`${name} ${reason}`) }
+  const ended = once(child, 'exit', { signal })
+  const broken = ended.then(([code]) => fail(`ended with code ${code} before it listened`))
+  const late = sleep(START_TIMEOUT_MS, undefined, { signal }).then(() => fail('took too long to start'))
+  const started = wait(signal)
+  try {
+    return await Promise.race([started, broken, late])
+  } catch (error) {
+    await stopProcess(child)
+    throw error
+  } finally {
+    for (const loser of [started, broken, late]) loser.catch(() => {})
+    given.abort()
+  }
+}
+
+export async function stopProcess (child) {
+  if (!running.has(child)) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+  await gone
+  clearTimeout(impatient)
+}
