@@ -4,8 +4,8 @@ export const FULL = {
   /** Of the section calls: processes, one after the other. */
   starts: 2,
   /** Of the section alone. */
-  processes: 8,
-  batches: 100,
+  processes: 5,
+  batches: 200,
   /** Of each measurement, and of those whose yardstick is narrow. */
   rounds: 3,
   narrowRounds: 5,

@@ -1,13 +1,12 @@
-// What one request costs, server and load generator in one process: the figure that others on the machine
-// disturb least. It is for the comparison of builds with --against. What the load generator costs is in every
-// figure.
+// What one request costs where server and load generator share a process. It is for the comparison of builds with
+// --against on a machine that others use: turns are some milliseconds long. What the load generator costs is in
+// every figure.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
-import { summarise } from '../figures/summary.mjs'
-import { spread } from '../figures/stats.mjs'
-import { printServers, spreadText } from '../figures/table.mjs'
+import { createCollection } from '../figures/collection.mjs'
+import { printServers, rounded, spreadText } from '../figures/table.mjs'
 import { listContenders } from '../servers/contenders.mjs'
-import { driveServer } from '../servers/driven.mjs'
+import { startDriven } from '../servers/driven.mjs'
 import { recordAnswers } from '../servers/trivet.mjs'
 import { workspacePath } from '../workspace.mjs'
 
@@ -21,31 +20,45 @@ export async function run (options, show) {
   await writeCatalog(catalog, TOOLS)
   const answersFile = await recordAnswers({ ...options, catalog, toolCount: TOOLS })
   const servers = options.servers.filter((group) => group === 'fastify' || group === 'trivet')
-  const contenders = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile })
-  const load = { methods: options.methods, toolCount: TOOLS, ids: options.ids, batches: options.batches }
-  const figures = contenders.map(() => [])
-  // Processes of the same code differ by some per cent, so each contender has many.
-  for (let process = 0; process < options.processes; process++) {
-    for (let turn = 0; turn < contenders.length; turn++) {
-      const index = (turn + process) % contenders.length
-      const costs = await driveServer(await contenders[index].toStart(), load)
-      const quiet = options.methods.map((method) => [method, spread(costs[method]).quiet])
-      figures[index].push(Object.fromEntries(quiet))
-    }
-  }
-  const references = { ofCeiling: ({ ceiling }) => ceiling, ofTrivet: ({ trivet }) => trivet }
-  const rows = summarise(contenders, figures, references)
-  const result = { methods: options.methods, ids: options.ids, servers: rows }
-  show(result)
-  return result
+  const listed = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile })
+  const measured = new Map(options.methods.map((method) => [method, createCollection(listed)]))
+  for (let process = 0; process < options.processes; process++) await measureOnce(options, listed, measured)
+  const rows = [...measured].map(([method, turns]) => ({ method, ids: options.ids, ...turns.summary() }))
+  show(rows)
+  return rows
 }
 
-export function print ({ methods, ids, servers }) {
-  for (const method of methods) {
+/** With processes of their own: those of the same code differ. */
+async function measureOnce (options, listed, measured) {
+  const driven = []
+  try {
+    for (const { toStart } of listed) {
+      driven.push(await startDriven(await toStart(), { toolCount: TOOLS, ids: options.ids }))
+    }
+    for (const [method, turns] of measured) {
+      for (const one of driven) await one.prepare(method)
+      const figures = listed.map(() => [])
+      for (let lap = 0; lap < options.batches; lap++) {
+        for (let turn = 0; turn < listed.length; turn++) {
+          const index = (turn + lap) % listed.length
+          figures[index].push({ cpuUs: await driven[index].measure() })
+        }
+      }
+      for (const [index, contender] of listed.entries()) turns.add(contender, figures[index])
+    }
+  } finally {
+    for (const one of driven) await one.stop()
+  }
+}
+
+export function print (rows) {
+  for (const { method, ids, servers } of rows) {
     printServers(`${method}, server and load in one process, ids: ${ids}`, servers, [
-      ['quiet CPU µs', (server) => spreadText(server[method])],
-      ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.[method])],
-      ['of Trivet', ({ ofTrivet }) => spreadText(ofTrivet?.[method])]
+      ['CPU µs', ({ cpuUs }) => spreadText(cpuUs)],
+      ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.cpuUs)],
+      ['of Trivet', ({ ofTrivet }) => spreadText(ofTrivet?.cpuUs)],
+      ['quiet CPU µs', ({ cpuUs }) => rounded(cpuUs.quiet)],
+      ['of Trivet', ({ ofTrivet }) => rounded(ofTrivet?.cpuUs.quiet)]
     ])
   }
 }

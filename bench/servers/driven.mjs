@@ -1,33 +1,38 @@
-// The other side of driver.mjs: starts a server with its load in one process, and waits for the figures.
+// The other side of driver.mjs: a server with its load in one process.
 
 import { once } from 'node:events'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { start, stopProcess } from './processes.mjs'
+import { start, stopProcess, untilStarted } from './processes.mjs'
 
 const DRIVER = fileURLToPath(new URL('driver.mjs', import.meta.url))
 
 /**
  * @param {{ node: string, file: string, env: Record<string, string>, cwd?: string }} server as `startServer`
  *   takes it
- * @param {{ methods: string[], toolCount: number, ids: string, batches: number }} load
- * @returns {Promise<Record<string, number[]>>} by method, the CPU time of one request, in microseconds, for
- *   each batch
+ * @param {{ toolCount: number, ids: string }} load
+ * @returns {Promise<object>} `prepare` warms a method up; `measure` resolves with the CPU time of one request of
+ *   a batch, in microseconds
  */
-export async function driveServer ({ node, file, env, cwd }, load) {
+export async function startDriven ({ node, file, env, cwd }, load) {
   const drive = JSON.stringify({ ...load, file: pathToFileURL(file).href })
   const stdio = ['ignore', 'ignore', 'inherit', 'ipc']
   const child = start(node, [DRIVER], { cwd, stdio, env: { ...env, BENCH_DRIVE: drive } })
-  const over = new AbortController()
-  const { signal } = over
-  const ended = once(child, 'exit', { signal }).then(([code]) => {
-    throw new Error(`${file} ended with code ${code}`)
-  })
-  try {
-    const [{ figures }] = await Promise.race([once(child, 'message', { signal }), ended])
-    return figures
-  } finally {
+  await untilStarted(child, file, (signal) => once(child, 'message', { signal }))
+  const tell = async (message) => {
+    const over = new AbortController()
+    const { signal } = over
+    const ended = once(child, 'exit', { signal }).then(() => { throw new Error(`${file} has ended`) })
     ended.catch(() => {})
-    over.abort()
-    await stopProcess(child)
+    child.send(message)
+    try {
+      return (await Promise.race([once(child, 'message', { signal }), ended]))[0].cpuUs
+    } finally {
+      over.abort()
+    }
+  }
+  return {
+    prepare: (method) => tell({ prepare: method }),
+    measure: () => tell({ batch: true }),
+    stop: () => stopProcess(child)
   }
 }

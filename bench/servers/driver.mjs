@@ -1,6 +1,6 @@
 // Runs a server and the load generator in one process, and tells what a request costs both of them together.
-// Nobody has to be woken, and a batch is short enough to be undisturbed now and then, however busy the
-// machine is.
+// Nobody has to be woken, and a batch takes some milliseconds: so little that the builds that are compared can
+// take turns faster than the speed of a shared machine changes.
 
 import { Server } from 'node:net'
 import { withConnections } from '../load/sender.mjs'
@@ -10,7 +10,7 @@ const CONNECTIONS = 8
 const BATCH = 64
 const WARM_BATCHES = 150
 
-const { file, methods, toolCount, ids, batches } = JSON.parse(process.env.BENCH_DRIVE)
+const { file, toolCount, ids } = JSON.parse(process.env.BENCH_DRIVE)
 
 const { listen } = Server.prototype
 Server.prototype.listen = function (...args) {
@@ -19,34 +19,36 @@ Server.prototype.listen = function (...args) {
 }
 await import(file)
 
-async function drive (url) {
-  const figures = {}
-  for (const method of methods) figures[method] = await measure(url, method)
-  process.send({ figures })
+function drive (url) {
+  let rings
+  process.on('message', async ({ prepare, batch }) => {
+    if (prepare !== undefined) {
+      rings = forServer(createRings({ method: prepare, toolCount, ids }).slice(0, CONNECTIONS))
+      await measure({ url, rings }, WARM_BATCHES)
+    }
+    process.send({ cpuUs: batch === undefined ? undefined : await measure({ url, rings }, 1) })
+  })
+  process.send({ listening: true })
 }
 
-/** @returns {Promise<number[]>} the CPU time of one request, in microseconds, for each batch */
-async function measure (url, method) {
-  const rings = forServer(createRings({ method, toolCount, ids }).slice(0, CONNECTIONS))
-  return withConnections({ url, rings }, async (connections, hooks) => {
-    const costs = []
-    for (let batch = 0; batch < WARM_BATCHES + batches; batch++) {
-      const before = process.cpuUsage()
-      await Promise.race([answerAll(connections, hooks), hooks.failed])
-      const { user, system } = process.cpuUsage(before)
-      if (batch >= WARM_BATCHES) costs.push((user + system) / BATCH)
-    }
-    return costs
+/** @returns {Promise<number>} the CPU time of one request, in microseconds */
+async function measure (target, batches) {
+  return withConnections(target, async (connections, hooks) => {
+    await Promise.race([answerAll(connections, hooks, connections.length), hooks.failed])
+    const before = process.cpuUsage()
+    await Promise.race([answerAll(connections, hooks, batches * BATCH), hooks.failed])
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / (batches * BATCH)
   })
 }
 
-function answerAll (connections, hooks) {
+function answerAll (connections, hooks, total) {
   return new Promise((resolve) => {
     let sent = connections.length
     let answered = 0
     hooks.onAnswer = (connection) => {
-      if (++answered === BATCH) resolve()
-      else if (sent++ < BATCH) connection.send(0)
+      if (++answered === total) resolve()
+      else if (sent++ < total) connection.send(0)
     }
     for (const connection of connections) connection.send(0)
   })
