@@ -4,7 +4,10 @@ import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
 import { GROUPS } from './servers/contenders.mjs'
 
-export const HELP = `Measures Trivet beside bare Fastify, the official SDK and peers, in one run, on equal requests.
+const ABOUT = 'Measures Trivet beside bare Fastify, the official SDK and peers, in one run, on equal requests.'
+const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
+
+export const HELP = `${ABOUT}
 
   npm run bench                              all sections; about an hour for each Node
   npm run bench -- --quick                   short: shows whether all is in order, not fit to quote
@@ -45,9 +48,9 @@ How it measures
   machine that others use, too, it moves least. "quiet" is the lowest decile of the turns. "generator" is the
   share of the time in which the load generator had work; near 1, it is the generator that is measured.
 
-  Requests are prepared before the time is taken: ${REQUESTS_EACH} for each of ${CONNECTIONS} connections. Tools, prompts,
-  resources and arguments vary. Of ten ids, six are integers that grow, two are UUIDs, one is a short text, and
-  one has to be escaped or is not ASCII. Every server gets the same requests.
+  Requests are prepared before the time is taken: ${MADE}. Tools, prompts, resources and
+  arguments vary. Of ten ids, six are integers that grow, two are UUIDs, one is a short text, and one has to be
+  escaped or is not ASCII. Every server gets the same requests.
 `
 
 export const LIST = SECTIONS.map(({ name, about }) => `${name.padEnd(10)} ${about}`).join('\n')

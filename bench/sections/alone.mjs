@@ -1,6 +1,6 @@
-// What one request costs where server and load generator share a process. It is for the comparison of builds with
-// --against on a machine that others use: turns are some milliseconds long. What the load generator costs is in
-// every figure.
+// What one request costs where server and load generator share a process. It is for the comparison of builds
+// with --against on a machine that others use: turns are some milliseconds long. What the load generator
+// costs is in every figure.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { createCollection } from '../figures/collection.mjs'
