@@ -11,7 +11,7 @@ const TURN_SECONDS = 0.25
  * Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be
  * waited for.
  */
-const FEW_ANSWERS = 200
+const FEW_ANSWERS = 64
 /**
  * From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for
  * it.

@@ -36,12 +36,12 @@ async function measureOnce (options, listed, measured) {
       driven.push(await startDriven(await toStart(), { toolCount: TOOLS, ids: options.ids }))
     }
     for (const [method, turns] of measured) {
-      for (const one of driven) await one.prepare(method)
+      for (const one of driven) await one.prepare(method, method)
       const figures = listed.map(() => [])
       for (let lap = 0; lap < options.batches; lap++) {
         for (let turn = 0; turn < listed.length; turn++) {
           const index = (turn + lap) % listed.length
-          figures[index].push({ cpuUs: await driven[index].measure() })
+          figures[index].push({ cpuUs: await driven[index].measure(method) })
         }
       }
       for (const [index, contender] of listed.entries()) turns.add(contender, figures[index])

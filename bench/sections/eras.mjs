@@ -3,18 +3,20 @@
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
-import { printServers, saturationColumns } from '../figures/table.mjs'
+import { printServers, rounded, saturationColumns, spreadText } from '../figures/table.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
 import { createChecks } from '../requests/answers.mjs'
 import { LEGACY_REVISION, REVISION } from '../requests/messages.mjs'
 import { createRings, forServer, openSessions } from '../requests/rings.mjs'
 import { listBuilds, TRIVET } from '../servers/contenders.mjs'
+import { startDriven } from '../servers/driven.mjs'
 import { withStarted } from '../servers/started.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
 const METHODS = ['tools/call', 'tools/list']
+const REVISIONS = [REVISION, LEGACY_REVISION]
 
 export const name = 'eras'
 export const about = 'calls and lists in a session of an earlier revision beside those of the current one'
@@ -30,6 +32,11 @@ export async function run (options, show) {
       show([row])
     }
   })
+  for (const method of METHODS) {
+    const row = { method, tools: TOOLS, isAlone: true, eras: await measureInOneProcess(options, catalog, method) }
+    rows.push(row)
+    show([row])
+  }
   return rows
 }
 
@@ -48,15 +55,50 @@ async function measureEras (options, builds, method) {
   return summarise(contenders, figures, { ofModern: ({ build }) => `${build}, ${REVISION}` })
 }
 
+/** The two in turns of milliseconds in the same process, and with the load: nothing else differs. */
+async function measureInOneProcess (options, catalog, method) {
+  const listed = listBuilds(options, { catalog, toolCount: TOOLS })
+  const contenders = listed.flatMap((build) => REVISIONS.map((revision) => (
+    { name: `${build.name}, ${revision}`, node: build.node, build: build.name }
+  )))
+  const figures = contenders.map(() => [])
+  for (let process = 0; process < options.processes; process++) {
+    for (const [index, { toStart }] of listed.entries()) {
+      const driven = await startDriven(await toStart(), { toolCount: TOOLS, ids: options.ids })
+      try {
+        for (const revision of REVISIONS) await driven.prepare(revision, method, revision === LEGACY_REVISION)
+        for (let lap = 0; lap < 2 * options.batches; lap++) {
+          for (let turn = 0; turn < REVISIONS.length; turn++) {
+            const era = (lap + turn) % REVISIONS.length
+            figures[index * REVISIONS.length + era].push({ cpuUs: await driven.measure(REVISIONS[era]) })
+          }
+        }
+      } finally {
+        await driven.stop()
+      }
+    }
+  }
+  return summarise(contenders, figures, { ofModern: ({ build }) => `${build}, ${REVISION}` })
+}
+
 export function print (rows) {
-  for (const { method, tools, eras } of rows) {
-    const columns = saturationColumns([['of modern', 'ofModern']])
-    printServers(`${method} by revision, ${tools} tools`, eras, columns)
+  const columns = saturationColumns([['of modern', 'ofModern']])
+  for (const { method, tools, isAlone, eras } of rows) {
+    if (isAlone) {
+      printServers(`${method} by revision, server and load in one process, ${tools} tools`, eras, [
+        ['CPU µs', ({ cpuUs }) => spreadText(cpuUs)],
+        ['of modern', ({ ofModern }) => spreadText(ofModern.cpuUs)],
+        ['quiet CPU µs', ({ cpuUs }) => rounded(cpuUs.quiet)],
+        ['of modern', ({ ofModern }) => rounded(ofModern.cpuUs.quiet)]
+      ])
+    } else {
+      printServers(`${method} by revision, ${tools} tools`, eras, columns)
+    }
   }
 }
 
 export function yardsticks (rows) {
-  const { eras } = rows.find(({ method }) => method === 'tools/call')
+  const { eras } = rows.find(({ method, isAlone }) => isAlone && method === 'tools/call')
   return eras.filter(({ name }) => name === `${TRIVET}, ${LEGACY_REVISION}`).map(({ node, ofModern }) => ({
     name: `tools/call in a session, CPU of a modern one's, Node ${node}`,
     atLeast: 0.97,

@@ -10,8 +10,8 @@ const DRIVER = fileURLToPath(new URL('driver.mjs', import.meta.url))
  * @param {{ node: string, file: string, env: Record<string, string>, cwd?: string }} server as `startServer`
  *   takes it
  * @param {{ toolCount: number, ids: string }} load
- * @returns {Promise<object>} `prepare` warms a method up; `measure` resolves with the CPU time of one request
- *   of a batch, in microseconds
+ * @returns {Promise<object>} `prepare` makes requests of a method under a key, and warms up; `measure`
+ *   resolves with the CPU time of one of them, in microseconds, in a batch
  */
 export async function startDriven ({ node, file, env, cwd }, load) {
   const drive = JSON.stringify({ ...load, file: pathToFileURL(file).href })
@@ -31,8 +31,8 @@ export async function startDriven ({ node, file, env, cwd }, load) {
     }
   }
   return {
-    prepare: (method) => tell({ prepare: method }),
-    measure: () => tell({ batch: true }),
+    prepare: (key, method, isLegacy = false) => tell({ prepare: { key, method, isLegacy } }),
+    measure: (key) => tell({ measure: key }),
     stop: () => stopProcess(child)
   }
 }

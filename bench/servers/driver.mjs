@@ -4,7 +4,7 @@
 
 import { Server } from 'node:net'
 import { withConnections } from '../load/sender.mjs'
-import { createRings, forServer } from '../requests/rings.mjs'
+import { createRings, forServer, openSessions } from '../requests/rings.mjs'
 
 const CONNECTIONS = 8
 const BATCH = 64
@@ -20,13 +20,17 @@ Server.prototype.listen = function (...args) {
 await import(file)
 
 function drive (url) {
-  let rings
-  process.on('message', async ({ prepare, batch }) => {
-    if (prepare !== undefined) {
-      rings = forServer(createRings({ method: prepare, toolCount, ids }).slice(0, CONNECTIONS))
-      await measure({ url, rings }, WARM_BATCHES)
+  const targets = new Map()
+  process.on('message', async ({ prepare, measure: key }) => {
+    if (prepare === undefined) {
+      process.send({ cpuUs: await measure(targets.get(key), 1) })
+      return
     }
-    process.send({ cpuUs: batch === undefined ? undefined : await measure({ url, rings }, 1) })
+    const { key: name, method, isLegacy } = prepare
+    const sessions = isLegacy ? await openSessions(url) : undefined
+    const rings = createRings({ method, toolCount, ids, sessions }).slice(0, CONNECTIONS)
+    targets.set(name, { url, rings: forServer(rings) })
+    process.send({ cpuUs: await measure(targets.get(name), WARM_BATCHES) })
   })
   process.send({ listening: true })
 }
