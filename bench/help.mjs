@@ -4,7 +4,7 @@ import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
 import { GROUPS } from './servers/contenders.mjs'
 
-const ABOUT = 'Measures Trivet beside bare Fastify, the official SDK and peers, in one run, on equal requests.'
+const ABOUT = 'Measures Trivet beside bare Fastify, the official SDK and peers, on equal requests.'
 const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
 
 export const HELP = `${ABOUT}
@@ -49,8 +49,8 @@ How it measures
   share of the time in which the load generator had work; near 1, it is the generator that is measured.
 
   Requests are prepared before the time is taken: ${MADE}. Tools, prompts, resources and
-  arguments vary. Of ten ids, six are integers that grow, two are UUIDs, one is a short text, and one has to be
-  escaped or is not ASCII. Every server gets the same requests.
+  arguments vary. Of ten ids, six are integers that grow, two are UUIDs, one is a short text, and one is not
+  plain ASCII. Every server gets the same requests.
 `
 
 export const LIST = SECTIONS.map(({ name, about }) => `${name.padEnd(10)} ${about}`).join('\n')

@@ -33,7 +33,8 @@ export async function run (options, show) {
     }
   })
   for (const method of METHODS) {
-    const row = { method, tools: TOOLS, isAlone: true, eras: await measureInOneProcess(options, catalog, method) }
+    const eras = await measureInOneProcess(options, catalog, method)
+    const row = { method, tools: TOOLS, isAlone: true, eras }
     rows.push(row)
     show([row])
   }
