@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { ServerResponse } from './server-response.ts'
 
 /** How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for ever. */
 const RECEIVE_TIMEOUT_MS = 60_000
@@ -14,7 +13,6 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
   const prefix = randomBytes(4).toString('hex')
   let count = 0
   return Fastify({
-    http: { ServerResponse },
     loggerInstance: log,
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),

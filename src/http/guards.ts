@@ -67,7 +67,11 @@ function proceed (principal: Principal, request: FastifyRequest, done: () => voi
   done()
 }
 
-/** The plugin's hook, to be run only for what a web page sent (others have no use for its headers), and its route for preflights. */
+/**
+ * The plugin's hook, and its route for preflights. The hook is run only for what a web page sent: others have no use for
+ * its headers. Run for every request it costs 3 to 7 % of a call's CPU on Node 24, and -4 to 4 % on Node 20 (list, call and
+ * prompt, varied ids; three starts of 200 laps each).
+ */
 function createCors (app: FastifyInstance): onRequestHookHandler {
   let captured: onRequestHookHandler | undefined
   const capturing: FastifyInstance = Object.create(app, {

@@ -9,9 +9,8 @@ import type { SessionCalls } from '../../legacy/session-calls.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import { ProtocolError, ResourceNotFound } from '../../protocol/errors.ts'
-import { toErrorResponse, toRequest, type Params, type RequestId } from '../../protocol/json-rpc.ts'
+import { toErrorResponse, toRequest, toResultResponse, type Params, type RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
-import { toReadyResponse } from '../ready-answers.ts'
 import type { CallReply } from './call-reply.ts'
 
 export interface LegacyOutletDependencies {
@@ -61,7 +60,7 @@ export class LegacyOutlet implements Outlet, ClientLine {
   }
 
   succeed (result: string | Buffer): void {
-    this.#inOrder(() => this.#reply.respond(toReadyResponse(this.#id, result)))
+    this.#inOrder(() => this.#reply.respond(toResultResponse(this.#id, result)))
   }
 
   fail (error: ProtocolError): void {

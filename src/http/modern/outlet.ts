@@ -4,9 +4,8 @@ import type { FastifyReply } from 'fastify'
 import type { Outlet } from '../../dispatch/caller.ts'
 import { ClientGone, type Lifetime } from '../../dispatch/lifetime.ts'
 import type { ProtocolError } from '../../protocol/errors.ts'
-import { toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import { toErrorResponse, toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
-import { toReadyResponse } from '../ready-answers.ts'
 import { sendError } from '../replies.ts'
 
 export class ModernOutlet implements Outlet {
@@ -36,7 +35,7 @@ export class ModernOutlet implements Outlet {
   }
 
   succeed (result: string | Buffer): void {
-    const response = toReadyResponse(this.#id, result)
+    const response = toResultResponse(this.#id, result)
     if (this.#stream === undefined) this.#reply.header('content-type', 'application/json').send(response)
     else this.#stream.end(response.toString())
   }
