@@ -4,7 +4,7 @@
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { createService } from './app.ts'
-import { CatalogError } from './catalog/complaint.ts'
+import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 

@@ -1,7 +1,7 @@
 // From what a source delivered to a snapshot: all of it, or every reason why not.
 
-import type { Complain, Complaint } from './complaint.ts'
-import { CatalogError } from './complaint.ts'
+import type { ReportProblem, Problem } from './problem.ts'
+import { CatalogError } from './problem.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
@@ -12,42 +12,42 @@ import { createSchemaCompiler } from '../schema/json-schema.ts'
 import { inListOrder, type Offered } from './offered.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
-/** Throws a CatalogError with every complaint. */
+/** Throws a CatalogError with every problem. */
 export async function compileCatalog (contents: CatalogContents, options: SnapshotOptions): Promise<Snapshot> {
-  const complaints: Complaint[] = [...contents.complaints]
-  const complainOf = ({ file, place }: Located<unknown>): Complain => (within, rule) =>
-    complaints.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+  const problems: Problem[] = [...contents.problems]
+  const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
+    problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
   const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
   const { readTtlMs } = contents.server
 
-  const handles = compileAll(contents.handles, complainOf, (definition, complain) => compileHandle(definition, compilers, complain))
+  const handles = compileAll(contents.handles, reporterOf, (definition, report) => compileHandle(definition, compilers, report))
   const remarks = remarksOnTools(handles)
-  const tools = compileAll(contents.tools, complainOf, (definition, complain) => compileTool(definition, compilers, complain, remarks.get(definition.name)))
-  const prompts = compileAll(contents.prompts, complainOf, compilePrompt)
-  const resources = compileAll(contents.resources, complainOf, (definition, complain) => compileResource(definition, readTtlMs, complain))
-  const templates = compileAll(contents.templates, complainOf, (definition, complain) => compileTemplate(definition, readTtlMs, complain))
+  const tools = compileAll(contents.tools, reporterOf, (definition, report) => compileTool(definition, compilers, report, remarks.get(definition.name)))
+  const prompts = compileAll(contents.prompts, reporterOf, compilePrompt)
+  const resources = compileAll(contents.resources, reporterOf, (definition, report) => compileResource(definition, readTtlMs, report))
+  const templates = compileAll(contents.templates, reporterOf, (definition, report) => compileTemplate(definition, readTtlMs, report))
 
   const listed: Array<Compiled<Offered>> = [...resources]
   for (const { compiled, located } of templates) {
-    const complain = complainOf(located)
+    const report = reporterOf(located)
     try {
-      for (const offered of await listTemplate(located.definition, compiled.template, complain)) listed.push({ compiled: offered, located })
+      for (const offered of await listTemplate(located.definition, compiled.template, report)) listed.push({ compiled: offered, located })
     } catch (error) {
-      complain('list', `failed: ${messageOf(error)}`)
+      report('list', `failed: ${messageOf(error)}`)
     }
   }
 
   for (const { compiled: { createdBy }, located } of handles) {
     if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) continue
-    complainOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
+    reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
   }
   const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
   for (const [kind, all] of [['handle', keyedHandles], ['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
     for (const { first, second } of duplicates(all)) {
-      complainOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
+      reporterOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
     }
   }
-  if (complaints.length > 0) throw new CatalogError(complaints)
+  if (problems.length > 0) throw new CatalogError(problems)
 
   return createSnapshot(contents.server, {
     tools: inOrder(tools), prompts: inOrder(prompts), resources: inOrder(resources), templates: inOrder(templates), listed: inOrder(listed)
@@ -70,16 +70,16 @@ type Keyed = Compiled<{ readonly key: string }>
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 function compileAll<D, C> (
-  all: ReadonlyArray<Located<D>>, complainOf: (one: Located<D>) => Complain, compile: (definition: D, complain: Complain) => C | undefined
+  all: ReadonlyArray<Located<D>>, reporterOf: (one: Located<D>) => ReportProblem, compile: (definition: D, report: ReportProblem) => C | undefined
 ): Array<Compiled<C, D>> {
   return all.flatMap((located) => {
-    const complain = complainOf(located)
+    const report = reporterOf(located)
     try {
-      const compiled = compile(located.definition, complain)
+      const compiled = compile(located.definition, report)
       return compiled === undefined ? [] : [{ compiled, located }]
     } catch (error) {
-      // What a definition holds is the author's: a value that is no JSON must not hide the complaints about the others.
-      complain('', `cannot be compiled: ${messageOf(error)}`)
+      // What a definition holds is the author's: a value that is no JSON must not hide the problems about the others.
+      report('', `cannot be compiled: ${messageOf(error)}`)
       return []
     }
   })

@@ -3,26 +3,26 @@
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import { isStandardSchema } from '../schema/standard-schema.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
-import type { Complain } from './complaint.ts'
+import type { ReportProblem } from './problem.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { handleShape } from './definition-shapes.ts'
 import { toDuration } from './duration.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 
-/** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, complain: Complain): HandleKind | undefined {
+/** `undefined` where the definition is unusable; every problem has then been reported. */
+export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem): HandleKind | undefined {
   const verdict = handleShape(definition)
   if (!verdict.ok) {
-    for (const problem of verdict.problems) complain('', problem)
+    for (const problem of verdict.problems) report('', problem)
     return undefined
   }
   const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy } = definition
   if (maxAgeMs !== undefined && maxAgeMs < idleTtlMs) {
-    complain('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
+    report('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
     return undefined
   }
-  const schema = compileSchema(definition.schema, 'input', compilers, (rule) => complain('schema', rule))
+  const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) || JSON.stringify(schema.schema).includes('"default"')
   return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }

@@ -5,7 +5,7 @@ import type { Context } from '../authoring/context.ts'
 import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
 import type { PromptMessage } from '../protocol/content.ts'
 import type { Prompt } from '../protocol/primitives.ts'
-import type { Complain } from './complaint.ts'
+import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
 import { messagesShape } from './content-shapes.ts'
 import { isCompletionSource } from './completions.ts'
@@ -22,12 +22,12 @@ export interface CompiledPrompt extends Offered {
   render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
 
-/** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compilePrompt (definition: PromptDefinition, complain: Complain): CompiledPrompt | undefined {
+/** `undefined` where the definition is unusable; every problem has then been reported. */
+export function compilePrompt (definition: PromptDefinition, report: ReportProblem): CompiledPrompt | undefined {
   const verdict = promptShape(definition)
-  const faults = verdict.ok ? findFaults(definition) : verdict.problems
-  for (const fault of faults) complain('', fault)
-  if (faults.length > 0) return undefined
+  const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
   const { name, description, arguments: args = [] } = definition
   return {
     ...toOffered(name, definition, toEntry(definition)),
@@ -38,7 +38,7 @@ export function compilePrompt (definition: PromptDefinition, complain: Complain)
   }
 }
 
-function findFaults ({ render, arguments: args = [] }: PromptDefinition): string[] {
+function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition): string[] {
   const names = args.map(({ name }) => name)
   return [
     ...(typeof render === 'function' ? [] : ['render: must be a function']),

@@ -4,7 +4,7 @@ import type { CompletionSource } from '../authoring/completion.ts'
 import type { ReadContext } from '../authoring/context.ts'
 import type { ListedResource, ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables } from '../authoring/define-resource.ts'
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
-import type { Complain } from './complaint.ts'
+import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { listedResourceShape, resourceShape, templateShape } from './definition-shapes.ts'
 import { toOffered, type Offered } from './offered.ts'
@@ -27,12 +27,12 @@ export interface CompiledTemplate extends Offered {
 
 type Readable = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
-/** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compileResource (definition: ResourceDefinition, readTtlMs: number, complain: Complain): CompiledResource | undefined {
+/** `undefined` where the definition is unusable; every problem has then been reported. */
+export function compileResource (definition: ResourceDefinition, readTtlMs: number, report: ReportProblem): CompiledResource | undefined {
   const verdict = resourceShape(definition)
-  const faults = verdict.ok ? findFaults(definition, definition.read) : verdict.problems
-  for (const fault of faults) complain('', fault)
-  if (faults.length > 0) return undefined
+  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
   return {
     ...toOffered(definition.uri, definition, toResourceEntry(definition.uri, definition)),
     mimeType: definition.mimeType,
@@ -41,18 +41,18 @@ export function compileResource (definition: ResourceDefinition, readTtlMs: numb
   }
 }
 
-/** `undefined` where the definition is unusable; every reason has then been complained of. */
-export function compileTemplate (definition: ResourceTemplateDefinition, readTtlMs: number, complain: Complain): CompiledTemplate | undefined {
+/** `undefined` where the definition is unusable; every problem has then been reported. */
+export function compileTemplate (definition: ResourceTemplateDefinition, readTtlMs: number, report: ReportProblem): CompiledTemplate | undefined {
   const verdict = templateShape(definition)
-  const faults = verdict.ok ? findFaults(definition, definition.read) : verdict.problems
-  for (const fault of faults) complain('', fault)
-  if (faults.length > 0) return undefined
-  const template = readTemplate(definition.uriTemplate, complain)
+  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
+  const template = readTemplate(definition.uriTemplate, report)
   if (template === undefined) return undefined
   const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
   for (const [variable, source] of Object.entries(definition.complete ?? {})) {
-    if (!completions.has(variable)) complain(`complete.${variable}`, 'names no variable of the uriTemplate')
-    else if (!isCompletionSource(source)) complain(`complete.${variable}`, 'must be a list of strings or a function')
+    if (!completions.has(variable)) report(`complete.${variable}`, 'names no variable of the uriTemplate')
+    else if (!isCompletionSource(source)) report(`complete.${variable}`, 'must be a list of strings or a function')
     else completions.set(variable, source)
   }
   return {
@@ -66,14 +66,14 @@ export function compileTemplate (definition: ResourceTemplateDefinition, readTtl
 }
 
 /** The concrete resources that a template names, for the list. */
-export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, complain: Complain): Promise<Offered[]> {
+export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem): Promise<Offered[]> {
   if (definition.list === undefined) return []
   const listed: readonly ListedResource[] = await definition.list()
   return listed.flatMap((entry, index) => {
     const verdict = listedResourceShape(entry)
     const problems = verdict.ok ? [] : [...verdict.problems]
     if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) problems.push('must have either uri or variables')
-    for (const problem of problems) complain(`list()[${index}]`, problem)
+    for (const problem of problems) report(`list()[${index}]`, problem)
     if (problems.length > 0) return []
     const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
     const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
@@ -81,7 +81,7 @@ export async function listTemplate (definition: ResourceTemplateDefinition, temp
   })
 }
 
-function findFaults ({ cache, scopes = [] }: Readable, read: unknown): string[] {
+function findReadableProblems ({ cache, scopes = [] }: Readable, read: unknown): string[] {
   return [
     ...(typeof read === 'function' ? [] : ['read: must be a function']),
     ...(cache?.cacheScope === 'public' && scopes.length > 0 ? ['cache.cacheScope: cannot be public, because scopes decide who may read this'] : [])
@@ -93,12 +93,12 @@ function toCacheHints ({ cache }: Readable, readTtlMs: number): CacheHints {
   return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
 }
 
-function readTemplate (text: string, complain: Complain): UriTemplate | undefined {
+function readTemplate (text: string, report: ReportProblem): UriTemplate | undefined {
   try {
     return createUriTemplate(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    complain('uriTemplate', error.message)
+    report('uriTemplate', error.message)
     return undefined
   }
 }

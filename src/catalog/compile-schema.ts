@@ -10,8 +10,8 @@ export interface SchemaCompilers { readonly input: SchemaCompiler, readonly outp
 
 export interface CompiledSchema { readonly schema: JsonSchema, readonly check: Check }
 
-/** `undefined` where the schema is unusable; every reason has then been complained of. */
-export function compileSchema (schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, complain: (rule: string) => void): CompiledSchema | undefined {
+/** `undefined` where the schema is unusable; every problem has then been reported. */
+export function compileSchema (schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void): CompiledSchema | undefined {
   try {
     if (isStandardSchema(schema)) {
       const json = toJsonSchema(schema, direction)
@@ -20,13 +20,13 @@ export function compileSchema (schema: object, direction: 'input' | 'output', co
       return { schema: json, check: toCheck(schema) }
     }
     if (!isObject(schema)) {
-      complain('must be a JSON Schema object or a Standard Schema')
+      report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
     return { schema, check: compilers[direction].compile(schema) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
-    for (const fault of error.faults) complain(fault)
+    for (const fault of error.faults) report(fault)
     return undefined
   }
 }

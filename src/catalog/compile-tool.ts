@@ -6,7 +6,7 @@ import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
-import type { Complain } from './complaint.ts'
+import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, type MirroredParam } from './mirrored-params.ts'
 import { toOffered, type Offered } from './offered.ts'
@@ -23,32 +23,32 @@ export interface CompiledTool extends Offered {
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 /**
- * `undefined` where the definition is unusable; every reason has then been complained of.
+ * `undefined` where the definition is unusable; every problem has then been reported.
  * @param remark what the service itself has to say to the model, after the tool's own description.
  */
-export function compileTool (definition: ToolDefinition, compilers: SchemaCompilers, complain: Complain, remark?: string): CompiledTool | undefined {
+export function compileTool (definition: ToolDefinition, compilers: SchemaCompilers, report: ReportProblem, remark?: string): CompiledTool | undefined {
   const verdict = toolShape(definition)
   if (!verdict.ok) {
-    for (const problem of verdict.problems) complain('', problem)
+    for (const problem of verdict.problems) report('', problem)
     return undefined
   }
   if (typeof definition.run !== 'function') {
-    complain('run', 'must be a function')
+    report('run', 'must be a function')
     return undefined
   }
-  const input = compileSchema(definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => complain('inputSchema', rule))
+  const input = compileSchema(definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule))
   const output = definition.outputSchema === undefined
     ? undefined
-    : compileSchema(definition.outputSchema, 'output', compilers, (rule) => complain('outputSchema', rule))
+    : compileSchema(definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule))
   if (input === undefined || (definition.outputSchema !== undefined && output === undefined)) return undefined
   if (input.schema.type !== 'object') {
-    complain('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
+    report('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
     return undefined
   }
   const { requiredCapabilities, timeoutMs } = definition
   return {
     ...toOffered(definition.name, definition, toEntry(definition, remark, input.schema, output?.schema)),
-    mirroredParams: findMirroredParams(input.schema, (place, rule) => complain(`inputSchema${place}`, rule)),
+    mirroredParams: findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule)),
     requiredCapabilities,
     timeoutMs,
     checkInput: input.check,

@@ -5,9 +5,9 @@ import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Implementation } from '../protocol/primitives.ts'
-import type { Complaint } from './complaint.ts'
+import type { Problem } from './problem.ts'
 
-/** A definition and where it was found, for complaints about it. */
+/** A definition and where it was found, for the problems that are reported about it. */
 export interface Located<D> {
   readonly definition: D
   readonly file: string
@@ -36,5 +36,5 @@ export interface CatalogContents {
   /** For resources that are files: what changes whenever the file does. By URI. */
   readonly stamps: ReadonlyMap<string, string>
   /** What already went wrong while reading. */
-  readonly complaints: readonly Complaint[]
+  readonly problems: readonly Problem[]
 }

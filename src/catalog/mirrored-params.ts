@@ -4,6 +4,7 @@
 import type { MirroredField } from '../protocol/header-values.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
+import type { ReportProblem } from './problem.ts'
 
 export interface MirroredParam {
   readonly header: string
@@ -18,7 +19,7 @@ const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'depen
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /** Finds the annotated properties, or says what is wrong with them: a client drops a tool that breaks these rules. */
-export function findMirroredParams (schema: JsonSchema, complain: (place: string, rule: string) => void): MirroredParam[] {
+export function findMirroredParams (schema: JsonSchema, report: ReportProblem): MirroredParam[] {
   const params: MirroredParam[] = []
   const names = new Set<string>()
   walk(schema, '', [])
@@ -46,15 +47,15 @@ export function findMirroredParams (schema: JsonSchema, complain: (place: string
   function note (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
     const name = node[KEYWORD]
     if (typeof name !== 'string' || !TOKEN.test(name)) {
-      complain(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`)
+      report(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`)
     } else if (names.has(name.toLowerCase())) {
-      complain(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
+      report(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
     } else if (path === undefined || path.length === 0) {
-      complain(place, 'must stand on a property that is reached through "properties" alone')
+      report(place, 'must stand on a property that is reached through "properties" alone')
     } else if (node.type !== 'string' && node.type !== 'integer' && node.type !== 'boolean') {
-      complain(place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`)
+      report(place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`)
     } else if (node.type === 'integer' && !isSafeRange(node)) {
-      complain(place, 'must stand on an integer within ±(2^53 − 1)')
+      report(place, 'must stand on an integer within ±(2^53 − 1)')
     } else {
       names.add(name.toLowerCase())
       params.push({ header: `Mcp-Param-${name}`, path })

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { CatalogError, type Complaint } from '../catalog/complaint.ts'
+import { CatalogError, type Problem } from '../catalog/problem.ts'
 import type { CatalogContents, Located, ServerSettings } from '../catalog/contents.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
@@ -67,7 +67,7 @@ async function loadFolder (root: string, { maxResourceBytes, trivet }: CatalogFo
     templates: [...reading.templates, ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])],
     handles: reading.handles(),
     stamps: plain.stamps,
-    complaints: reading.complaints
+    problems: reading.complaints
   }
 }
 
@@ -93,7 +93,7 @@ class Reading {
   readonly prompts: Array<Located<PromptDefinition>> = []
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
-  readonly complaints: Complaint[] = []
+  readonly complaints: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
 

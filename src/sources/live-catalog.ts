@@ -2,7 +2,7 @@
 
 import { createCatalog, type Catalog } from '../catalog/catalog.ts'
 import { compileCatalog } from '../catalog/compile-catalog.ts'
-import { CatalogError } from '../catalog/complaint.ts'
+import { CatalogError } from '../catalog/problem.ts'
 import type { Snapshot, SnapshotOptions } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
@@ -64,8 +64,8 @@ export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log
       for (const list of lists) await publish({ type: `${list}-changed` })
       for (const uri of updatedUris) await publish({ type: 'resource-updated', uri })
     } catch (error) {
-      const complaints = error instanceof CatalogError ? error.complaints : undefined
-      log.error({ catalog: source.name, complaints, err: error }, 'catalog not reloaded: the one from before keeps serving')
+      const problems = error instanceof CatalogError ? error.problems : undefined
+      log.error({ catalog: source.name, problems, err: error }, 'catalog not reloaded: the one from before keeps serving')
     }
   }
 

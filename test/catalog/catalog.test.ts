@@ -10,7 +10,7 @@ const at = <D>(...definitions: D[]): Array<Located<D>> => definitions.map((defin
 const server: CatalogContents['server'] = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
 
 async function snapshotOf (contents: Partial<CatalogContents>): Promise<Snapshot> {
-  return await compileCatalog({ server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), complaints: [], ...contents }, { pageSize: 10 })
+  return await compileCatalog({ server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: [], ...contents }, { pageSize: 10 })
 }
 
 const tool = (options: object = {}) => defineTool({ name: 'tool', run: () => 'a', ...options })

@@ -16,11 +16,11 @@ import { send, type Message } from '../helpers/request.ts'
 
 const moduleOf = (text: string): string => `import { definePrompt, defineResource, defineResourceTemplate, defineTool } from 'trivet'\n${text}\n`
 
-/** Compiles a tool and what was complained of, as `place: rule`. */
-function compile (definition: ReturnType<typeof defineTool>): { tool: CompiledTool | undefined, complaints: string[] } {
-  const complaints: string[] = []
+/** Compiles a tool and the reported problems, as `place: rule`. */
+function compile (definition: ReturnType<typeof defineTool>): { tool: CompiledTool | undefined, problems: string[] } {
+  const problems: string[] = []
   const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
-  return { tool: compileTool(definition, compilers, (place, rule) => complaints.push(`${place}: ${rule}`)), complaints }
+  return { tool: compileTool(definition, compilers, (place, rule) => problems.push(`${place}: ${rule}`)), problems }
 }
 
 const entryOf = (tool: CompiledTool | undefined): Message => JSON.parse(tool?.json ?? 'null')
@@ -53,8 +53,8 @@ t.test('passes schemas through as they were written (110, 114)', async (t) => {
     additionalProperties: false
   }
   const outputSchema: object = { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: { type: 'string' } }, type: ['array', 'null'], items: { $ref: '#/definitions/a' } }
-  const { tool, complaints } = compile(defineTool({ name: 'a', inputSchema, outputSchema, run: () => null }))
-  t.strictSame(complaints, [])
+  const { tool, problems } = compile(defineTool({ name: 'a', inputSchema, outputSchema, run: () => null }))
+  t.strictSame(problems, [])
   t.equal(JSON.stringify(entryOf(tool).inputSchema), JSON.stringify(inputSchema))
   t.equal(JSON.stringify(entryOf(tool).outputSchema), JSON.stringify(outputSchema))
 })
@@ -101,8 +101,8 @@ const KINDS = {
 
 for (const [kind, schema] of Object.entries(KINDS)) {
   t.test(`checks arguments against a schema of ${kind}, and fills in its defaults (126)`, async (t) => {
-    const { tool, complaints } = compile(defineTool({ name: 'a', inputSchema: schema, outputSchema: schema, run: () => ({ s: 'x' }) }))
-    t.strictSame(complaints, [])
+    const { tool, problems } = compile(defineTool({ name: 'a', inputSchema: schema, outputSchema: schema, run: () => ({ s: 'x' }) }))
+    t.strictSame(problems, [])
     t.strictSame(await tool?.checkInput({ s: 'x' }), { ok: true, value: { n: 5, s: 'x' } })
     t.match(await tool?.checkInput({ n: 'x' }), { ok: false, problems: [/^(?:n|s): /, /^(?:n|s): /] })
     t.match(await tool?.checkOutput?.({ s: 5 }), { ok: false, problems: [/^s: /] })
@@ -146,24 +146,24 @@ t.test('a catalog whose node_modules has the libraries may use each of them', as
   }
 })
 
-t.test('complains of a schema of a library that cannot say what it is', async (t) => {
+t.test('reports a schema of a library that cannot say what it is', async (t) => {
   const cases: ReadonlyArray<readonly [object, RegExp]> = [
     [v.object({ n: v.number() }), /^inputSchema: a valibot schema that cannot describe itself as JSON Schema; wrap it/],
     [z.object({ n: z.custom<Date>() }).and(z.object({ d: z.date() })), /^inputSchema: the zod schema has no JSON Schema: /],
     [z.string(), /^inputSchema: must have "type": "object" at its root, got "string"/]
   ]
-  for (const [inputSchema, complaint] of cases) {
-    const { tool, complaints } = compile(defineTool({ name: 'a', inputSchema, run: () => '' }))
+  for (const [inputSchema, problem] of cases) {
+    const { tool, problems } = compile(defineTool({ name: 'a', inputSchema, run: () => '' }))
     t.equal(tool, undefined)
-    t.match(complaints, [complaint])
+    t.match(problems, [problem])
   }
 })
 
-t.test('complains of a bad name whatever the schema holds', async (t) => {
+t.test('reports a bad name whatever the schema holds', async (t) => {
   const circular: { [key: string]: unknown } = { type: 'object' }
   circular.self = circular
   for (const inputSchema of [...Object.values(KINDS), z.object({ n: z.bigint().default(5n) }), circular]) {
-    t.match(compile(defineTool({ name: 'a b', inputSchema, run: () => '' })).complaints, [/^: name: must match pattern/])
+    t.match(compile(defineTool({ name: 'a b', inputSchema, run: () => '' })).problems, [/^: name: must match pattern/])
   }
 })
 

@@ -3,15 +3,15 @@ import { findMirroredParams, mirroredFields } from '../../src/catalog/mirrored-p
 import type { JsonSchema } from '../../src/protocol/primitives.ts'
 
 function find (schema: JsonSchema) {
-  const complaints: string[] = []
-  const params = findMirroredParams(schema, (place, rule) => complaints.push(`${place} ${rule}`))
-  return { params, complaints }
+  const problems: string[] = []
+  const params = findMirroredParams(schema, (place, rule) => problems.push(`${place} ${rule}`))
+  return { params, problems }
 }
 
 const annotated = (type: string, header: unknown = 'Region') => ({ type, 'x-mcp-header': header })
 
 t.test('finds annotated properties, nested ones by their path (40)', async (t) => {
-  const { params, complaints } = find({
+  const { params, problems } = find({
     type: 'object',
     properties: {
       region: annotated('string'),
@@ -19,7 +19,7 @@ t.test('finds annotated properties, nested ones by their path (40)', async (t) =
       target: { type: 'object', properties: { zone: annotated('integer', 'Zone'), 'x/y': { type: 'object', properties: { dry: annotated('boolean', 'Dry-Run') } } } }
     }
   })
-  t.same(complaints, [])
+  t.same(problems, [])
   t.same(params, [
     { header: 'Mcp-Param-Region', path: ['region'] },
     { header: 'Mcp-Param-Zone', path: ['target', 'zone'] },
@@ -28,40 +28,40 @@ t.test('finds annotated properties, nested ones by their path (40)', async (t) =
 })
 
 t.test('takes properties that are called like keywords for what they are', async (t) => {
-  const { params, complaints } = find({ properties: { properties: { type: 'object', properties: { items: annotated('string') } }, enum: annotated('string', 'Enum') } })
-  t.same(complaints, [])
+  const { params, problems } = find({ properties: { properties: { type: 'object', properties: { items: annotated('string') } }, enum: annotated('string', 'Enum') } })
+  t.same(problems, [])
   t.same(params.map(({ path }) => path), [['properties', 'items'], ['enum']])
-  t.same(find({ properties: { 'x-mcp-header': { type: 'string' } } }), { params: [], complaints: [] })
+  t.same(find({ properties: { 'x-mcp-header': { type: 'string' } } }), { params: [], problems: [] })
 })
 
 t.test('does not read data for a schema', async (t) => {
   const data = { 'x-mcp-header': '' }
-  t.same(find({ properties: { a: { const: data, enum: [data], default: data, examples: [data] } } }), { params: [], complaints: [] })
+  t.same(find({ properties: { a: { const: data, enum: [data], default: data, examples: [data] } } }), { params: [], problems: [] })
 })
 
 t.test('refuses a name that is no HTTP token (116)', async (t) => {
   for (const name of ['', ' ', 'a b', 'a:b', 'a/b', 'a(b)', 'a\r\nb', 'é', 'a\0', 7, null, true, {}]) {
-    t.match(find({ properties: { a: annotated('string', name) } }), { params: [], complaints: [/^\/properties\/a\/x-mcp-header must be an HTTP token/] }, JSON.stringify(name))
+    t.match(find({ properties: { a: annotated('string', name) } }), { params: [], problems: [/^\/properties\/a\/x-mcp-header must be an HTTP token/] }, JSON.stringify(name))
   }
-  t.same(find({ properties: { a: annotated('string', "!#$%&'*+-.^_`|~0aZ") } }).complaints, [])
+  t.same(find({ properties: { a: annotated('string', "!#$%&'*+-.^_`|~0aZ") } }).problems, [])
 })
 
 t.test('refuses the same name twice, in whatever case (117)', async (t) => {
-  const { complaints } = find({ properties: { a: annotated('string', 'Region'), b: { type: 'object', properties: { c: annotated('string', 'REGION') } } } })
-  t.match(complaints, [/^\/properties\/b\/properties\/c\/x-mcp-header names the header Mcp-Param-REGION a second time/])
+  const { problems } = find({ properties: { a: annotated('string', 'Region'), b: { type: 'object', properties: { c: annotated('string', 'REGION') } } } })
+  t.match(problems, [/^\/properties\/b\/properties\/c\/x-mcp-header names the header Mcp-Param-REGION a second time/])
 })
 
 t.test('refuses a type that is neither string nor integer nor boolean (118)', async (t) => {
   for (const type of ['number', 'array', 'object', 'null', ['string', 'null'], undefined]) {
-    t.match(find({ properties: { a: { type, 'x-mcp-header': 'A' } } }).complaints, [/type string, integer or boolean/], String(type))
+    t.match(find({ properties: { a: { type, 'x-mcp-header': 'A' } } }).problems, [/type string, integer or boolean/], String(type))
   }
 })
 
 t.test('refuses an integer that a float cannot hold (118)', async (t) => {
   for (const bound of [{ maximum: 2 ** 53 }, { minimum: -(2 ** 53) }, { exclusiveMaximum: 1e300 }]) {
-    t.match(find({ properties: { a: { ...annotated('integer'), ...bound } } }).complaints, [/within ±\(2\^53 − 1\)/])
+    t.match(find({ properties: { a: { ...annotated('integer'), ...bound } } }).problems, [/within ±\(2\^53 − 1\)/])
   }
-  t.same(find({ properties: { a: { ...annotated('integer'), minimum: 0, maximum: 2 ** 53 - 1 } } }).complaints, [])
+  t.same(find({ properties: { a: { ...annotated('integer'), minimum: 0, maximum: 2 ** 53 - 1 } } }).problems, [])
 })
 
 const elsewhere: ReadonlyArray<readonly [place: string, schema: JsonSchema]> = [
@@ -80,7 +80,7 @@ const elsewhere: ReadonlyArray<readonly [place: string, schema: JsonSchema]> = [
 
 for (const [place, schema] of elsewhere) {
   t.test(`refuses an annotation under ${place}: only "properties" may lead to it (119, 120)`, async (t) => {
-    t.match(find(schema), { params: [], complaints: [/reached through "properties" alone/] })
+    t.match(find(schema), { params: [], problems: [/reached through "properties" alone/] })
   })
 }
 

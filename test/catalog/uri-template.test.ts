@@ -89,7 +89,7 @@ t.test('keeps variables apart from what every object has', async (t) => {
   t.match(Object.entries(createUriTemplate('x://{__proto__}').match('x://1') ?? {}), [['__proto__', '1']])
 })
 
-const malformed: ReadonlyArray<readonly [template: string, complaint: RegExp]> = [
+const malformed: ReadonlyArray<readonly [template: string, problem: RegExp]> = [
   ['x://{a', /unbalanced \{/],
   ['x://a}', /unbalanced \}/],
   ['x://{{a}}', /unbalanced/],

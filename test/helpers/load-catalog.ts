@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
-import { CatalogError, type Complaint } from '../../src/catalog/complaint.ts'
+import { CatalogError, type Problem } from '../../src/catalog/problem.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import * as trivet from '../../src/index.ts'
 import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
@@ -18,13 +18,13 @@ export async function loadSnapshot (root: string): Promise<Snapshot> {
 }
 
 /** Everything that is wrong with a catalog of these files. */
-export async function complaintsOf (t: Test, files: Files): Promise<readonly Complaint[]> {
+export async function problemsOf (t: Test, files: Files): Promise<readonly Problem[]> {
   const root = await writeCatalog(t, files)
   try {
     await loadSnapshot(root)
     return []
   } catch (error) {
-    if (error instanceof CatalogError) return error.complaints
+    if (error instanceof CatalogError) return error.problems
     throw error
   }
 }

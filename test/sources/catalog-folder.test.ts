@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createApp } from '../../src/app.ts'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
-import { complaintsOf, loadSnapshot } from '../helpers/load-catalog.ts'
+import { problemsOf, loadSnapshot } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 const keysOf = (offered: ReadonlyArray<{ key: string }>): string[] => offered.map(({ key }) => key)
@@ -122,19 +122,19 @@ t.test('complains of what is wrong in server.yaml', async (t) => {
     ['icons: [{ src: "javascript:alert(1)" }]', '', /^icons\[0\]\.src: /],
     ['- a list', '', /must be object/]
   ]
-  for (const [yaml, place, rule] of cases) t.match(await complaintsOf(t, { 'server.yaml': yaml }), [{ file: 'server.yaml', place, rule }], yaml)
-  t.strictSame(await complaintsOf(t, { 'server.yaml': '# nothing but a comment' }), [])
+  for (const [yaml, place, rule] of cases) t.match(await problemsOf(t, { 'server.yaml': yaml }), [{ file: 'server.yaml', place, rule }], yaml)
+  t.strictSame(await problemsOf(t, { 'server.yaml': '# nothing but a comment' }), [])
 })
 
 t.test('complains of a file in tools/ that is none, and says where it belongs', async (t) => {
-  t.match(await complaintsOf(t, { 'tools/rates.ts': 'export const rates = new Map()' }), [{
+  t.match(await problemsOf(t, { 'tools/rates.ts': 'export const rates = new Map()' }), [{
     file: 'tools/rates.ts', place: '', rule: 'exports nothing made by defineTool; code that tools share belongs in another folder, such as lib/'
   }])
 })
 
 t.test('complains of a definition in the wrong folder', async (t) => {
   const prompt = moduleOf("export const hello = definePrompt({ name: 'p', render: () => '' })")
-  t.match(await complaintsOf(t, { 'tools/p.ts': prompt, 'prompts/t.ts': toolModule('t'), 'resources/t.resource.ts': toolModule('t') }), [
+  t.match(await problemsOf(t, { 'tools/p.ts': prompt, 'prompts/t.ts': toolModule('t'), 'resources/t.resource.ts': toolModule('t') }), [
     { file: 'tools/p.ts', place: 'hello', rule: 'must be made by defineTool in this folder' },
     { file: 'prompts/t.ts', place: '', rule: 'must be made by definePrompt in this folder' },
     { file: 'resources/t.resource.ts', place: '', rule: 'must be made by defineResource or defineResourceTemplate in this folder' }
@@ -150,7 +150,7 @@ t.test('reports every complaint at once, each with file, place and rule', async 
     'prompts/p.md': '---\ndescription: [\n---\nText',
     'resources/r.resource.ts': moduleOf("export const r = defineResource({ uri: 'no uri', name: 'r', read: () => '' })")
   }
-  const complaints = await complaintsOf(t, files)
+  const complaints = await problemsOf(t, files)
   t.match(complaints, [
     { file: 'server.yaml', place: '', rule: /nmae/ },
     { file: 'tools/broken.ts', place: /line \d/, rule: /Unexpected token/ },
@@ -230,7 +230,7 @@ t.test('refuses what could not be served, when it loads (110, 112, 115, 116–12
     ['a list that fails', template("uriTemplate: 'x://{a}', list () { throw new Error('no database') }"), 'list', /^failed: no database$/]
   ]
   for (const [what, files, place, rule] of refused) {
-    const complaints = await complaintsOf(t, files)
+    const complaints = await problemsOf(t, files)
     t.match(complaints, [{ place, rule }], what)
     t.equal(complaints.length, 1, `${what}: once`)
   }

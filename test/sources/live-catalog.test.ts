@@ -134,7 +134,7 @@ t.test('keeps serving what it has while the new catalog does not load, says why,
   await writeInPlace(root, 'tools/b.ts', 'const b = (\n')
   await until(() => errors().length > 0, 'a complaint', DEADLINE_MS)
   t.match(errors()[0], {
-    msg: 'catalog not reloaded: the one from before keeps serving', catalog: root, complaints: [{ file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected token' }]
+    msg: 'catalog not reloaded: the one from before keeps serving', catalog: root, problems: [{ file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected token' }]
   })
   await writeInPlace(root, 'tools/a.ts', saying('three'))
   await until(() => errors().length > 1, 'another complaint', DEADLINE_MS)
@@ -215,7 +215,7 @@ function createScriptedSource (): { source: CatalogSource, change: () => void, l
   const loads: Array<(contents: Partial<CatalogContents>) => void> = []
   let listener: (() => void) | undefined
   const server = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
-  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), complaints: [] }
+  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: [] }
   return {
     loads,
     change: () => listener?.(),
@@ -291,7 +291,7 @@ t.test('stops watching when it is closed, and drops what is being loaded', async
 
 t.test('stops watching where the first load fails', async (t) => {
   const { loads, opening, watched } = await openScripted()
-  loads[0]?.({ complaints: [{ file: 'a', place: '', rule: 'is wrong' }] })
+  loads[0]?.({ problems: [{ file: 'a', place: '', rule: 'is wrong' }] })
   await t.rejects(opening, { name: 'CatalogError', message: /a: is wrong/ })
   t.notOk(watched())
 })

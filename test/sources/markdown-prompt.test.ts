@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import type { Files } from '../helpers/catalog-folder.ts'
-import { complaintsOf } from '../helpers/load-catalog.ts'
+import { problemsOf } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 type Values = { readonly [name: string]: string }
@@ -117,5 +117,5 @@ t.test('complains of what is wrong with a file, at its line', async (t) => {
     ['', '', /^has no text$/],
     [`${withArguments('a', 'a')}{{a}}`, '', /^arguments: "a" is named twice$/]
   ]
-  for (const [text, place, rule] of cases) t.match(await complaintsOf(t, { 'prompts/p.md': text }), [{ file: 'prompts/p.md', place, rule }], text)
+  for (const [text, place, rule] of cases) t.match(await problemsOf(t, { 'prompts/p.md': text }), [{ file: 'prompts/p.md', place, rule }], text)
 })

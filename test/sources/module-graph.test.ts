@@ -6,7 +6,7 @@ import * as trivet from '../../src/index.ts'
 import { createModuleGraph, type ModuleGraph, type Namespace } from '../../src/sources/module-graph.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../helpers/catalog-folder.ts'
 import { within } from '../helpers/deadline.ts'
-import { complaintsOf } from '../helpers/load-catalog.ts'
+import { problemsOf } from '../helpers/load-catalog.ts'
 
 const newGraph = (): ModuleGraph => createModuleGraph({ trivet })
 
@@ -207,7 +207,7 @@ t.test('says in which line a module is wrong, also after its types are gone', as
   ]
   for (const [files, place, rule] of cases) {
     const [file = ''] = Object.keys(files)
-    t.match(await complaintsOf(t, files), [{ file, place, rule }], String(rule))
+    t.match(await problemsOf(t, files), [{ file, place, rule }], String(rule))
   }
 })
 
@@ -226,7 +226,7 @@ t.test('has every importer complain of a shared file that fails, and names that 
     ['const a: number = (\n', 'in lib/shared.ts, line 2', 'Unexpected token'],
     ["import 'not-there'", 'in lib/shared.ts', /Cannot find package/]
   ] as const) {
-    t.match(await complaintsOf(t, { 'tools/a.ts': importing('a'), 'tools/b.ts': importing('b'), 'tools/c.ts': toolModule('c'), 'lib/shared.ts': shared }), [
+    t.match(await problemsOf(t, { 'tools/a.ts': importing('a'), 'tools/b.ts': importing('b'), 'tools/c.ts': toolModule('c'), 'lib/shared.ts': shared }), [
       { file: 'tools/a.ts', place, rule },
       { file: 'tools/b.ts', place, rule }
     ])

@@ -1,6 +1,6 @@
 // What keeps a catalog from loading: all of it at once, each with its file, its place and the rule that it breaks.
 
-export interface Complaint {
+export interface Problem {
   /** Relative to the catalog folder. */
   readonly file: string
   /** Where in the file: a line, an export, a field. Empty where the whole file is meant. */
@@ -11,18 +11,18 @@ export interface Complaint {
 
 /** A catalog that does not load. */
 export class CatalogError extends Error {
-  readonly complaints: readonly Complaint[]
+  readonly problems: readonly Problem[]
 
-  constructor (complaints: readonly Complaint[]) {
-    super(`The catalog does not load:\n${complaints.map((complaint) => `  ${toLine(complaint)}`).join('\n')}`)
+  constructor (problems: readonly Problem[]) {
+    super(`The catalog does not load:\n${problems.map((problem) => `  ${toLine(problem)}`).join('\n')}`)
     this.name = 'CatalogError'
-    this.complaints = complaints
+    this.problems = problems
   }
 }
 
-function toLine ({ file, place, rule }: Complaint): string {
+function toLine ({ file, place, rule }: Problem): string {
   return place === '' ? `${file}: ${rule}` : `${file}: ${place}: ${rule}`
 }
 
-/** Notes one complaint about the definition at hand. */
-export type Complain = (place: string, rule: string) => void
+/** Notes one problem about the definition at hand. */
+export type ReportProblem = (place: string, rule: string) => void
