@@ -10,14 +10,14 @@ export type Schema = object
 type IsTypeBox<S> = S extends { readonly '~kind': string } ? true : false
 
 /** A plain schema whose `enum`s are known only when the catalog loads says of them just their type. */
-type Readable<S> =
+type TypedSchema<S> =
   IsTypeBox<S> extends true ? S
     : S extends { readonly enum: readonly unknown[] } ? number extends S['enum']['length'] ? Omit<S, 'enum'> : S
-      : S extends { readonly properties: infer P } ? Omit<S, 'properties'> & { readonly properties: { readonly [K in keyof P]: Readable<P[K]> } }
-        : S extends { readonly items: infer I } ? Omit<S, 'items'> & { readonly items: Readable<I> } : S
+      : S extends { readonly properties: infer P } ? Omit<S, 'properties'> & { readonly properties: { readonly [K in keyof P]: TypedSchema<P[K]> } }
+        : S extends { readonly items: infer I } ? Omit<S, 'items'> & { readonly items: TypedSchema<I> } : S
 
 /** What a schema says; a schema that is too wide to say anything leaves the value as it comes. */
-type TypeOf<S, Otherwise> = Readable<S> extends infer R extends TSchema ? unknown extends Static<R> ? Otherwise : Static<R> : Otherwise
+type TypeOf<S, Otherwise> = TypedSchema<S> extends infer R extends TSchema ? unknown extends Static<R> ? Otherwise : Static<R> : Otherwise
 
 type DefaultedKeys<S> = S extends { readonly properties: infer P }
   ? { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P]

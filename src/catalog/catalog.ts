@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ListName } from '../protocol/notifications.ts'
-import type { Offered } from './offered.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** What is different for clients after a replacement. */
@@ -42,7 +42,7 @@ function fingerprints ({ primitives: { tools, prompts, listed, templates } }: Sn
   return { tools: fingerprint(tools), prompts: fingerprint(prompts), resources: fingerprint([...listed, ...templates]) }
 }
 
-function fingerprint (offered: readonly Offered[]): string {
+function fingerprint (offered: readonly CompiledPrimitive[]): string {
   const hash = createHash('sha256')
   for (const { json, scopes } of offered) hash.update(`${json}\n${scopes.join(' ')}\n`)
   return hash.digest('hex')

@@ -9,7 +9,7 @@ import { compileResource, compileTemplate, listTemplate } from './compile-resour
 import { compileTool } from './compile-tool.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { createSchemaCompiler } from '../schema/json-schema.ts'
-import { inListOrder, type Offered } from './offered.ts'
+import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
 /** Throws a CatalogError with every problem. */
@@ -27,7 +27,7 @@ export async function compileCatalog (contents: CatalogContents, options: Snapsh
   const resources = compileAll(contents.resources, reporterOf, (definition, report) => compileResource(definition, readTtlMs, report))
   const templates = compileAll(contents.templates, reporterOf, (definition, report) => compileTemplate(definition, readTtlMs, report))
 
-  const listed: Array<Compiled<Offered>> = [...resources]
+  const listed: Array<Compiled<CompiledPrimitive>> = [...resources]
   for (const { compiled, located } of templates) {
     const report = reporterOf(located)
     try {
@@ -89,8 +89,8 @@ function messageOf (error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function inOrder<C extends Offered> (all: ReadonlyArray<Compiled<C>>): C[] {
-  return all.map(({ compiled }) => compiled).toSorted(inListOrder)
+function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): C[] {
+  return all.map(({ compiled }) => compiled).toSorted(compareListOrder)
 }
 
 function duplicates (all: readonly Keyed[]): Array<{ first: Keyed, second: Keyed }> {

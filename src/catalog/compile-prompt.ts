@@ -9,12 +9,12 @@ import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
 import { messagesShape } from './content-shapes.ts'
 import { isCompletionSource } from './completions.ts'
-import { toOffered, type Offered } from './offered.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
 
-export interface CompiledPrompt extends Offered {
+export interface CompiledPrompt extends CompiledPrimitive {
   readonly description: string | undefined
   readonly requiredArguments: readonly string[]
   /** By argument; an argument without suggestions has an empty list. */
@@ -30,7 +30,7 @@ export function compilePrompt (definition: PromptDefinition, report: ReportProbl
   if (problems.length > 0) return undefined
   const { name, description, arguments: args = [] } = definition
   return {
-    ...toOffered(name, definition, toEntry(definition)),
+    ...toCompiledPrimitive(name, definition, toPromptEntry(definition)),
     description,
     requiredArguments: args.filter(({ required }) => required === true).map((argument) => argument.name),
     completions: new Map(args.map((argument) => [argument.name, argument.complete ?? []])),
@@ -47,7 +47,7 @@ function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition)
   ]
 }
 
-function toEntry ({ name, title, description, icons, _meta, arguments: args }: PromptDefinition): Prompt {
+function toPromptEntry ({ name, title, description, icons, _meta, arguments: args }: PromptDefinition): Prompt {
   return {
     name,
     ...(title === undefined ? {} : { title }),

@@ -7,16 +7,16 @@ import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from 
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { listedResourceShape, resourceShape, templateShape } from './definition-shapes.ts'
-import { toOffered, type Offered } from './offered.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createUriTemplate, type UriTemplate } from './uri-template.ts'
 
-export interface CompiledResource extends Offered {
+export interface CompiledResource extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
-export interface CompiledTemplate extends Offered {
+export interface CompiledTemplate extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   readonly template: UriTemplate
@@ -25,7 +25,7 @@ export interface CompiledTemplate extends Offered {
   read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
-type Readable = Pick<ResourceDefinition, 'cache' | 'scopes'>
+type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
 /** `undefined` where the definition is unusable; every problem has then been reported. */
 export function compileResource (definition: ResourceDefinition, readTtlMs: number, report: ReportProblem): CompiledResource | undefined {
@@ -34,7 +34,7 @@ export function compileResource (definition: ResourceDefinition, readTtlMs: numb
   for (const problem of problems) report('', problem)
   if (problems.length > 0) return undefined
   return {
-    ...toOffered(definition.uri, definition, toResourceEntry(definition.uri, definition)),
+    ...toCompiledPrimitive(definition.uri, definition, toResourceEntry(definition.uri, definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     read: (ctx) => definition.read(ctx)
@@ -56,7 +56,7 @@ export function compileTemplate (definition: ResourceTemplateDefinition, readTtl
     else completions.set(variable, source)
   }
   return {
-    ...toOffered(definition.uriTemplate, definition, toTemplateEntry(definition)),
+    ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     template,
@@ -66,7 +66,7 @@ export function compileTemplate (definition: ResourceTemplateDefinition, readTtl
 }
 
 /** The concrete resources that a template names, for the list. */
-export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem): Promise<Offered[]> {
+export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem): Promise<CompiledPrimitive[]> {
   if (definition.list === undefined) return []
   const listed: readonly ListedResource[] = await definition.list()
   return listed.flatMap((entry, index) => {
@@ -77,11 +77,11 @@ export async function listTemplate (definition: ResourceTemplateDefinition, temp
     if (problems.length > 0) return []
     const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
     const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
-    return [toOffered(uri, definition, toResourceEntry(uri, { ...defaults, ...entry }))]
+    return [toCompiledPrimitive(uri, definition, toResourceEntry(uri, { ...defaults, ...entry }))]
   })
 }
 
-function findReadableProblems ({ cache, scopes = [] }: Readable, read: unknown): string[] {
+function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
   return [
     ...(typeof read === 'function' ? [] : ['read: must be a function']),
     ...(cache?.cacheScope === 'public' && scopes.length > 0 ? ['cache.cacheScope: cannot be public, because scopes decide who may read this'] : [])
@@ -89,7 +89,7 @@ function findReadableProblems ({ cache, scopes = [] }: Readable, read: unknown):
 }
 
 /** Private unless the author says otherwise: what a function returns may depend on who asks. */
-function toCacheHints ({ cache }: Readable, readTtlMs: number): CacheHints {
+function toCacheHints ({ cache }: ReadableDefinition, readTtlMs: number): CacheHints {
   return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
 }
 

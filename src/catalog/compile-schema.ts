@@ -26,7 +26,7 @@ export function compileSchema (schema: object, direction: 'input' | 'output', co
     return { schema, check: compilers[direction].compile(schema) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
-    for (const fault of error.faults) report(fault)
+    for (const fault of error.problems) report(fault)
     return undefined
   }
 }

@@ -9,9 +9,9 @@ import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, type MirroredParam } from './mirrored-params.ts'
-import { toOffered, type Offered } from './offered.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 
-export interface CompiledTool extends Offered {
+export interface CompiledTool extends CompiledPrimitive {
   readonly mirroredParams: readonly MirroredParam[]
   readonly requiredCapabilities: ClientCapabilities | undefined
   readonly timeoutMs: number | undefined
@@ -47,7 +47,7 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
   const { requiredCapabilities, timeoutMs } = definition
   return {
-    ...toOffered(definition.name, definition, toEntry(definition, remark, input.schema, output?.schema)),
+    ...toCompiledPrimitive(definition.name, definition, toToolEntry(definition, remark, input.schema, output?.schema)),
     mirroredParams: findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule)),
     requiredCapabilities,
     timeoutMs,
@@ -57,7 +57,7 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
 }
 
-function toEntry (definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Tool {
+function toToolEntry (definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Tool {
   const { name, title, annotations, icons, _meta } = definition
   const description = remark === undefined ? definition.description : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
   return {

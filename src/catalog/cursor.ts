@@ -1,8 +1,8 @@
 // The opaque name of a place in a list: the entry that came last. It means the same on every replica and after a reload.
 
-import type { Offered } from './offered.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
 
-type Place = Pick<Offered, 'key' | 'order'>
+type Place = Pick<CompiledPrimitive, 'key' | 'order'>
 
 const FORM = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
 

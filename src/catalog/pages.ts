@@ -3,7 +3,7 @@
 
 import type { CacheHints } from '../protocol/primitives.ts'
 import { readCursor, toCursor } from './cursor.ts'
-import { inListOrder, type Offered } from './offered.ts'
+import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import type { ResultWriter } from './result-json.ts'
 
 export interface Pages {
@@ -20,7 +20,7 @@ export interface PagesOptions {
 }
 
 /** @param offered in list order. */
-export function createPages (offered: readonly Offered[], { member, pageSize, cache, writer }: PagesOptions): Pages {
+export function createPages (offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions): Pages {
   const ready = new Map<number, Buffer>()
   for (let start = 0; start === 0 || start < offered.length; start += pageSize) ready.set(start, serialise(start))
 
@@ -43,13 +43,13 @@ export function createPages (offered: readonly Offered[], { member, pageSize, ca
   }
 }
 
-function firstAfter (offered: readonly Offered[], last: Pick<Offered, 'key' | 'order'>): number {
+function firstAfter (offered: readonly CompiledPrimitive[], last: Pick<CompiledPrimitive, 'key' | 'order'>): number {
   let low = 0
   let high = offered.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const entry = offered[middle]
-    if (entry !== undefined && inListOrder(entry, last) <= 0) low = middle + 1
+    if (entry !== undefined && compareListOrder(entry, last) <= 0) low = middle + 1
     else high = middle
   }
   return low

@@ -7,10 +7,10 @@ import type { CacheHints } from '../protocol/primitives.ts'
 import { resourceContentsShape } from './content-shapes.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
-export interface ReadFacts { readonly uri: string, readonly mimeType: string | undefined, readonly cache: CacheHints }
+export interface ReadResultMetadata { readonly uri: string, readonly mimeType: string | undefined, readonly cache: CacheHints }
 
 /** `undefined` where there is no such resource. Throws a ContractError where the contents are malformed. */
-export function readResult (writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadFacts): string | undefined {
+export function readResult (writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata): string | undefined {
   if (output === undefined) return undefined
   const contents = toContents(output, uri, mimeType)
   const verdict = resourceContentsShape(contents)

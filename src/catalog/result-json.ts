@@ -25,7 +25,7 @@ export interface ResultWriter {
   toMessages (messages: readonly PromptMessage[]): readonly PromptMessage[]
   toContents (contents: readonly ResourceContents[]): readonly ResourceContents[]
   /** Whether the value may go out as structured content. Its text goes out in any case. */
-  carries (structuredContent: unknown): boolean
+  mayBeStructuredContent (structuredContent: unknown): boolean
 }
 
 /**
@@ -48,6 +48,6 @@ export function createResultWriter (info: Implementation): ResultWriter {
     toContent: (blocks) => blocks,
     toMessages: (messages) => messages,
     toContents: (contents) => contents,
-    carries: () => true
+    mayBeStructuredContent: () => true
   }
 }

@@ -9,7 +9,7 @@ import type { Check, Verdict } from '../schema/check.ts'
 import { contentBlocksShape } from './content-shapes.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
-interface Parts { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
+interface ResultMembers { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
 
 function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
@@ -25,22 +25,22 @@ export const toolErrorResult = (writer: ResultWriter, error: ToolError): string 
 
 /** Throws a ContractError where the output is not what the tool promised. */
 export function outputResult (writer: ResultWriter, output: unknown, checkOutput: Check | undefined): string | Promise<string> {
-  if (isToolResult(output)) return sayAll(writer, output, checkOutput)
-  if (checkOutput !== undefined) return checked(writer, checkOutput(output))
+  if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
+  if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
   if (typeof output === 'string') return textResult(writer, output)
-  if (isObject(output) && Array.isArray(output.content)) return sayAll(writer, readCallToolResult(output), undefined)
+  if (isObject(output) && Array.isArray(output.content)) return explicitResult(writer, readCallToolResult(output), undefined)
   if (output === undefined) return write(writer, { content: '[]' })
   return structuredResult(writer, output)
 }
 
 /** Structured content, with its text for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown): string {
-  const json = toJson(value)
-  return write(writer, { content: `[${textBlock(json)}]`, ...(writer.carries(value) && { structuredContent: json }) })
+  const json = toStructuredJson(value)
+  return write(writer, { content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json }) })
 }
 
-function checked (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
-  if (verdict instanceof Promise) return verdict.then((settled) => checked(writer, settled))
+function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
+  if (verdict instanceof Promise) return verdict.then((settled) => checkedResult(writer, settled))
   return structuredResult(writer, acceptedValue(verdict))
 }
 
@@ -49,13 +49,13 @@ function acceptedValue (verdict: Verdict): unknown {
   return verdict.value
 }
 
-async function sayAll (writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined): Promise<string> {
+async function explicitResult (writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined): Promise<string> {
   const { content, isError = false, _meta } = result
-  const parts: Parts = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
+  const parts: ResultMembers = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
   let { structuredContent } = result
   if (checkOutput !== undefined && !isError) structuredContent = acceptedValue(await checkOutput(structuredContent))
-  const structured = structuredContent === undefined ? undefined : toJson(structuredContent)
-  if (structured !== undefined && writer.carries(structuredContent)) parts.structuredContent = structured
+  const structured = structuredContent === undefined ? undefined : toStructuredJson(structuredContent)
+  if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) parts.structuredContent = structured
   if (content !== undefined) {
     const verdict = contentBlocksShape(content)
     if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
@@ -82,7 +82,7 @@ function toBlocks (content: unknown): ContentBlock[] {
   return Array.isArray(content) ? content : []
 }
 
-function write (writer: ResultWriter, { content, structuredContent, isError = false, meta }: Parts): string {
+function write (writer: ResultWriter, { content, structuredContent, isError = false, meta }: ResultMembers): string {
   const structured = structuredContent === undefined ? '' : `,"structuredContent":${structuredContent}`
   return writer.write(`"content":${content}${structured}${isError ? ',"isError":true' : ''}`, meta)
 }
@@ -91,7 +91,7 @@ function textBlock (text: string): string {
   return `{"type":"text","text":${JSON.stringify(text)}}`
 }
 
-function toJson (value: unknown): string {
+function toStructuredJson (value: unknown): string {
   const json: string | undefined = JSON.stringify(value)
   if (json === undefined) throw new ContractError('the structured content', ['is not a JSON value'])
   return json

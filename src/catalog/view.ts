@@ -5,7 +5,7 @@ import type { CacheScope } from '../protocol/primitives.ts'
 import type { CompiledPrompt } from './compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
 import type { CompiledTool } from './compile-tool.ts'
-import { inListOrder, type Offered } from './offered.ts'
+import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
 
@@ -16,7 +16,7 @@ export interface Primitives {
   readonly resources: readonly CompiledResource[]
   readonly templates: readonly CompiledTemplate[]
   /** What `resources/list` shows: the resources, and the concrete ones that templates name. */
-  readonly listed: readonly Offered[]
+  readonly listed: readonly CompiledPrimitive[]
 }
 
 export interface ViewOptions { readonly writer: ResultWriter, readonly pageSize: number, readonly listTtlMs: number }
@@ -39,14 +39,14 @@ export interface View {
 
 /** @param isGranted whether the caller holds a scope. */
 export function createView (all: Primitives, isGranted: (scope: string) => boolean, { writer, pageSize, listTtlMs }: ViewOptions): View {
-  const maySee = ({ scopes }: Offered) => scopes.every(isGranted)
+  const maySee = ({ scopes }: CompiledPrimitive) => scopes.every(isGranted)
   const tools = byKey(all.tools.filter(maySee))
   const prompts = byKey(all.prompts.filter(maySee))
   const resources = byKey(all.resources)
   const templates = byKey(all.templates.filter(maySee))
-  const specificFirst = all.templates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || inListOrder(a, b))
+  const specificFirst = all.templates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b))
 
-  const pagesOf = (member: string, offered: readonly Offered[]) => createPages(offered.filter(maySee), {
+  const pagesOf = (member: string, offered: readonly CompiledPrimitive[]) => createPages(offered.filter(maySee), {
     member, pageSize, writer, cache: { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
   })
 
@@ -77,10 +77,10 @@ export function createView (all: Primitives, isGranted: (scope: string) => boole
 }
 
 /** A list may be shared between callers only where no scope rule can make it differ between them. */
-function cacheScopeOf (offered: readonly Offered[]): CacheScope {
+function cacheScopeOf (offered: readonly CompiledPrimitive[]): CacheScope {
   return offered.some(({ scopes }) => scopes.length > 0) ? 'private' : 'public'
 }
 
-function byKey<T extends Offered> (offered: readonly T[]): ReadonlyMap<string, T> {
+function byKey<T extends CompiledPrimitive> (offered: readonly T[]): ReadonlyMap<string, T> {
   return new Map(offered.map((one) => [one.key, one]))
 }

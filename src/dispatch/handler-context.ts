@@ -60,7 +60,7 @@ export class HandlerContext implements Context {
   get log (): Log {
     const at = (level: LogLevel): Log[LogLevel] => (message, data) => {
       this.#request.log[SERVICE_LEVELS[level]]({ ...data }, message)
-      this.#request.tell(level, message, data)
+      this.#request.sendLogMessage(level, message, data)
     }
     return {
       debug: at('debug'),

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import type { MessageSink } from '../events/message-sink.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { MirroredField } from '../protocol/header-values.ts'
-import type { Era } from '../protocol/revisions.ts'
+import type { EraName } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -33,7 +33,7 @@ export type CallOptions = Pick<Call, 'handle'> & { readonly [K in Exclude<keyof 
 
 export interface Method {
   readonly name: string
-  readonly eras: readonly Era[]
+  readonly eras: readonly EraName[]
   /** The parameter that the `Mcp-Name` header mirrors. */
   readonly mirroredName: string | undefined
   /** Throws a ProtocolError where the params are wrong, or name a primitive that the caller does not have. */
@@ -43,7 +43,7 @@ export interface Method {
 export interface MethodOptions<T extends TSchema> {
   readonly name: string
   /** Both by default. */
-  readonly eras?: readonly Era[]
+  readonly eras?: readonly EraName[]
   /** The schema of the params, which is also their type. */
   readonly params: T
   /** None by default. */
@@ -52,7 +52,7 @@ export interface MethodOptions<T extends TSchema> {
   open (params: Static<T>, request: RequestContext): CallOptions
 }
 
-const BOTH_ERAS: readonly Era[] = ['modern', 'legacy']
+const BOTH_ERAS: readonly EraName[] = ['modern', 'legacy']
 const NO_FIELDS: readonly MirroredField[] = []
 
 function recoverNothing (error: unknown): never {

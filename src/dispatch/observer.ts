@@ -22,7 +22,7 @@ export interface Ending {
   /** The HTTP status, where there was an answer over HTTP. */
   readonly status: number | undefined
   /** The error that it was answered with. */
-  readonly failure: ProtocolError | undefined
+  readonly protocolError: ProtocolError | undefined
   /** What was thrown, where it was not answered with a result. For the log, never for a client. */
   readonly error: unknown
   /** Whether the client left or cancelled before the answer. */

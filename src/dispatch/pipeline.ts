@@ -1,7 +1,7 @@
 // The whole way of a request, for every era and every transport: find its method, check what the method declares, run it,
 // and answer. Nothing of this order is written anywhere else.
 
-import { findUndeclared } from '../input/client-needs.ts'
+import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { methodNotFound } from '../protocol/errors.ts'
 import { checkMirroredField } from '../protocol/header-values.ts'
 import type { Params, Request } from '../protocol/json-rpc.ts'
@@ -50,7 +50,9 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   function check (call: Call, request: RequestContext): void | Promise<void> {
     const { requiredCapabilities, mirroredParams } = call
     const { caller, caller: { envelope } } = request
-    const missing = requiredCapabilities === undefined ? undefined : findUndeclared(envelope.clientCapabilities, requiredCapabilities)
+    const missing = requiredCapabilities === undefined
+      ? undefined
+      : findMissingCapabilities(requiredCapabilities, envelope.clientCapabilities)
     if (missing !== undefined) throw support.toMissingCapability(missing)
     if (caller.mirror !== undefined) for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
     authorizer.authorize(call, request)
@@ -68,7 +70,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     if (typeof outcome !== 'string' && !Buffer.isBuffer(outcome)) return finishStream(outcome, lifetime, observed, outlet)
     lifetime.end()
     outlet.succeed(outcome)
-    conclude(observed, outlet, SUCCESS)
+    reportEnd(observed, outlet, SUCCESS)
   }
 
   /** The request lives as long as its stream, and of its context nothing else does. */
@@ -76,7 +78,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     const sink = outlet.openStream()
     sink.onClose((isComplete) => {
       lifetime.end()
-      conclude(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })
+      reportEnd(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })
     })
     open(sink)
   }
@@ -87,23 +89,23 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
       if (call === undefined) throw error
       result = call.recover(error)
     } catch (cause) {
-      return giveUp(cause, request)
+      return answerError(cause, request)
     }
     finish(result, request)
   }
 
-  function giveUp (error: unknown, { lifetime, observed, outlet }: RequestContext): void {
+  function answerError (error: unknown, { lifetime, observed, outlet }: RequestContext): void {
     lifetime.end()
     if (error instanceof RequestCancelled) {
       outlet.leaveUnanswered()
-      return conclude(observed, outlet, { failure: undefined, error, isCancelled: true })
+      return reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
     }
-    const failure = toProtocolError(error)
-    outlet.fail(failure)
-    conclude(observed, outlet, { failure, error, isCancelled: error instanceof ClientGone })
+    const protocolError = toProtocolError(error)
+    outlet.fail(protocolError)
+    reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
 
-  function conclude (observed: ObservedRequest, { status }: Outlet, ending: Pick<Ending, 'failure' | 'error' | 'isCancelled'>): void {
+  function reportEnd (observed: ObservedRequest, { status }: Outlet, ending: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>): void {
     observer.end(observed, { durationMs: performance.now() - observed.startedAt, status, ...ending })
   }
 
@@ -125,7 +127,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   }
 }
 
-const SUCCESS = { failure: undefined, error: undefined, isCancelled: false }
+const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false }
 
 function checkMirroredName ({ mirroredName }: Method, params: Params, caller: Caller): void {
   if (mirroredName === undefined || caller.mirror === undefined) return

@@ -10,14 +10,14 @@ import type { RequestId } from '../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../protocol/log-levels.ts'
 import { logNotification, progressNotification } from '../protocol/notifications.ts'
 import { hasProgressMessage } from '../protocol/revision-features.ts'
-import type { Era } from '../protocol/revisions.ts'
+import type { EraName } from '../protocol/revisions.ts'
 import type { Caller, Outlet, RequestLog } from './caller.ts'
 import { Lifetime } from './lifetime.ts'
 import type { Observed } from './observer.ts'
 
 /** What differs between the eras while a request is served. */
 export interface EraSupport {
-  readonly era: Era
+  readonly era: EraName
   /** The catalog as it is now, as a revision of the era shows it. */
   snapshotFor (revision: string): Snapshot
   /** How a client is asked for something in the middle of a request. */
@@ -85,7 +85,7 @@ export class RequestContext {
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
-  tell (level: LogLevel, message: string, data?: object): void {
+  sendLogMessage (level: LogLevel, message: string, data?: object): void {
     const { logLevel } = this.envelope
     if (logLevel === undefined || !this.lifetime.isActive || !isAtLeast(level, logLevel)) return
     this.outlet.notify(toLogNotification(level, message, data), level)

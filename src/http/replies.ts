@@ -32,7 +32,7 @@ export interface Replies {
 export function createReplies (observer: Required<Observer>): Replies {
   function end ({ id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>): void {
     observer.end({ requestId: id, method, principal, subject: undefined, revision: undefined }, {
-      durationMs: reply.elapsedTime, status: reply.statusCode, failure: undefined, error: undefined, isCancelled: false, ...ending
+      durationMs: reply.elapsedTime, status: reply.statusCode, protocolError: undefined, error: undefined, isCancelled: false, ...ending
     })
   }
 
@@ -42,7 +42,7 @@ export function createReplies (observer: Required<Observer>): Replies {
       // No JSON-RPC answer carries these two: they are failures of the HTTP request.
       const status = failure.code === INTERNAL_ERROR ? 500 : failure.code === UNAVAILABLE ? UNAVAILABLE : failure.httpStatus
       sendError(reply, readRequestId(request.body), failure, status)
-      end(request, reply, method, { failure, error })
+      end(request, reply, method, { protocolError: failure, error })
     },
     accept (request, reply) {
       reply.code(202).send()

@@ -6,24 +6,24 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { Verdict } from '../schema/check.ts'
 import { checkOf } from '../schema/reader.ts'
 import type { Form, Forms } from './form.ts'
-import { findJsonFault } from './json-fault.ts'
-import { plainAnswer, toRequestJson, type Answer, type Complain, type ToQuestion } from './question.ts'
+import { findJsonProblem } from './json-problem.ts'
+import { plainAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion } from './question.ts'
 
 const urlCheck = checkOf(Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) }))
 
-function checkMessage (message: unknown, complain: Complain): void {
-  if (typeof message !== 'string' || message.trim() === '') complain('message: must be a text that says why the answer is needed')
+function checkMessage (message: unknown, report: ReportQuestionProblem): void {
+  if (typeof message !== 'string' || message.trim() === '') report('message: must be a text that says why the answer is needed')
 }
 
 export function createFormQuestions (forms: Forms): ToQuestion {
-  return ({ message, requestedSchema }, complain) => {
-    checkMessage(message, complain)
+  return ({ message, requestedSchema }, report) => {
+    checkMessage(message, report)
     const form = forms.of(requestedSchema)
-    for (const fault of form.faults) complain(`schema: ${fault}`)
-    if (form.faults.length > 0) return undefined
+    for (const problem of form.problems) report(`schema: ${problem}`)
+    if (form.problems.length > 0) return undefined
     return {
       json: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}}}`,
-      needs: { elicitation: { form: {} } },
+      requiredCapabilities: { elicitation: { form: {} } },
       read: (response) => readFormResponse(form, response)
     }
   }
@@ -41,18 +41,18 @@ function readFormResponse (form: Form, response: unknown): Answer | undefined | 
   /** What is carried is what came: a schema that transforms does so again in each round. */
   function toAnswer (verdict: Verdict): Answer | undefined {
     // A number that is too large for JSON comes as Infinity, and would be carried as null.
-    return verdict.ok && findJsonFault(asked, '') === undefined ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) } : undefined
+    return verdict.ok && findJsonProblem(asked, '') === undefined ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) } : undefined
   }
 }
 
-export const toUrlQuestion: ToQuestion = ({ message, url }, complain) => {
-  checkMessage(message, complain)
+export const toUrlQuestion: ToQuestion = ({ message, url }, report) => {
+  checkMessage(message, report)
   const isUrl = urlCheck({ url })
-  if (!isUrl.ok) complain(`url: must be an absolute http or https URL, got ${JSON.stringify(url) ?? 'nothing'}`)
-  else if (hasCredentials(url)) complain('url: must not carry a user name or password; it is shown to the client')
+  if (!isUrl.ok) report(`url: must be an absolute http or https URL, got ${JSON.stringify(url) ?? 'nothing'}`)
+  else if (hasCredentials(url)) report('url: must not carry a user name or password; it is shown to the client')
   return {
     json: toRequestJson('elicitation/create', { mode: 'url', message, url }),
-    needs: { elicitation: { url: {} } },
+    requiredCapabilities: { elicitation: { url: {} } },
     read: (response) => isObject(response) && isAction(response.action) ? plainAnswer({ action: response.action }) : undefined
   }
 }

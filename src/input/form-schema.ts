@@ -43,7 +43,7 @@ function toKind (properties: TProperties): FieldKind {
   return { keywords: Object.keys(shape.properties), check: checkOf(shape) }
 }
 
-function kindOf (field: JsonSchema): FieldKind | undefined {
+function fieldKindOf (field: JsonSchema): FieldKind | undefined {
   switch (field.type) {
     case 'string': return 'enum' in field ? KINDS.choice : 'oneOf' in field ? KINDS.titledChoice : KINDS.text
     case 'number': return KINDS.number
@@ -67,7 +67,7 @@ export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchem
 
 function toFormField (field: JsonSchema, isChecked: boolean): JsonSchema {
   const worded = toWorded(isObject(field.items) ? { ...field, items: isChecked ? pick(toWorded(field.items), ['type', 'enum', 'anyOf']) : toWorded(field.items) } : field)
-  return isChecked ? pick(worded, kindOf(worded)?.keywords ?? Object.keys(worded)) : worded
+  return isChecked ? pick(worded, fieldKindOf(worded)?.keywords ?? Object.keys(worded)) : worded
 }
 
 /** Libraries write a choice of strings in several ways. */
@@ -83,24 +83,24 @@ function pick (from: JsonSchema, keys: readonly string[]): JsonSchema {
 }
 
 /** Everything that keeps a schema from being a form, each with its place; empty where it is one. */
-export function findFormFaults (schema: JsonSchema): string[] {
-  const faults = [...problemsOf(rootCheck(schema))]
-  if (faults.length > 0 || !isObject(schema.properties)) return faults
+export function findFormProblems (schema: JsonSchema): string[] {
+  const problems = [...problemsOf(rootCheck(schema))]
+  if (problems.length > 0 || !isObject(schema.properties)) return problems
   const { properties, required } = schema
   for (const [name, field] of Object.entries(properties)) {
-    if (isObject(field)) faults.push(...findFieldFaults(field).map((fault) => `properties.${name}${fault}`))
+    if (isObject(field)) problems.push(...findFieldProblems(field).map((problem) => `properties.${name}${problem}`))
   }
   for (const name of Array.isArray(required) ? required : []) {
-    if (!Object.hasOwn(properties, String(name))) faults.push(`required: names ${JSON.stringify(name)}, which is not among the properties`)
+    if (!Object.hasOwn(properties, String(name))) problems.push(`required: names ${JSON.stringify(name)}, which is not among the properties`)
   }
-  return faults
+  return problems
 }
 
-function findFieldFaults (field: JsonSchema): string[] {
-  const kind = kindOf(field)
+function findFieldProblems (field: JsonSchema): string[] {
+  const kind = fieldKindOf(field)
   if (kind === undefined) return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${JSON.stringify(field.type) ?? 'nothing'}`]
-  const faults = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
-  return faults.length > 0 ? faults : findContradictions(field)
+  const problems = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
+  return problems.length > 0 ? problems : findContradictions(field)
 }
 
 function problemsOf (verdict: Verdict): readonly string[] {
@@ -109,19 +109,19 @@ function problemsOf (verdict: Verdict): readonly string[] {
 
 /** What no schema can say of a field that is otherwise well-formed. */
 function findContradictions (field: JsonSchema): string[] {
-  const faults: string[] = []
+  const problems: string[] = []
   const choices = optionsOf(field)
   if (choices !== undefined) {
-    if (new Set(choices).size < choices.length) faults.push(': offers the same choice twice')
-    if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) faults.push('.enumNames: must have as many names as enum has choices')
+    if (new Set(choices).size < choices.length) problems.push(': offers the same choice twice')
+    if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) problems.push('.enumNames: must have as many names as enum has choices')
     const chosen = 'default' in field ? [field.default].flat() : []
-    for (const choice of chosen) if (!choices.includes(choice)) faults.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
+    for (const choice of chosen) if (!choices.includes(choice)) problems.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
   }
   for (const [least, most] of [['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']] as const) {
     const [low, high] = [field[least], field[most]]
-    if (typeof low === 'number' && typeof high === 'number' && low > high) faults.push(`.${least}: must not be greater than ${most}`)
+    if (typeof low === 'number' && typeof high === 'number' && low > high) problems.push(`.${least}: must not be greater than ${most}`)
   }
-  return faults
+  return problems
 }
 
 function optionsOf ({ enum: choices, oneOf, items }: JsonSchema): unknown[] | undefined {

@@ -4,13 +4,13 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
 import { createSchemaCompiler, SchemaError } from '../schema/json-schema.ts'
-import { findSchemaFaults } from '../schema/schema-limits.ts'
+import { findSchemaProblems } from '../schema/schema-limits.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-schema.ts'
-import { findFormFaults, toFormSchema } from './form-schema.ts'
+import { findFormProblems, toFormSchema } from './form-schema.ts'
 
 export interface Form {
   /** Why it cannot be sent; empty where it can. */
-  readonly faults: readonly string[]
+  readonly problems: readonly string[]
   /** The requested schema. */
   readonly json: string
   readonly fields: readonly string[]
@@ -50,7 +50,7 @@ export function createForms (): Forms {
         byStandardSchema.set(schema, form)
         return form
       }
-      return attempt(() => ofPlain(toJson(schema)))
+      return attempt(() => ofPlain(toSchemaJson(schema)))
     }
   }
 }
@@ -65,18 +65,18 @@ function toPlainForm (json: string, compile: (schema: JsonSchema) => Check): For
 /** What a form says can always be compiled, so that may wait until there is an answer to check. */
 function toForm (schema: JsonSchema, toCheck: () => Check): Form {
   const json = JSON.stringify(schema)
-  const limits = findSchemaFaults(schema, json)
-  const faults = limits.length > 0 ? limits : findFormFaults(schema)
+  const limits = findSchemaProblems(schema, json)
+  const problems = limits.length > 0 ? limits : findFormProblems(schema)
   let check: Check | undefined
   return {
-    faults,
+    problems,
     json,
     fields: isObject(schema.properties) ? Object.keys(schema.properties) : [],
     check: (content) => (check ??= toCheck())(content)
   }
 }
 
-function toJson (schema: unknown): string {
+function toSchemaJson (schema: unknown): string {
   try {
     return JSON.stringify(schema) ?? 'null'
   } catch (error) {
@@ -88,11 +88,11 @@ function attempt (toForm: () => Form): Form {
   try {
     return toForm()
   } catch (error) {
-    if (error instanceof SchemaError) return unusable(error.faults)
+    if (error instanceof SchemaError) return unusable(error.problems)
     throw error
   }
 }
 
-function unusable (faults: readonly string[]): Form {
-  return { faults, json: '', fields: [], check: () => ({ ok: false, problems: faults }) }
+function unusable (problems: readonly string[]): Form {
+  return { problems, json: '', fields: [], check: () => ({ ok: false, problems }) }
 }

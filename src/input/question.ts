@@ -6,7 +6,7 @@ export interface Question {
   /** The input request, `{ method, params }`, as JSON. */
   readonly json: string
   /** What the client must declare before it may be asked. */
-  readonly needs: ClientCapabilities
+  readonly requiredCapabilities: ClientCapabilities
   /** `undefined` for a response that does not fit the question. */
   read (response: unknown): Answer | undefined | Promise<Answer | undefined>
 }
@@ -18,11 +18,11 @@ export interface Answer {
   readonly json: string
 }
 
-/** Takes one complaint about what the author wrote. */
-export type Complain = (rule: string) => void
+/** Notes one problem of the question at hand. */
+export type ReportQuestionProblem = (rule: string) => void
 
-/** `undefined` where the question cannot be asked; every reason has then been complained of. */
-export type ToQuestion = (params: { readonly [key: string]: unknown }, complain: Complain) => Question | undefined
+/** `undefined` where the question cannot be asked; every problem has then been reported. */
+export type ToQuestion = (params: { readonly [key: string]: unknown }, report: ReportQuestionProblem) => Question | undefined
 
 /** An answer that reaches the handler as it came. */
 export function plainAnswer (value: unknown): Answer {

@@ -7,7 +7,7 @@ import type { RoundBinding } from './input-round.ts'
 import type { Sealer } from './sealer.ts'
 
 /** By key, each as JSON. */
-export interface Carried {
+export interface RequestState {
   readonly answers: Map<string, string>
   /** In an array, which is empty for `undefined`. */
   readonly results: Map<string, string>
@@ -16,7 +16,7 @@ export interface Carried {
 const PURPOSE = 'request state'
 const INVALID = 'requestState is not one that this request was given: it was changed, has expired or belongs to another request; send the request again without it and without inputResponses'
 
-export function toBytes ({ answers, results }: Carried): Buffer {
+export function toStateBytes ({ answers, results }: RequestState): Buffer {
   return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
 }
 
@@ -30,7 +30,7 @@ export function sealState (sealer: Sealer, bound: string, bytes: Buffer, expires
 }
 
 /** Throws invalid params for whatever is not a state of this request. */
-export function openState (sealer: Sealer, bound: string, requestState: string): Carried {
+export function openState (sealer: Sealer, bound: string, requestState: string): RequestState {
   const bytes = sealer.open(PURPOSE, bound, requestState)
   const state: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString())
   // Sealed by us, but perhaps by another release.
@@ -43,7 +43,7 @@ function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, s
 }
 
 /** Who asks for what, in a text that is the same for equal requests and for no others. */
-export function toBound ({ owner, method, name, args }: RoundBinding): string {
+export function toBindingText ({ owner, method, name, args }: RoundBinding): string {
   return JSON.stringify([owner, method, name, hash('sha256', toCanonicalJson(args ?? {}), 'base64url')])
 }
 

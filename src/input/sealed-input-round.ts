@@ -2,14 +2,14 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import { findMissingCapabilities, mergeCapabilities } from '../protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import { findUndeclared, mergeNeeds } from './client-needs.ts'
 import type { InputRound, RoundRequest } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
-import { openState, sealState, toBound, toBytes, toObjectJson, type Carried } from './request-state.ts'
-import { InputRequired, RoundWork, runOnce, type Asked } from './round-work.ts'
+import { openState, sealState, toBindingText, toStateBytes, toObjectJson, type RequestState } from './request-state.ts'
+import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 import type { Sealer } from './sealer.ts'
 
 export interface InputRoundsOptions {
@@ -27,7 +27,7 @@ export interface InputRounds {
   open (request: RoundRequest): InputRound
 }
 
-interface Parts extends Required<InputRoundsOptions> { readonly questions: Questions }
+interface RoundDependencies extends Required<InputRoundsOptions> { readonly questions: Questions }
 
 export function createInputRounds ({ sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsOptions): InputRounds {
   const parts = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
@@ -35,61 +35,61 @@ export function createInputRounds ({ sealer, ttlMs, maxStateBytes = 32_768, now 
 }
 
 class SealedInputRound implements InputRound {
-  readonly #parts: Parts
+  readonly #parts: RoundDependencies
   readonly #request: RoundRequest
-  #lazyWork: RoundWork | undefined
+  #lazyWork: RoundState | undefined
   #lazyBound: string | undefined
 
-  constructor (parts: Parts, request: RoundRequest) {
+  constructor (parts: RoundDependencies, request: RoundRequest) {
     this.#parts = parts
     this.#request = request
     const { inputResponses, requestState } = request
     if (inputResponses !== undefined && !isObject(inputResponses)) throw invalidParams('inputResponses must be an object of the answers, under the keys of the inputRequests')
-    if (requestState !== undefined) this.#lazyWork = new RoundWork(openState(parts.sealer, this.#bound, requestState))
+    if (requestState !== undefined) this.#lazyWork = new RoundState(openState(parts.sealer, this.#bound, requestState))
   }
 
   get #bound (): string {
-    this.#lazyBound ??= toBound(this.#request.bind())
+    this.#lazyBound ??= toBindingText(this.#request.bind())
     return this.#lazyBound
   }
 
-  get #work (): RoundWork {
-    this.#lazyWork ??= new RoundWork()
+  get #work (): RoundState {
+    this.#lazyWork ??= new RoundState()
     return this.#lazyWork
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
   ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    return this.#work.follow(this.#ask(requests))
+    return this.#work.track(this.#ask(requests))
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const { onces, carried } = this.#work
-    const known = onces.get(key)
+    const { onceResults, carried } = this.#work
+    const known = onceResults.get(key)
     if (known !== undefined) return known
     const json = carried.results.get(key)
-    const result = this.#work.follow(json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)), () => onces.delete(key))
-    onces.set(key, result)
+    const result = this.#work.track(json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)), () => onceResults.delete(key))
+    onceResults.set(key, result)
     return result
   }
 
   settle (): Promise<void> | undefined {
     const work = this.#lazyWork
-    if (work === undefined || work.open.size === 0 || work.underWay.size === 0) return undefined
-    return Promise.allSettled(work.underWay).then(() => this.settle())
+    if (work === undefined || work.inputRequests.size === 0 || work.unsettled.size === 0) return undefined
+    return Promise.allSettled(work.unsettled).then(() => this.settle())
   }
 
   get pending (): string | undefined {
     const work = this.#lazyWork
-    if (work === undefined || work.open.size === 0) return undefined
-    const { carried, open } = work
-    const inputRequests = `"inputRequests":${toObjectJson(open)}`
-    if (carried.answers.size === 0 && carried.results.size === 0) return inputRequests
+    if (work === undefined || work.inputRequests.size === 0) return undefined
+    const { carried, inputRequests } = work
+    const asked = `"inputRequests":${toObjectJson(inputRequests)}`
+    if (carried.answers.size === 0 && carried.results.size === 0) return asked
     const { sealer, ttlMs, maxStateBytes, now } = this.#parts
-    const bytes = toBytes(carried)
+    const bytes = toStateBytes(carried)
     if (bytes.length > maxStateBytes) throw tooLarge(bytes.length, maxStateBytes, carried)
-    return `${inputRequests},"requestState":"${sealState(sealer, this.#bound, bytes, now() + ttlMs)}"`
+    return `${asked},"requestState":"${sealState(sealer, this.#bound, bytes, now() + ttlMs)}"`
   }
 
   // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are then one round.
@@ -105,13 +105,14 @@ class SealedInputRound implements InputRound {
       else answers.push([key, answer.value])
     }
     if (missing.length === 0) return Object.fromEntries(answers)
-    const undeclared = findUndeclared(this.#request.capabilities, mergeNeeds(missing.map(([, { needs }]) => needs)))
+    const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    const undeclared = findMissingCapabilities(required, this.#request.capabilities)
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
-    for (const [key, { json }] of missing) this.#work.open.set(key, json)
+    for (const [key, { json }] of missing) this.#work.inputRequests.set(key, json)
     throw new InputRequired(missing.map(([key]) => key))
   }
 
-  #answerTo (key: string, question: Question): Asked['answer'] {
+  #answerTo (key: string, question: Question): AskedQuestion['answer'] {
     const { asked } = this.#work
     const before = asked.get(key)
     if (before !== undefined) return before.answer
@@ -121,7 +122,7 @@ class SealedInputRound implements InputRound {
   }
 
   /** What was answered in an earlier round counts first, as long as it fits what is asked now. */
-  #findAnswer (key: string, question: Question): Asked['answer'] {
+  #findAnswer (key: string, question: Question): AskedQuestion['answer'] {
     const { answers } = this.#work.carried
     const carried = answers.get(key)
     const { inputResponses } = this.#request
@@ -149,7 +150,7 @@ function fromResultJson (json: string): unknown {
   return Array.isArray(boxed) ? boxed[0] : undefined
 }
 
-function tooLarge (bytes: number, limit: number, { answers, results }: Carried): Error {
+function tooLarge (bytes: number, limit: number, { answers, results }: RequestState): Error {
   const parts = [...Array.from(results, ([key, json]) => ({ what: `once ${JSON.stringify(key)}`, json })), ...Array.from(answers, ([key, json]) => ({ what: `the answer ${JSON.stringify(key)}`, json }))]
   const [largest] = parts.toSorted((a, b) => b.json.length - a.json.length)
   return new Error(`What this request must carry to its next round is ${bytes} bytes, the limit is ${limit}; the largest part is ${largest?.what ?? 'unknown'}. ` +

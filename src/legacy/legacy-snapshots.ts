@@ -1,6 +1,6 @@
 // Snapshots of the catalog in the words of earlier revisions: made once for each, when the first client of it comes.
 
-import type { Offered } from '../catalog/offered.ts'
+import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
 import { createSnapshot, type Snapshot } from '../catalog/snapshot.ts'
 import { toLegacyPrompt, toLegacyResource, toLegacyTool } from './legacy-entries.ts'
 import { createLegacyWriter } from './legacy-writer.ts'
@@ -29,6 +29,6 @@ function retell ({ server, primitives, handles, stamps, pageSize }: Snapshot, re
   return createSnapshot(server, inLegacyWords, handles, stamps, { pageSize, writer: createLegacyWriter(revision) })
 }
 
-function reword<O extends Offered, E> (offered: O, toLegacy: (entry: E, revision: string) => object, revision: string): O {
+function reword<O extends CompiledPrimitive, E> (offered: O, toLegacy: (entry: E, revision: string) => object, revision: string): O {
   return { ...offered, json: JSON.stringify(toLegacy(JSON.parse(offered.json), revision)) }
 }

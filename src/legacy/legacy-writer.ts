@@ -17,6 +17,6 @@ export function createLegacyWriter (revision: string): ResultWriter {
     toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
     toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
-    carries: (structuredContent) => hasStructuredContent(revision) && isObject(structuredContent)
+    mayBeStructuredContent: (structuredContent) => hasStructuredContent(revision) && isObject(structuredContent)
   }
 }

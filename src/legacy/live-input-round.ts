@@ -2,13 +2,12 @@
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
-import { findUndeclared, mergeNeeds } from '../input/client-needs.ts'
 import type { InputRound } from '../input/input-round.ts'
-import { runOnce } from '../input/round-work.ts'
+import { runOnce } from '../input/round-state.ts'
 import type { Answer, Question } from '../input/question.ts'
 import { readQuestions, type Questions } from '../input/questions.ts'
 import type { Lifetime } from '../dispatch/lifetime.ts'
-import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import { findMissingCapabilities, mergeCapabilities, type ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Params } from '../protocol/json-rpc.ts'
 import { ClientRefusal } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
@@ -46,7 +45,8 @@ export class LiveInputRound implements InputRound {
   async ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
-    const missing = findUndeclared(clientCapabilities, mergeNeeds(questions.map(([, { needs }]) => needs)))
+    const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    const missing = findMissingCapabilities(required, clientCapabilities)
     if (missing !== undefined) throw new Unanswered(describeLack(missing))
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question, revision)] as const)
     // All of them, so that none is left without anybody who waits for it.

@@ -11,7 +11,7 @@ import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 
 /** How many resources one stream may follow. */
-const MAX_RESOURCES = 1000
+const MAX_STREAM_RESOURCES = 1000
 
 const flag = Type.Optional(Type.Boolean())
 
@@ -30,7 +30,7 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
         toolsListChanged: flag,
         promptsListChanged: flag,
         resourcesListChanged: flag,
-        resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_RESOURCES }))
+        resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_STREAM_RESOURCES }))
       })
     }),
     open: ({ notifications }, { view, id, principal, snapshot }) => ({

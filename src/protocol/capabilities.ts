@@ -1,26 +1,27 @@
-// What each side declares that it can do.
+// The capabilities that a client and a server declare to each other, and how they are compared.
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities
 
 import { isDeepStrictEqual } from 'node:util'
 
-export type Settings = { [key: string]: unknown }
+/** The settings of one capability. `{}` declares the capability with no settings. */
+export type CapabilitySettings = { [key: string]: unknown }
 
-/** Declared by the client in each request's `_meta`; an open set. */
+/** The client declares these in the `_meta` of each request. Unknown members are kept: the set is open. */
 export interface ClientCapabilities {
-  elicitation?: Settings
-  sampling?: Settings
-  roots?: Settings
-  experimental?: { [key: string]: Settings }
-  extensions?: { [key: string]: Settings }
+  elicitation?: CapabilitySettings
+  sampling?: CapabilitySettings
+  roots?: CapabilitySettings
+  experimental?: { [key: string]: CapabilitySettings }
+  extensions?: { [key: string]: CapabilitySettings }
 }
 
-/** Declared by this service: in `server/discover`, and where a session is made. */
+/** This service declares these in `server/discover` and in the result of `initialize`. */
 export interface ServerCapabilities {
   tools?: { listChanged?: boolean }
   prompts?: { listChanged?: boolean }
   resources?: { listChanged?: boolean, subscribe?: boolean }
-  completions?: Settings
-  logging?: Settings
+  completions?: CapabilitySettings
+  logging?: CapabilitySettings
 }
 
 /** @param isWatching whether the catalog can change while the service runs. */
@@ -35,27 +36,50 @@ export function toServerCapabilities (isWatching: boolean): ServerCapabilities {
   }
 }
 
-type Declared = { readonly [key: string]: unknown }
-
-function isDeclared (value: unknown): value is Declared {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Several sets of required capabilities as one set. */
+export function mergeCapabilities (all: readonly ClientCapabilities[]): ClientCapabilities {
+  const merged: ClientCapabilities = {}
+  for (const { elicitation, sampling, roots } of all) {
+    if (elicitation !== undefined) merged.elicitation = { ...merged.elicitation, ...elicitation }
+    if (sampling !== undefined) merged.sampling = { ...merged.sampling, ...sampling }
+    if (roots !== undefined) merged.roots = roots
+  }
+  return merged
 }
 
-/** The part of `required` that `declared` does not have, or `undefined` where nothing is missing. */
-export function missingCapabilities (required: ClientCapabilities, declared: ClientCapabilities): ClientCapabilities | undefined {
-  return missing({ ...required }, { ...declared })
+/** The part of `required` that `declared` lacks. `undefined` when nothing is missing. */
+export function findMissingCapabilities (
+  required: ClientCapabilities, declared: ClientCapabilities
+): ClientCapabilities | undefined {
+  return findMissing({ ...required }, { ...declared, ...withFormMode(declared) })
 }
 
-function missing (required: Declared, declared: Declared): Declared | undefined {
-  const lacking: { [key: string]: unknown } = {}
-  for (const [key, wanted] of Object.entries(required)) {
-    const had = declared[key]
-    if (isDeclared(wanted) && isDeclared(had)) {
-      const deeper = missing(wanted, had)
-      if (deeper !== undefined) lacking[key] = deeper
-    } else if (!isDeepStrictEqual(wanted, had)) {
-      lacking[key] = wanted
+/**
+ * A client that declares `elicitation` without a mode supports forms.
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
+ */
+function withFormMode ({ elicitation }: ClientCapabilities): ClientCapabilities {
+  const namesNoMode = isJsonObject(elicitation) && elicitation.form === undefined && elicitation.url === undefined
+  return namesNoMode ? { elicitation: { ...elicitation, form: {} } } : {}
+}
+
+type JsonObject = { readonly [key: string]: unknown }
+
+function findMissing (required: JsonObject, declared: JsonObject): JsonObject | undefined {
+  const missing: { [key: string]: unknown } = {}
+  for (const [key, value] of Object.entries(required)) {
+    const own = declared[key]
+    if (isJsonObject(value) && isJsonObject(own)) {
+      const inner = findMissing(value, own)
+      if (inner !== undefined) missing[key] = inner
+    } else if (!isDeepStrictEqual(value, own)) {
+      missing[key] = value
     }
   }
-  return Object.keys(lacking).length === 0 ? undefined : lacking
+  return Object.keys(missing).length === 0 ? undefined : missing
+}
+
+// Not `isObject` of json-rpc.ts: that file imports errors.ts, which imports this one.
+function isJsonObject (value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

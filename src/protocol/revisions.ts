@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 
 /** `modern` since 2026-07-28: each request stands for itself. `legacy` before it: sessions that begin with `initialize`. */
-export type Era = 'modern' | 'legacy'
+export type EraName = 'modern' | 'legacy'
 
 export const CURRENT_REVISION = '2026-07-28'
 

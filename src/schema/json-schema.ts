@@ -7,17 +7,17 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
 import { dialectOf, type Dialect } from './dialects.ts'
-import { describeFailures, toText } from './failures.ts'
-import { findSchemaFaults } from './schema-limits.ts'
+import { describeProblems, describeValue } from './value-problems.ts'
+import { findSchemaProblems } from './schema-limits.ts'
 
 /** A schema that cannot be used, with every reason. */
 export class SchemaError extends Error {
-  readonly faults: readonly string[]
+  readonly problems: readonly string[]
 
-  constructor (faults: readonly string[]) {
-    super(faults.join('; '))
+  constructor (problems: readonly string[]) {
+    super(problems.join('; '))
     this.name = 'SchemaError'
-    this.faults = faults
+    this.problems = problems
   }
 }
 
@@ -54,10 +54,10 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
       const json = JSON.stringify(schema)
       const known = shared.get(json)
       if (known !== undefined) return known
-      const faults = findSchemaFaults(schema, json)
+      const problems = findSchemaProblems(schema, json)
       const dialect = dialectOf(schema)
-      if (dialect === undefined) faults.push(`/$schema ${JSON.stringify(schema.$schema)} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
-      if (dialect === undefined || faults.length > 0) throw new SchemaError(faults)
+      if (dialect === undefined) problems.push(`/$schema ${JSON.stringify(schema.$schema)} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
+      if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
       // The dialect is settled, and ajv knows each under one spelling alone. With a name of its own, "#" is the schema itself.
       const named = { $id: `urn:trivet:schema:${shared.size}`, ...schema, $schema: undefined }
       const check = compileChecked(named, isDeferrable(schema), first(dialect), () => all(dialect))
@@ -81,7 +81,7 @@ function createInstances (options: Options): (dialect: Dialect) => Ajv {
 }
 
 function compileChecked (schema: JsonSchema, mayWait: boolean, ajv: Ajv, explainer: () => Ajv): JsonSchemaCheck {
-  if (ajv.validateSchema(schema) !== true) throw new SchemaError(toFaults(ajv.errors))
+  if (ajv.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(ajv.errors))
   let validate: ValidateFunction | undefined
   let explain: ValidateFunction | undefined
   if (!mayWait) validate = compileNow(ajv, schema)
@@ -90,10 +90,10 @@ function compileChecked (schema: JsonSchema, mayWait: boolean, ajv: Ajv, explain
     validate ??= compileNow(ajv, schema)
     try {
       if (validate(value)) return accepted(value)
-      if (toText(value).length > EXPLAINED_JSON_LENGTH) return refused(describeFailures(validate.errors ?? [], value))
+      if (describeValue(value).length > EXPLAINED_JSON_LENGTH) return refused(describeProblems(validate.errors ?? [], value))
       explain ??= compileNow(explainer(), schema)
       explain(value)
-      return refused(describeFailures(explain.errors ?? [], value))
+      return refused(describeProblems(explain.errors ?? [], value))
     } catch (error) {
       if (error instanceof RangeError) return refused(['is nested too deeply'])
       throw error
@@ -109,7 +109,7 @@ function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   }
 }
 
-function toFaults (errors: ErrorObject[] | null | undefined): string[] {
+function toSchemaProblems (errors: ErrorObject[] | null | undefined): string[] {
   return (errors ?? []).map(({ instancePath, message, params }) =>
     `${instancePath || '/'} ${message ?? 'is invalid'}${'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''}`)
 }

@@ -9,29 +9,29 @@ export const MAX_SCHEMA_DEPTH = 64
 export const MAX_SCHEMA_KEYS = 500
 
 /** Every complaint about the schema's shape, each with its place as a JSON pointer; empty where it may be compiled. */
-export function findSchemaFaults (schema: JsonSchema, json: string): string[] {
+export function findSchemaProblems (schema: JsonSchema, json: string): string[] {
   const bytes = Buffer.byteLength(json)
   if (bytes > MAX_SCHEMA_BYTES) return [`is ${bytes} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`]
-  const faults: string[] = []
+  const problems: string[] = []
   const ids = new Set<string>()
   const references: Array<{ place: string, target: string }> = []
   walk(schema, '', 1)
   for (const { place, target } of references) {
     if (!target.startsWith('#') && !ids.has(withoutFragment(target))) {
-      faults.push(`${place} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`)
+      problems.push(`${place} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`)
     }
   }
-  return faults
+  return problems
 
   function walk (node: unknown, place: string, depth: number): void {
     if (typeof node !== 'object' || node === null) return
     if (depth > MAX_SCHEMA_DEPTH) {
-      faults.push(`${place} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
+      problems.push(`${place} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
       return
     }
     const entries = Object.entries(node)
     if (!Array.isArray(node) && entries.length > MAX_SCHEMA_KEYS) {
-      faults.push(`${place || '/'} has ${entries.length} keys; the limit is ${MAX_SCHEMA_KEYS}`)
+      problems.push(`${place || '/'} has ${entries.length} keys; the limit is ${MAX_SCHEMA_KEYS}`)
       return
     }
     if (isObject(node)) note(node, place)
@@ -39,7 +39,7 @@ export function findSchemaFaults (schema: JsonSchema, json: string): string[] {
   }
 
   function note (node: { readonly [key: string]: unknown }, place: string): void {
-    if (node.$async === true) faults.push(`${place}/$async is not allowed: it would turn a refusal into a promise`)
+    if (node.$async === true) problems.push(`${place}/$async is not allowed: it would turn a refusal into a promise`)
     if (typeof node.$id === 'string') ids.add(withoutFragment(node.$id))
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
       const target = node[keyword]

@@ -38,10 +38,10 @@ export function toCheck (schema: StandardSchemaV1): Check {
 
 function toVerdict (result: StandardSchemaV1.Result<unknown>): Verdict {
   if (result.issues === undefined) return accepted(result.value)
-  return refused(result.issues.slice(0, 8).map(({ path, message }) => `${pathOf(path)}: ${message}`))
+  return refused(result.issues.slice(0, 8).map(({ path, message }) => `${pathOfIssue(path)}: ${message}`))
 }
 
-function pathOf (path: StandardSchemaV1.Issue['path']): string {
+function pathOfIssue (path: StandardSchemaV1.Issue['path']): string {
   // Not `path.map`: ArkType's paths are arrays of a class of their own, which maps an empty one to [0].
   return Array.from(path ?? [], (segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.') || 'value'
 }

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readCursor, toCursor } from '../../src/catalog/cursor.ts'
-import { inListOrder, type Offered } from '../../src/catalog/offered.ts'
+import { compareListOrder, type CompiledPrimitive } from '../../src/catalog/compiled-primitive.ts'
 import { createPages, type Pages } from '../../src/catalog/pages.ts'
 import { createResultWriter } from '../../src/catalog/result-json.ts'
 
 const writer = createResultWriter({ name: 'shop', version: '1.0.0' })
 
-function offered (...keys: string[]): Offered[] {
+function offered (...keys: string[]): CompiledPrimitive[] {
   return keys.map((key) => ({ key, order: 0, scopes: [], json: JSON.stringify({ name: key }) }))
 }
 
-function pagesOf (list: readonly Offered[], pageSize: number): Pages {
+function pagesOf (list: readonly CompiledPrimitive[], pageSize: number): Pages {
   return createPages(list, { member: 'tools', pageSize, cache: { ttlMs: 5, cacheScope: 'private' }, writer })
 }
 
@@ -97,7 +97,7 @@ t.test('reads any string as a place or as none, and never fails', async () => {
 t.test('gives every entry once and in order, however the list is cut (180)', async () => {
   const entry = fc.record({ key: fc.string({ minLength: 1 }), order: fc.constantFrom(-1, 0, 0.5, 2, 1e21) })
   fc.assert(fc.property(fc.uniqueArray(entry, { selector: ({ key }) => key, maxLength: 20 }), fc.integer({ min: 1, max: 8 }), (entries, pageSize) => {
-    const list = entries.map(({ key, order }) => ({ key, order, scopes: [], json: JSON.stringify({ name: key }) })).sort(inListOrder)
+    const list = entries.map(({ key, order }) => ({ key, order, scopes: [], json: JSON.stringify({ name: key }) })).sort(compareListOrder)
     const pages = follow(pagesOf(list, pageSize))
     const sizes = pages.map(({ tools }) => tools.length)
     return JSON.stringify(pages.flatMap(namesOf)) === JSON.stringify(list.map(({ key }) => key)) &&

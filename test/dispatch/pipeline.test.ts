@@ -196,10 +196,10 @@ t.test('tells every observer of the begin and the end, with one object for a req
   ])
   t.ok(ended.every(([observed], index) => observed === begun[index]))
   t.match(ended.map(([, ending]) => ending), [
-    { status: 200, failure: undefined, error: undefined, isCancelled: false },
-    { failure: undefined },
-    { failure: { code: -32603, message: 'Internal error' }, error: { message: 'why' } },
-    { failure: { code: -32601 } }
+    { status: 200, protocolError: undefined, error: undefined, isCancelled: false },
+    { protocolError: undefined },
+    { protocolError: { code: -32603, message: 'Internal error' }, error: { message: 'why' } },
+    { protocolError: { code: -32601 } }
   ])
   t.ok(ended.every(([, { durationMs }]) => durationMs >= 0 && durationMs < 10_000))
 })

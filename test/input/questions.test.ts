@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { z } from 'zod'
 import { elicit, roots, sample, type InputRequest, type SampleOptions, type SamplingMessage } from '../../src/authoring/input-request.ts'
-import { InputRequired } from '../../src/input/round-work.ts'
+import { InputRequired } from '../../src/input/round-state.ts'
 import { createRounds, runRound } from './rounds.ts'
 
 const rounds = createRounds()

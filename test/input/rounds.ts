@@ -1,7 +1,7 @@
 // A handler, run as a request runs it: once for each round.
 
 import type { InputRound, RoundBinding } from '../../src/input/input-round.ts'
-import { InputRequired } from '../../src/input/round-work.ts'
+import { InputRequired } from '../../src/input/round-state.ts'
 import { createInputRounds, type InputRounds, type InputRoundsOptions } from '../../src/input/sealed-input-round.ts'
 import { createSealer } from '../../src/input/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readEnvelope } from '../../src/protocol/envelope.ts'
 import { isAtLeast, isLogLevel, LOG_LEVELS } from '../../src/protocol/log-levels.ts'
-import { missingCapabilities } from '../../src/protocol/capabilities.ts'
+import { findMissingCapabilities } from '../../src/protocol/capabilities.ts'
 import { isSupportedRevision, SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 import { META } from '../helpers/request.ts'
 
@@ -87,22 +87,22 @@ t.test('supports the current revision and no other', async (t) => {
 })
 
 t.test('finds nothing missing where everything that is required is declared (90)', async (t) => {
-  t.equal(missingCapabilities({}, {}), undefined)
-  t.equal(missingCapabilities({ sampling: {} }, { sampling: {} }), undefined)
-  t.equal(missingCapabilities({ sampling: {} }, { sampling: { tools: {} }, roots: {} }), undefined)
-  t.equal(missingCapabilities({ sampling: { tools: {} } }, { sampling: { tools: {}, context: {} } }), undefined)
-  t.equal(missingCapabilities({ extensions: { 'a.example/b': {} } }, { extensions: { 'a.example/b': { limit: 3 } } }), undefined)
+  t.equal(findMissingCapabilities({}, {}), undefined)
+  t.equal(findMissingCapabilities({ sampling: {} }, { sampling: {} }), undefined)
+  t.equal(findMissingCapabilities({ sampling: {} }, { sampling: { tools: {} }, roots: {} }), undefined)
+  t.equal(findMissingCapabilities({ sampling: { tools: {} } }, { sampling: { tools: {}, context: {} } }), undefined)
+  t.equal(findMissingCapabilities({ extensions: { 'a.example/b': {} } }, { extensions: { 'a.example/b': { limit: 3 } } }), undefined)
 })
 
 t.test('compares a setting that is no object by its value', async (t) => {
-  t.equal(missingCapabilities({ roots: { listChanged: true } }, { roots: { listChanged: true } }), undefined)
-  t.equal(missingCapabilities({ experimental: { a: { kinds: ['x'] } } }, { experimental: { a: { kinds: ['x'] } } }), undefined)
-  t.same(missingCapabilities({ roots: { listChanged: true } }, { roots: { listChanged: false } }), { roots: { listChanged: true } })
+  t.equal(findMissingCapabilities({ roots: { listChanged: true } }, { roots: { listChanged: true } }), undefined)
+  t.equal(findMissingCapabilities({ experimental: { a: { kinds: ['x'] } } }, { experimental: { a: { kinds: ['x'] } } }), undefined)
+  t.same(findMissingCapabilities({ roots: { listChanged: true } }, { roots: { listChanged: false } }), { roots: { listChanged: true } })
 })
 
 t.test('names just the part that is missing, as capabilities are written (90)', async (t) => {
-  t.same(missingCapabilities({ sampling: {} }, {}), { sampling: {} })
-  t.same(missingCapabilities({ sampling: {}, roots: {} }, { roots: {} }), { sampling: {} })
-  t.same(missingCapabilities({ sampling: { tools: {}, context: {} } }, { sampling: { context: {} } }), { sampling: { tools: {} } })
-  t.same(missingCapabilities({ elicitation: { url: {} } }, { sampling: {} }), { elicitation: { url: {} } })
+  t.same(findMissingCapabilities({ sampling: {} }, {}), { sampling: {} })
+  t.same(findMissingCapabilities({ sampling: {}, roots: {} }, { roots: {} }), { sampling: {} })
+  t.same(findMissingCapabilities({ sampling: { tools: {}, context: {} } }, { sampling: { context: {} } }), { sampling: { tools: {} } })
+  t.same(findMissingCapabilities({ elicitation: { url: {} } }, { sampling: {} }), { elicitation: { url: {} } })
 })

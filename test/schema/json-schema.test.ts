@@ -14,12 +14,12 @@ function compile (schema: JsonSchema) {
 }
 
 /** Why the schema is unusable; empty where it is not. */
-function faultsOf (schema: JsonSchema): readonly string[] {
+function problemsOf (schema: JsonSchema): readonly string[] {
   try {
     compile(schema)
     return []
   } catch (error) {
-    if (error instanceof SchemaError) return error.faults
+    if (error instanceof SchemaError) return error.problems
     throw error
   }
 }
@@ -33,7 +33,7 @@ t.test('is 2020-12 where no dialect is declared, and what is declared otherwise 
 t.test('refuses any other dialect, naming it and those that serve (73)', async (t) => {
   for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema', '', 'toString', 7, null]) {
     t.equal(dialectOf({ $schema }), undefined)
-    t.match(faultsOf({ $schema, type: 'object' }), [new RegExp(`^/\\$schema ${JSON.stringify($schema).replace(/[.$]/g, '\\$&')} is not supported; use JSON Schema 2020-12`)])
+    t.match(problemsOf({ $schema, type: 'object' }), [new RegExp(`^/\\$schema ${JSON.stringify($schema).replace(/[.$]/g, '\\$&')} is not supported; use JSON Schema 2020-12`)])
   }
 })
 
@@ -59,9 +59,9 @@ t.test('checks by the rules of draft-07, under each of its names (72)', async (t
 })
 
 t.test('refuses what the dialect does not allow, with its place (115)', async (t) => {
-  t.match(faultsOf({ type: 'objekt' }), [/^\/type must be equal to one of the allowed values/])
-  t.match(faultsOf({ properties: { a: { minimum: 'low' } } }), [/^\/properties\/a\/minimum must be number/])
-  t.match(faultsOf({ required: 'a' }), [/^\/required must be array/])
+  t.match(problemsOf({ type: 'objekt' }), [/^\/type must be equal to one of the allowed values/])
+  t.match(problemsOf({ properties: { a: { minimum: 'low' } } }), [/^\/properties\/a\/minimum must be number/])
+  t.match(problemsOf({ required: 'a' }), [/^\/required must be array/])
 })
 
 t.test('refuses at compile what could only fail later (115)', async (t) => {
@@ -72,7 +72,7 @@ t.test('refuses at compile what could only fail later (115)', async (t) => {
     { $ref: '#/$defs/nowhere' },
     { enum: [] },
     { properties: { a: { items: { enum: [] } } } }
-  ]) t.not(faultsOf(schema).length, 0, JSON.stringify(schema))
+  ]) t.not(problemsOf(schema).length, 0, JSON.stringify(schema))
 })
 
 t.test('knows the common formats', async (t) => {
@@ -114,7 +114,7 @@ t.test('lets two schemas have the same $id and different rules', async (t) => {
 })
 
 t.test('lets annotations be that no dialect knows (114)', async (t) => {
-  t.same(faultsOf({ type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region', 'x-own': [] } } }), [])
+  t.same(problemsOf({ type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region', 'x-own': [] } } }), [])
 })
 
 t.test('fills in defaults only where it was asked to', async (t) => {

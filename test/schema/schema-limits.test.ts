@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { JsonSchema } from '../../src/protocol/primitives.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
-import { findSchemaFaults, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_KEYS } from '../../src/schema/schema-limits.ts'
+import { findSchemaProblems, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_KEYS } from '../../src/schema/schema-limits.ts'
 
-function faultsOf (schema: JsonSchema): string[] {
-  return findSchemaFaults(schema, JSON.stringify(schema))
+function problemsOf (schema: JsonSchema): string[] {
+  return findSchemaProblems(schema, JSON.stringify(schema))
 }
 
 /** A schema of exactly this many levels. */
@@ -25,19 +25,19 @@ function ofBytes (bytes: number): JsonSchema {
 }
 
 t.test('bounds the bytes of a schema (77)', async (t) => {
-  t.same(faultsOf(ofBytes(MAX_SCHEMA_BYTES)), [])
-  t.same(faultsOf(ofBytes(MAX_SCHEMA_BYTES + 1)), [`is ${MAX_SCHEMA_BYTES + 1} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`])
-  t.match(faultsOf({ description: '€'.repeat(MAX_SCHEMA_BYTES / 2) }), [/bytes of JSON/], 'bytes, not characters')
+  t.same(problemsOf(ofBytes(MAX_SCHEMA_BYTES)), [])
+  t.same(problemsOf(ofBytes(MAX_SCHEMA_BYTES + 1)), [`is ${MAX_SCHEMA_BYTES + 1} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`])
+  t.match(problemsOf({ description: '€'.repeat(MAX_SCHEMA_BYTES / 2) }), [/bytes of JSON/], 'bytes, not characters')
 })
 
 t.test('bounds the depth of a schema (77)', async (t) => {
-  t.same(faultsOf(nested(MAX_SCHEMA_DEPTH)), [])
-  t.match(faultsOf(nested(MAX_SCHEMA_DEPTH + 1)), [/\/items is nested deeper than 64 levels$/])
+  t.same(problemsOf(nested(MAX_SCHEMA_DEPTH)), [])
+  t.match(problemsOf(nested(MAX_SCHEMA_DEPTH + 1)), [/\/items is nested deeper than 64 levels$/])
 })
 
 t.test('bounds the keys of one object in a schema (77)', async (t) => {
-  t.same(faultsOf(withKeys(MAX_SCHEMA_KEYS)), [])
-  t.same(faultsOf(withKeys(MAX_SCHEMA_KEYS + 1)), [`/properties has ${MAX_SCHEMA_KEYS + 1} keys; the limit is ${MAX_SCHEMA_KEYS}`])
+  t.same(problemsOf(withKeys(MAX_SCHEMA_KEYS)), [])
+  t.same(problemsOf(withKeys(MAX_SCHEMA_KEYS + 1)), [`/properties has ${MAX_SCHEMA_KEYS + 1} keys; the limit is ${MAX_SCHEMA_KEYS}`])
 })
 
 t.test('compiles and runs whatever stays within the limits (77)', async (t) => {
@@ -49,9 +49,9 @@ t.test('compiles and runs whatever stays within the limits (77)', async (t) => {
 })
 
 t.test('refuses $async wherever it stands', async (t) => {
-  t.match(faultsOf({ $async: true }), [/^\/\$async is not allowed/])
-  t.match(faultsOf({ properties: { a: { anyOf: [{ $async: true }] } } }), [/^\/properties\/a\/anyOf\/0\/\$async is not allowed/])
-  t.same(faultsOf({ $async: false }), [])
+  t.match(problemsOf({ $async: true }), [/^\/\$async is not allowed/])
+  t.match(problemsOf({ properties: { a: { anyOf: [{ $async: true }] } } }), [/^\/properties\/a\/anyOf\/0\/\$async is not allowed/])
+  t.same(problemsOf({ $async: false }), [])
 })
 
 const outside: ReadonlyArray<readonly [keyword: string, target: string]> = [
@@ -68,23 +68,23 @@ const outside: ReadonlyArray<readonly [keyword: string, target: string]> = [
 
 for (const [keyword, target] of outside) {
   t.test(`refuses the ${keyword} ${target}: references are never fetched (75, 76)`, async (t) => {
-    t.match(faultsOf({ properties: { a: { [keyword]: target } } }), [`/properties/a/${keyword} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`])
+    t.match(problemsOf({ properties: { a: { [keyword]: target } } }), [`/properties/a/${keyword} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`])
     t.throws(() => createSchemaCompiler({ useDefaults: false }).compile({ properties: { a: { [keyword]: target } } }), { name: 'SchemaError' })
   })
 }
 
 t.test('allows references to what is in the schema itself: by pointer, by anchor, by an embedded $id (75)', async (t) => {
-  t.same(faultsOf({ $ref: '#/$defs/a', $defs: { a: { $anchor: 'x' } }, items: { $ref: '#x' } }), [])
-  t.same(faultsOf({ $ref: 'https://example.com/a', $defs: { a: { $id: 'https://example.com/a' } } }), [])
-  t.same(faultsOf({ $ref: 'https://example.com/a#/type', $defs: { a: { $id: 'https://example.com/a#' } } }), [])
+  t.same(problemsOf({ $ref: '#/$defs/a', $defs: { a: { $anchor: 'x' } }, items: { $ref: '#x' } }), [])
+  t.same(problemsOf({ $ref: 'https://example.com/a', $defs: { a: { $id: 'https://example.com/a' } } }), [])
+  t.same(problemsOf({ $ref: 'https://example.com/a#/type', $defs: { a: { $id: 'https://example.com/a#' } } }), [])
 })
 
 t.test('takes properties that are called like keywords for what they are', async (t) => {
-  t.same(faultsOf({ properties: { $ref: { type: 'string' }, $id: { type: 'string' }, $async: { type: 'boolean' } } }), [])
+  t.same(problemsOf({ properties: { $ref: { type: 'string' }, $id: { type: 'string' }, $async: { type: 'boolean' } } }), [])
 })
 
 t.test('reports everything at once, each with its place', async (t) => {
-  const faults = faultsOf({ $async: true, properties: { a: { $ref: 'https://example.com' } }, items: nested(MAX_SCHEMA_DEPTH) })
-  t.match(faults, [/^\/\$async/, /nested deeper/, /^\/properties\/a\/\$ref/])
-  t.equal(faults.length, 3)
+  const problems = problemsOf({ $async: true, properties: { a: { $ref: 'https://example.com' } }, items: nested(MAX_SCHEMA_DEPTH) })
+  t.match(problems, [/^\/\$async/, /nested deeper/, /^\/properties\/a\/\$ref/])
+  t.equal(problems.length, 3)
 })

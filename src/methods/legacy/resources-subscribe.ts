@@ -7,7 +7,7 @@ import type { SessionSettings } from '../../legacy/session-settings.ts'
 import { invalidParams, resourceNotFound } from '../../protocol/errors.ts'
 
 /** How many resources one session may follow. */
-const MAX_RESOURCES = 1000
+const MAX_SESSION_RESOURCES = 1000
 
 export function resourcesSubscribe (settings: SessionSettings): Method {
   return defineMethod({
@@ -22,7 +22,7 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
         async handle () {
           await settings.update(sessionOf(request), (before) => {
             const uris = new Set(before.uris).add(uri)
-            if (uris.size > MAX_RESOURCES) throw invalidParams(`a session follows at most ${MAX_RESOURCES} resources; unsubscribe from some of them first`)
+            if (uris.size > MAX_SESSION_RESOURCES) throw invalidParams(`a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some of them first`)
             return { ...before, uris: [...uris] }
           })
           return '{}'

@@ -2,7 +2,7 @@
 
 import type { CommonOptions } from '../authoring/definition.ts'
 
-export interface Offered {
+export interface CompiledPrimitive {
   /** Its name, or its URI: unique in its list. */
   readonly key: string
   readonly order: number
@@ -12,11 +12,11 @@ export interface Offered {
   readonly json: string
 }
 
-export function toOffered (key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object): Offered {
+export function toCompiledPrimitive (key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object): CompiledPrimitive {
   return { key, order, scopes, json: JSON.stringify(entry) }
 }
 
 /** The order of a list: it never moves between requests, because clients and prompt caches rely on that. */
-export function inListOrder (a: Pick<Offered, 'key' | 'order'>, b: Pick<Offered, 'key' | 'order'>): number {
+export function compareListOrder (a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>): number {
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }

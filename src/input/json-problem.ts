@@ -3,7 +3,7 @@
 const MAX_DEPTH = 64
 
 /** Why a value is not JSON, with the place in it; `undefined` where it is. Members that are undefined do not count. */
-export function findJsonFault (value: unknown, place: string, depth = 0): string | undefined {
+export function findJsonProblem (value: unknown, place: string, depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${place} is ${value}`
   if (typeof value === 'undefined') return `${place} is undefined`
@@ -13,8 +13,8 @@ export function findJsonFault (value: unknown, place: string, depth = 0): string
   // Not `forEach` and the like: those pass over the holes of an array.
   for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue
-    const fault = findJsonFault(member, typeof key === 'number' ? `${place}[${key}]` : `${place}.${key}`, depth + 1)
-    if (fault !== undefined) return fault
+    const problem = findJsonProblem(member, typeof key === 'number' ? `${place}[${key}]` : `${place}.${key}`, depth + 1)
+    if (problem !== undefined) return problem
   }
   return undefined
 }

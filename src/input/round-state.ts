@@ -1,8 +1,8 @@
 // What a round keeps once its handler asks something or does something once, and how `ask` leaves the handler.
 
-import { findJsonFault } from './json-fault.ts'
+import { findJsonProblem } from './json-problem.ts'
 import type { Answer, Question } from './question.ts'
-import type { Carried } from './request-state.ts'
+import type { RequestState } from './request-state.ts'
 
 /** `ask` rejects with it where the answers are still to come. It is no error: the round knows what to send. */
 export class InputRequired extends Error {
@@ -16,30 +16,30 @@ export class InputRequired extends Error {
 export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
   if (typeof key !== 'string' || key === '') throw new Error('once: the key must be a text that is not empty')
   const result = await fn()
-  const fault = result === undefined ? undefined : findJsonFault(result, 'the result')
-  if (fault !== undefined) throw new Error(`once, ${JSON.stringify(key)}: the result must be a JSON value, because the client carries it to the next round, but ${fault}`)
+  const problem = result === undefined ? undefined : findJsonProblem(result, 'the result')
+  if (problem !== undefined) throw new Error(`once, ${JSON.stringify(key)}: the result must be a JSON value, because the client carries it to the next round, but ${problem}`)
   return result
 }
 
-export interface Asked { readonly question: Question, readonly answer: Answer | undefined | Promise<Answer | undefined> }
+export interface AskedQuestion { readonly question: Question, readonly answer: Answer | undefined | Promise<Answer | undefined> }
 
 /** Made when it is first needed: most requests never ask. */
-export class RoundWork {
-  readonly carried: Carried
-  readonly asked = new Map<string, Asked>()
-  readonly onces = new Map<string, Promise<unknown>>()
+export class RoundState {
+  readonly carried: RequestState
+  readonly asked = new Map<string, AskedQuestion>()
+  readonly onceResults = new Map<string, Promise<unknown>>()
   /** The input requests that the client must answer, as JSON. */
-  readonly open = new Map<string, string>()
-  readonly underWay = new Set<Promise<unknown>>()
+  readonly inputRequests = new Map<string, string>()
+  readonly unsettled = new Set<Promise<unknown>>()
 
-  constructor (carried: Carried = { answers: new Map(), results: new Map() }) {
+  constructor (carried: RequestState = { answers: new Map(), results: new Map() }) {
     this.carried = carried
   }
 
   /** Whoever asked may have stopped waiting: a rejection must not end the process then. */
-  follow<T> (promise: Promise<T>, onRejected = () => {}): Promise<T> {
-    const done = () => this.underWay.delete(promise)
-    this.underWay.add(promise)
+  track<T> (promise: Promise<T>, onRejected = () => {}): Promise<T> {
+    const done = () => this.unsettled.delete(promise)
+    this.unsettled.add(promise)
     promise.then(done, () => {
       done()
       onRejected()
