@@ -1,10 +1,16 @@
+// The seam for authentication: an interface, and the implementation without authentication.
+
 import { ANONYMOUS, type Principal } from './principal.ts'
 
-/** Finds out who is asking. */
+/** Finds the principal of each request. Pass yours to `createApp`. */
 export interface Authenticator {
-  /** @param authorization the value of the `Authorization` header, if one was sent. Throws where it proves nothing. */
+  /**
+   * Called once for each HTTP request, before its body is read. Throws, or rejects,
+   * where the token is not valid: the request is then answered with HTTP 401.
+   * @param authorization the value of the `Authorization` header; `undefined` when the client sent none.
+   */
   authenticate (authorization: string | undefined): Principal | Promise<Principal>
 }
 
-/** Knows nobody: everyone is anonymous, and no scope is ever granted. */
+/** Every caller is anonymous and has no scopes. */
 export const openToAll: Authenticator = { authenticate: () => ANONYMOUS }

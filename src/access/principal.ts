@@ -1,27 +1,27 @@
-// Who a request acts for, and what they were granted.
+// The principal: who a request acts for.
 
 import { createHash } from 'node:crypto'
 
+/**
+ * Who a request acts for, and the scopes that were granted.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
+ */
 export interface Principal {
-  /** Who: the `sub` of a token. Absent for an anonymous caller. */
+  /** The `sub` of the access token. Absent for an anonymous caller. */
   readonly subject?: string
-  /** Through which OAuth client. */
+  /** The OAuth client that the subject uses. */
   readonly clientId?: string
-  /** The OAuth scopes granted to this request. */
+  /** The OAuth scopes that were granted to this request. */
   readonly scopes: ReadonlySet<string>
 }
 
-/** A caller of whom nothing is known and to whom nothing is granted. */
+/** A caller without a subject, a client or scopes. */
 export const ANONYMOUS: Principal = Object.freeze({ scopes: new Set<string>() })
 
-/** Whether the principal was granted every one of the scopes. */
-export function hasScopes (principal: Principal, scopes: readonly string[]): boolean {
-  return scopes.every((scope) => principal.scopes.has(scope))
-}
-
 /**
- * Whose state is whose: the same for every request of one subject through one client, whatever its scopes, and
- * nothing can be read back from it. Anonymous callers are all the same one.
+ * The owner of the state that a principal makes. It is the same for every request of one subject through one
+ * client, whatever the scopes. It is a hash: the subject cannot be read from it. All anonymous callers are
+ * one owner.
  */
 export function ownerOf ({ subject, clientId }: Principal): string {
   if (subject === undefined && clientId === undefined) return 'anonymous'

@@ -59,8 +59,9 @@ export function findMissingCapabilities (
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
  */
 function withFormMode ({ elicitation }: ClientCapabilities): ClientCapabilities {
-  const namesNoMode = isJsonObject(elicitation) && elicitation.form === undefined && elicitation.url === undefined
-  return namesNoMode ? { elicitation: { ...elicitation, form: {} } } : {}
+  if (!isJsonObject(elicitation)) return {}
+  const { form, url } = elicitation
+  return form === undefined && url === undefined ? { elicitation: { ...elicitation, form: {} } } : {}
 }
 
 type JsonObject = { readonly [key: string]: unknown }

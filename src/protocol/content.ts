@@ -1,23 +1,36 @@
-// What a message is made of: content blocks, resource contents, and the metadata that rides on them.
+// Content blocks, resource contents and prompt messages, as the specification writes them.
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock
 
+/** The `_meta` member of any object. */
 export type Meta = { [key: string]: unknown }
 
 export type Role = 'user' | 'assistant'
 
-/** Hints for the client about who a piece of content is for and how much it matters (0 to 1). */
+/**
+ * Hints about a piece of content or a resource.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#annotations
+ */
 export interface Annotations {
+  /** Who the content is for. */
   audience?: Role[]
+  /** From 0 (least important) to 1 (most important). */
   priority?: number
-  /** ISO 8601. */
+  /** A date in ISO 8601, such as `2026-07-28T09:30:00Z`. */
   lastModified?: string
 }
 
+/**
+ * An image that a client may show beside a name.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons
+ */
 export interface Icon {
-  /** An https or data URI. */
+  /** An http, https or data URI. */
   src: string
+  /** Such as `image/png`. */
   mimeType?: string
+  /** Such as `48x48`, or `any` for a scalable image. */
   sizes?: string[]
+  /** The background that the icon is made for. Any background by default. */
   theme?: 'light' | 'dark'
 }
 
@@ -34,26 +47,39 @@ export interface ImageContent extends Block { type: 'image', data: string, mimeT
 /** `data` is base64. */
 export interface AudioContent extends Block { type: 'audio', data: string, mimeType: string }
 
-export interface ResourceLink extends Block {
+interface ResourceLink extends Block {
   type: 'resource_link'
   uri: string
   name: string
   title?: string
   description?: string
   mimeType?: string
+  /** Bytes, before any encoding. */
   size?: number
   icons?: Icon[]
 }
 
-export interface TextResourceContents { uri: string, mimeType?: string, text: string, _meta?: Meta }
+interface TextResourceContents { uri: string, mimeType?: string, text: string, _meta?: Meta }
 
 /** `blob` is base64. */
-export interface BlobResourceContents { uri: string, mimeType?: string, blob: string, _meta?: Meta }
+interface BlobResourceContents { uri: string, mimeType?: string, blob: string, _meta?: Meta }
 
+/**
+ * The contents of one resource: `text`, or bytes as base64 in `blob`.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents
+ */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
-export interface EmbeddedResource extends Block { type: 'resource', resource: ResourceContents }
+interface EmbeddedResource extends Block { type: 'resource', resource: ResourceContents }
 
+/**
+ * One part of a result or of a message: text, an image, audio, a link to a resource, or a resource.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock
+ */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
+/**
+ * One message of a prompt.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#promptmessage
+ */
 export interface PromptMessage { role: Role, content: ContentBlock }

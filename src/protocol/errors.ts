@@ -1,19 +1,19 @@
-// Every error of the protocol, one factory each: code, HTTP status and words are decided here and nowhere else.
+// One factory for each error of the protocol. Codes, HTTP statuses and messages are written here only.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
 import type { ClientCapabilities } from './capabilities.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
 
 export interface ProtocolErrorDetails {
-  /** What the client may know beyond the message; goes on the wire. */
+  /** Sent to the client beside the message. */
   data?: unknown
-  /** Why it happened; goes to the log only. */
+  /** Written to the log, never sent to the client. */
   cause?: unknown
-  /** The HTTP status that the specification ties to this failure; 200 where it names none. */
+  /** The HTTP status that the specification gives this error. 200 by default. */
   httpStatus?: number
 }
 
-/** A failure that is answered with a JSON-RPC error. */
+/** An error that the client receives as a JSON-RPC error. */
 export class ProtocolError extends Error {
   readonly code: number
   readonly data: unknown
@@ -28,7 +28,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** What a client sent is quoted no longer than a sentence bears. */
+/** Text from the client is quoted up to 100 characters. */
 function clip (text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`
 }
@@ -36,25 +36,25 @@ function clip (text: string): string {
 export const parseError = (cause: unknown) =>
   new ProtocolError(-32700, 'Parse error: the body is not valid JSON in UTF-8', { cause, httpStatus: 400 })
 
-export const invalidRequest = (complaint: string, httpStatus = 400) =>
-  new ProtocolError(-32600, `Invalid request: ${complaint}`, { httpStatus })
+export const invalidRequest = (problem: string, httpStatus = 400) =>
+  new ProtocolError(-32600, `Invalid request: ${problem}`, { httpStatus })
 
-/** 404 with a JSON-RPC body: the body is what tells it from an endpoint that does not exist. */
+/** A 404 with a JSON-RPC body. The body tells an unknown method from an endpoint that does not exist. */
 export const methodNotFound = (method: string) =>
   new ProtocolError(-32601, `Method not found: ${clip(method)}`, { httpStatus: 404 })
 
-export const invalidParams = (complaint: string, data?: unknown) =>
-  new ProtocolError(-32602, `Invalid params: ${complaint}`, { data })
+export const invalidParams = (problem: string, data?: unknown) =>
+  new ProtocolError(-32602, `Invalid params: ${problem}`, { data })
 
-/** A request without the required `_meta` fields is malformed, not merely wrong: the specification gives it a 400. */
-export const invalidEnvelope = (complaint: string) =>
-  new ProtocolError(-32602, `Invalid params: ${complaint}`, { httpStatus: 400 })
+/** The specification gives a request without the required `_meta` fields a 400: it is malformed. */
+export const invalidEnvelope = (problem: string) =>
+  new ProtocolError(-32602, `Invalid params: ${problem}`, { httpStatus: 400 })
 
 export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.stringify(clip(name))}`)
 
 export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(clip(name))}`)
 
-/** Earlier revisions have a code of their own for it. */
+/** A class of its own, because earlier revisions have another code for this error. */
 export class ResourceNotFound extends ProtocolError {
   constructor (uri: string) {
     super(-32602, 'Resource not found', { data: { uri } })
@@ -63,57 +63,69 @@ export class ResourceNotFound extends ProtocolError {
 
 export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 
-const HANDLER_REFUSED = 422
+export const INTERNAL_ERROR = -32603
 
-/** Deliberately says nothing about the cause: the log has it, the client must not. */
-export const internalError = (cause: unknown) => new ProtocolError(-32603, 'Internal error', { cause })
+/** The message says nothing about the cause. The log has the cause; the client must not learn it. */
+export const internalError = (cause: unknown) =>
+  new ProtocolError(INTERNAL_ERROR, 'Internal error', { cause })
 
-/** A prompt or a resource cannot be had, and says why in words of its own. */
-export const handlerRefused = ({ message, cause }: Error) => new ProtocolError(HANDLER_REFUSED, message, { cause })
+/** The handler of a prompt or a resource threw a ToolError. Its message is written for the client. */
+export const handlerRefused = ({ message, cause }: Error) => new ProtocolError(422, message, { cause })
 
 export const stateUnavailable = (cause: unknown) =>
   new ProtocolError(503, 'State cannot be reached at the moment. Try again in a few seconds.', { cause })
 
 export const requestTimedOut = (timeoutMs: number) =>
-  new ProtocolError(-32603, `The request was stopped after ${timeoutMs} ms`)
+  new ProtocolError(INTERNAL_ERROR, `The request was stopped after ${timeoutMs} ms`)
 
-export const requestCancelled = () => new ProtocolError(-32603, 'The request was cancelled')
+export const requestCancelled = () => new ProtocolError(INTERNAL_ERROR, 'The request was cancelled')
 
-/** One answer for unknown, expired, ended and somebody else's. A client that gets it starts anew. */
-export const sessionNotFound = () => new ProtocolError(-32600, 'Session not found: send initialize to begin a new one', { httpStatus: 404 })
+/**
+ * The one answer for an unknown, expired or ended session and for a session of another caller: the client
+ * must not learn which it is.
+ */
+export const sessionNotFound = () =>
+  new ProtocolError(-32600, 'Session not found: send initialize to begin a new one', { httpStatus: 404 })
 
-/** Somebody else served the request, and is gone. */
+/** Another replica served the request and stopped before the answer. */
 export const replicaLost = () =>
-  new ProtocolError(-32603, 'The replica that served this request is gone. Whether it was done is not known.')
+  new ProtocolError(INTERNAL_ERROR, 'The replica that served this request is gone. ' +
+    'It is not known whether the request was completed.')
 
-export const headerMismatch = (complaint: string) =>
-  new ProtocolError(-32020, `Header mismatch: ${complaint}`, { httpStatus: 400 })
+export const headerMismatch = (problem: string) =>
+  new ProtocolError(-32020, `Header mismatch: ${problem}`, { httpStatus: 400 })
 
-export const missingClientCapability = (requiredCapabilities: ClientCapabilities) =>
-  new ProtocolError(-32021, `The client lacks a capability that this request needs: ${Object.keys(requiredCapabilities).join(', ')}`, {
+export const missingClientCapability = (requiredCapabilities: ClientCapabilities) => {
+  const names = Object.keys(requiredCapabilities).join(', ')
+  return new ProtocolError(-32021, `The client lacks a capability that this request needs: ${names}`, {
     data: { requiredCapabilities },
     httpStatus: 400
   })
+}
 
-export const unsupportedRevision = (requested: string) => revisionError(`Unsupported protocol version ${JSON.stringify(clip(requested))}.`, requested)
+export const unsupportedRevision = (requested: string) =>
+  revisionError(`Unsupported protocol version ${JSON.stringify(clip(requested))}.`, requested)
 
-/** What a client of an earlier revision gets for its `initialize`. */
-export const handshakeRefused = (requested: string) => revisionError('There is no initialize handshake here: each request carries its own _meta.', requested)
+/** Answers `initialize` where no sessions are served. */
+export const handshakeRefused = (requested: string) =>
+  revisionError('This service has no initialize handshake: each request carries its own _meta.', requested)
 
-function revisionError (complaint: string, requested: string): ProtocolError {
-  return new ProtocolError(-32022, `${complaint} Supported: ${SUPPORTED_REVISIONS.join(', ')}`, {
+function revisionError (problem: string, requested: string): ProtocolError {
+  return new ProtocolError(-32022, `${problem} Supported: ${SUPPORTED_REVISIONS.join(', ')}`, {
     data: { supported: SUPPORTED_REVISIONS, requested },
     httpStatus: 400
   })
 }
 
-/** As are all below 1000, an application code, outside the range that JSON-RPC and MCP reserve. */
-export const overloaded = (complaint: string) => new ProtocolError(503, complaint, { httpStatus: 503 })
+/** 503 is an application code: JSON-RPC and MCP reserve codes from -32768 to -32000 only. */
+export const overloaded = (problem: string) => new ProtocolError(503, problem, { httpStatus: 503 })
 
-/** @param open how many streams the replica holds */
+/** @param open how many streams the replica holds now. */
 export const tooManyStreams = (open: number) =>
-  overloaded(`This replica already holds ${open} open streams, which is as many as it may. Try again later.`)
+  overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
 
-/** The resource is there, but no request may have it whole. */
+/** The resource exists, but is larger than the service may send. */
 export const resourceTooLarge = (uri: string, size: number, limit: number) =>
-  new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, { data: { uri, size, limit } })
+  new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, {
+    data: { uri, size, limit }
+  })

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as MCP narrows it: one request or one notification a message, ids that are never null.
+// JSON-RPC 2.0 with the limits of MCP: a message is one request or one notification, and an id is never null.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages
 
 import { ProtocolError, invalidRequest } from './errors.ts'
@@ -7,7 +7,11 @@ export type RequestId = string | number
 
 export type Params = { readonly [key: string]: unknown }
 
-export interface Request { readonly id: RequestId, readonly method: string, readonly params: Params | undefined }
+export interface Request {
+  readonly id: RequestId
+  readonly method: string
+  readonly params: Params | undefined
+}
 
 export interface Notification { readonly method: string, readonly params: Params | undefined }
 
@@ -25,22 +29,24 @@ export function isRequestId (value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** Whether it is one side's answer to the other's request. */
+/** Whether the body is a response to a request that the other side sent. */
 export function isResponse (body: { readonly [key: string]: unknown }): boolean {
   return typeof body.method !== 'string' && ('result' in body || 'error' in body)
 }
 
 /**
- * The id of whatever arrived, so that even a refused request is answered under it; `undefined` where it has none.
- * The id of a response is none: it names a request of somebody else's.
+ * The id of a body that may be malformed, so that a refused request is answered under its id. `undefined`
+ * when the body has no usable id, and for a response: its id names a request of the other side.
  */
 export function readRequestId (body: unknown): RequestId | undefined {
   return isObject(body) && !isResponse(body) && isRequestId(body.id) ? body.id : undefined
 }
 
-/** Parses one message or throws an invalid request. */
+/** Parses one message. Throws an invalid request that names the wrong member. */
 export function readMessage (body: unknown): Message {
-  if (Array.isArray(body)) throw invalidRequest('batches are not part of this protocol version; send one message per POST')
+  if (Array.isArray(body)) {
+    throw invalidRequest('batches are not part of this protocol version; send one message per POST')
+  }
   if (!isObject(body)) throw invalidRequest('the body must be a JSON object')
   if (body.jsonrpc !== '2.0') throw invalidRequest('"jsonrpc" must be "2.0"')
   const { method, params } = body
@@ -52,7 +58,7 @@ export function readMessage (body: unknown): Message {
   return { id: body.id, method, params }
 }
 
-/** `result` is already JSON: answers are put together from parts that were serialised once. */
+/** @param result as JSON. It is not parsed again: results are serialised once. */
 export function toResultResponse (id: RequestId, result: string): string
 export function toResultResponse (id: RequestId, result: Buffer): Buffer
 export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer
@@ -64,7 +70,7 @@ export function toResultResponse (id: RequestId, result: string | Buffer): strin
 
 const closingBrace = Buffer.from('}')
 
-/** The id is left out where it could not be read: the modern wire has no null id. */
+/** The answer has no `id` member where the id is `undefined`: the specification allows no null id. */
 export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
   const { code, message, data } = error
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })

@@ -1,7 +1,7 @@
-// The revisions that open with a handshake. They are negotiated, and never named where the current ones are.
+// The revisions that begin with the `initialize` handshake, and their negotiation.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
 
-export const LATEST_LEGACY_REVISION = '2025-11-25'
+const LATEST_LEGACY_REVISION = '2025-11-25'
 
 const LEGACY_REVISIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', LATEST_LEGACY_REVISION]
 
@@ -9,7 +9,7 @@ export function isLegacyRevision (revision: string): boolean {
   return LEGACY_REVISIONS.includes(revision)
 }
 
-/** What a client that asks for `requested` is offered. */
+/** The revision of a session: the requested one if it is supported, otherwise the latest. */
 export function negotiate (requested: string): string {
   return isLegacyRevision(requested) ? requested : LATEST_LEGACY_REVISION
 }

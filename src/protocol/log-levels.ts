@@ -1,7 +1,9 @@
-// The severities of `notifications/message`, lowest first (RFC 5424).
+// The levels of `notifications/message`, lowest severity first (RFC 5424).
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
 
-export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export const LOG_LEVELS = [
+  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'
+] as const
 
 export type LogLevel = typeof LOG_LEVELS[number]
 
@@ -11,7 +13,7 @@ export function isLogLevel (value: unknown): value is LogLevel {
   return severities.has(value)
 }
 
-/** Whether a message of this level passes a threshold that the client has set. */
+/** Whether a message of this level reaches the threshold that the client has set. */
 export function isAtLeast (level: LogLevel, threshold: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold)
 }

@@ -1,5 +1,5 @@
 // The notifications that this service sends, as JSON.
-// https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/index#notifications
 
 import type { ProgressToken } from './envelope.ts'
 import { toNotification, type RequestId } from './json-rpc.ts'
@@ -8,7 +8,7 @@ import { META_SUBSCRIPTION_ID } from './meta-keys.ts'
 
 export interface Progress { progress: number, total?: number, message?: string }
 
-/** What a `subscriptions/listen` stream was asked, or agreed, to carry. */
+/** The change notifications that a `subscriptions/listen` request asks for, or that its stream sends. */
 export interface SubscriptionFilter {
   toolsListChanged?: boolean
   promptsListChanged?: boolean
@@ -27,7 +27,9 @@ export function logNotification (level: LogLevel, data: unknown, logger?: string
 }
 
 export function acknowledgedNotification (id: RequestId, notifications: SubscriptionFilter): string {
-  return toNotification('notifications/subscriptions/acknowledged', { _meta: subscriptionMeta(id), notifications })
+  return toNotification('notifications/subscriptions/acknowledged', {
+    _meta: subscriptionMeta(id), notifications
+  })
 }
 
 export function listChangedNotification (id: RequestId, list: ListName): string {
@@ -38,7 +40,7 @@ export function resourceUpdatedNotification (id: RequestId, uri: string): string
   return toNotification('notifications/resources/updated', { _meta: subscriptionMeta(id), uri })
 }
 
-/** Names the `subscriptions/listen` request that a message belongs to: its id, in its own JSON type. */
+/** The id of the `subscriptions/listen` request that a message belongs to. A number stays a number. */
 export function subscriptionMeta (id: RequestId): { [META_SUBSCRIPTION_ID]: RequestId } {
   return { [META_SUBSCRIPTION_ID]: id }
 }

@@ -13,12 +13,19 @@ interface Primitive {
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** Hints about a tool's behaviour; a client must not trust them from an untrusted server. */
+/**
+ * Hints about a tool's behaviour. A client must not trust the hints of a server that it does not trust.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations
+ */
 export interface ToolAnnotations {
   title?: string
+  /** The tool changes nothing. `false` by default. */
   readOnlyHint?: boolean
+  /** The tool may delete or overwrite something. `true` by default. */
   destructiveHint?: boolean
+  /** A second call with the same arguments has no further effect. `false` by default. */
   idempotentHint?: boolean
+  /** The tool reaches systems outside the service, such as the web. `true` by default. */
   openWorldHint?: boolean
 }
 
@@ -28,7 +35,7 @@ export interface Tool extends Primitive {
   annotations?: ToolAnnotations
 }
 
-export interface PromptArgument {
+interface PromptArgument {
   name: string
   title?: string
   description?: string
@@ -48,13 +55,13 @@ export interface Resource extends Primitive {
 }
 
 export interface ResourceTemplate extends Primitive {
-  /** RFC 6570. */
+  /** In the syntax of RFC 6570. */
   uriTemplate: string
   mimeType?: string
   annotations?: Annotations
 }
 
-/** Who made a client or a server. */
+/** The software of a client or a server. */
 export interface Implementation {
   name: string
   version: string
@@ -64,13 +71,15 @@ export interface Implementation {
   icons?: Icon[]
 }
 
+/** `private`: a cache serves the result only to the caller that requested it. `public`: to every caller. */
 export type CacheScope = 'public' | 'private'
 
-/** How long, and for whom, a result may be kept. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching */
+/** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching */
 export interface CacheHints {
+  /** How long a result stays fresh, in milliseconds. */
   ttlMs: number
   cacheScope: CacheScope
 }
 
-/** Safe when nobody decided. */
+/** The default: safe for every result. */
 export const UNCACHED: CacheHints = { ttlMs: 0, cacheScope: 'private' }

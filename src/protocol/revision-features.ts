@@ -1,35 +1,36 @@
-// What a revision has on the wire, and what it lacks: asked where something is put there, and nowhere else.
-// Dates in this form sort as text.
+// The features of each revision on the wire, one predicate each. Code that writes the wire asks them;
+// handlers do not know revisions. Dates in this form sort as text.
 
 type Feature = (revision: string) => boolean
 
 const since = (first: string): Feature => (revision) => revision >= first
 
-/** Hints about a tool's behaviour; audio among the content; words beside the figures of progress; the capability `completions`. */
 export const hasToolAnnotations = since('2025-03-26')
 export const hasAudio = since('2025-03-26')
+/** A `message` beside the numbers of `notifications/progress`. */
 export const hasProgressMessage = since('2025-03-26')
 export const hasCompletionsCapability = since('2025-03-26')
 
-/** Requests and notifications in arrays: one revision alone. */
+/** Several messages in one array. Only one revision has them. */
 export const hasBatches: Feature = (revision) => revision === '2025-03-26'
 
 export const hasTitles = since('2025-06-18')
 export const hasStructuredContent = since('2025-06-18')
 export const hasResourceLinks = since('2025-06-18')
 export const hasElicitation = since('2025-06-18')
+/** `lastModified` in annotations. */
 export const hasLastModified = since('2025-06-18')
 /** `_meta` on definitions, contents and content blocks. */
 export const hasMetaOnParts = since('2025-06-18')
 
 export const hasIcons = since('2025-11-25')
-/** Who made a server: `description` and `websiteUrl`. */
+/** `description` and `websiteUrl` of an implementation. */
 export const hasDescribedImplementations = since('2025-11-25')
-/** Forms with defaults for all fields and the titled and multiple choices; questions that name their mode; questions by URL. */
+/** `mode` in an elicitation, elicitation by URL, defaults for every field, titled and multiple choices. */
 export const hasElicitationModes = since('2025-11-25')
-/** Sampling with tools, and with more than one block in a message. */
+/** Sampling with tools, and several content blocks in one message. */
 export const hasSamplingTools = since('2025-11-25')
-/** A stream begins with an event of its own, and the server may close it to be asked again. */
+/** The server sends a first event with an id, and may close the stream: the client then reconnects. */
 export const hasStreamPolling = since('2025-11-25')
-/** Arguments that a tool's schema refuses are a result that the model reads, and not an error of the protocol. */
+/** Arguments that do not match a tool's schema end in a result with `isError`, not in a protocol error. */
 export const hasArgumentErrorResults = since('2025-11-25')

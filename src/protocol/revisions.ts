@@ -1,12 +1,15 @@
-// The dated protocol versions that this service speaks: the one list that discovery, negotiation and errors read.
+// The protocol revisions of the modern era. Discovery, the envelope check and the errors read this list.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 
-/** `modern` since 2026-07-28: each request stands for itself. `legacy` before it: sessions that begin with `initialize`. */
+/**
+ * `modern`: revision 2026-07-28 and later, where requests are independent. `legacy`: earlier revisions, where
+ * a session begins with `initialize`.
+ */
 export type EraName = 'modern' | 'legacy'
 
 export const CURRENT_REVISION = '2026-07-28'
 
-/** Those that discovery names: each request carries its revision with it. */
+/** The revisions that discovery names. A client puts one of them into each request. */
 export const SUPPORTED_REVISIONS: readonly string[] = [CURRENT_REVISION]
 
 export function isSupportedRevision (revision: string): boolean {

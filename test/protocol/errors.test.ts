@@ -2,10 +2,12 @@ import t from 'tap'
 import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
-const { ProtocolError, ResourceNotFound, ...factories } = errors
+const { ProtocolError, ResourceNotFound, INTERNAL_ERROR, ...factories } = errors
 
-// Checklist, section D: every situation with its code and its HTTP status.
-const table: ReadonlyArray<readonly [factory: keyof typeof factories, error: errors.ProtocolError, code: number, httpStatus: number]> = [
+// Section D of the checklist: each error with its code and its HTTP status.
+const table: ReadonlyArray<readonly [
+  factory: keyof typeof factories, error: errors.ProtocolError, code: number, httpStatus: number
+]> = [
   ['parseError', errors.parseError(new Error('x')), -32700, 400],
   ['invalidRequest', errors.invalidRequest('x'), -32600, 400],
   ['methodNotFound', errors.methodNotFound('x'), -32601, 404],
@@ -40,32 +42,37 @@ for (const [factory, error, code, httpStatus] of table) {
   })
 }
 
-t.test('leaves no factory out of the table above', async (t) => {
+t.test('every factory is in the table above', async (t) => {
   t.same(table.map(([factory]) => factory).sort(), Object.keys(factories).sort())
 })
 
-t.test('allocates no code that the specification keeps for itself (68, 69, 70, 71)', async (t) => {
+t.test('uses no reserved code that the specification does not define (68, 69, 70, 71)', async (t) => {
   const defined = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
-  for (const [factory, { code }] of table) t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
+  for (const [factory, { code }] of table) {
+    t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
+  }
 })
 
-t.test('says which resource was not found (155)', async (t) => {
+t.test('resourceNotFound names the resource (155)', async (t) => {
   t.same(errors.resourceNotFound('x:y').data, { uri: 'x:y' })
 })
 
-t.test('says which capability is missing as capabilities are written (90)', async (t) => {
+t.test('missingClientCapability names the capability, as a capabilities object (90)', async (t) => {
   const { data, message } = errors.missingClientCapability({ sampling: { tools: {} } })
   t.same(data, { requiredCapabilities: { sampling: { tools: {} } } })
   t.match(message, /sampling/)
 })
 
-t.test('says which revisions there are, and which was asked for (81)', async (t) => {
-  t.same(errors.unsupportedRevision('1999-01-01').data, { supported: SUPPORTED_REVISIONS, requested: '1999-01-01' })
+t.test('unsupportedRevision names the supported revisions and the requested one (81)', async (t) => {
+  t.same(errors.unsupportedRevision('1999-01-01').data, {
+    supported: SUPPORTED_REVISIONS, requested: '1999-01-01'
+  })
 })
 
-t.test('keeps the cause for the log', async (t) => {
+t.test('internalError keeps the cause for the log and out of the message', async (t) => {
   const cause = new Error('the database is down')
   const error = errors.internalError(cause)
+  t.equal(error.code, INTERNAL_ERROR)
   t.equal(error.cause, cause)
   t.equal(error.message, 'Internal error')
   t.equal(error.data, undefined)
