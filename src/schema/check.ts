@@ -1,11 +1,14 @@
-// What every kind of schema comes down to.
+// The check of a value against a schema of any kind, and its verdict.
+
+/** A verdict names at most this many problems. */
+export const MAX_PROBLEMS = 8
 
 export type Verdict =
   | { readonly ok: true, readonly value: unknown }
-  /** One sentence for each thing that is wrong, written for a reader who can act on it. */
+  /** One sentence for each problem, written for a reader who can act on it. */
   | { readonly ok: false, readonly problems: readonly string[] }
 
-/** Judges a value; the accepted value may differ from the given one (defaults, transforms). */
+/** Checks a value. The accepted value may differ from the given one: defaults and transforms change it. */
 export type Check = (value: unknown) => Verdict | Promise<Verdict>
 
 export const accepted = (value: unknown): Verdict => ({ ok: true, value })

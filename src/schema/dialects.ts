@@ -1,4 +1,4 @@
-// The JSON Schema dialects that a catalog may use: 2020-12 where `$schema` is absent, draft-07 where it says so.
+// The JSON Schema dialects that a schema may declare in `$schema`. 2020-12 is the default.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#json-schema-usage
 
 export type Dialect = '2020-12' | 'draft-07'
@@ -10,7 +10,7 @@ const dialects = new Map<unknown, Dialect>([
   ['https://json-schema.org/draft-07/schema', 'draft-07']
 ])
 
-/** `undefined` for a dialect that is not supported. */
+/** `undefined` when the dialect is not supported. */
 export function dialectOf (schema: { readonly [keyword: string]: unknown }): Dialect | undefined {
   const { $schema } = schema
   return dialects.get(typeof $schema === 'string' ? $schema.replace(/#$/, '') : $schema)

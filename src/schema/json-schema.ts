@@ -1,4 +1,4 @@
-// JSON Schema to a check. The only file that knows ajv.
+// Compiles a JSON Schema to a check. No other file imports ajv.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -10,7 +10,7 @@ import { dialectOf, type Dialect } from './dialects.ts'
 import { describeProblems, describeValue } from './value-problems.ts'
 import { findSchemaProblems } from './schema-limits.ts'
 
-/** A schema that cannot be used, with every reason. */
+/** The schema cannot be used. Has every problem of it. */
 export class SchemaError extends Error {
   readonly problems: readonly string[]
 
@@ -24,29 +24,31 @@ export class SchemaError extends Error {
 export type JsonSchemaCheck = (value: unknown) => Verdict
 
 export interface SchemaCompiler {
-  /** A check of values against the schema; equal schemas share one. Throws a SchemaError where the schema is unusable. */
+  /** Compiles a check. Equal schemas share one. Throws a SchemaError when the schema is unusable. */
   compile (schema: JsonSchema): JsonSchemaCheck
 }
 
 export interface SchemaCompilerOptions {
-  /** Whether a missing value is filled from its schema's `default` before it is checked. */
+  /** Whether a missing value is replaced by its schema's `default` before the check. */
   useDefaults: boolean
 }
 
-// Failures are collected in full only for values this small: a large wrong value must not cost more than it is worth.
+// All problems are collected for values up to this length. A larger value gets its first problem only:
+// collecting takes time in proportion to the value, and a client chooses the value.
 const EXPLAINED_JSON_LENGTH = 16_384
 
 export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): SchemaCompiler {
   const options: Options = {
-    // Schemas come from catalogs, and `x-mcp-header` and other annotations are welcome in them.
+    // Allows unknown keywords: `x-mcp-header` and other annotations of the author.
     strict: false,
     logger: false,
     addUsedSchema: false,
     useDefaults,
     code: { optimize: false }
   }
-  const first = createInstances(options)
-  const all = createInstances({ ...options, allErrors: true })
+  // Stops at the first problem: most values are accepted. The other collects all problems of a refused value.
+  const fast = createInstances(options)
+  const complete = createInstances({ ...options, allErrors: true })
   const shared = new Map<string, JsonSchemaCheck>()
 
   return {
@@ -56,11 +58,15 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
       if (known !== undefined) return known
       const problems = findSchemaProblems(schema, json)
       const dialect = dialectOf(schema)
-      if (dialect === undefined) problems.push(`/$schema ${JSON.stringify(schema.$schema)} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
+      if (dialect === undefined) {
+        const declared = `/$schema ${JSON.stringify(schema.$schema)}`
+        problems.push(`${declared} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
+      }
       if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
-      // The dialect is settled, and ajv knows each under one spelling alone. With a name of its own, "#" is the schema itself.
+      // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
+      // "#" refer to this schema.
       const named = { $id: `urn:trivet:schema:${shared.size}`, ...schema, $schema: undefined }
-      const check = compileChecked(named, isDeferrable(schema), first(dialect), () => all(dialect))
+      const check = compileChecked(named, isDeferrable(schema), fast(dialect), () => complete(dialect))
       shared.set(json, check)
       return check
     }
@@ -80,7 +86,9 @@ function createInstances (options: Options): (dialect: Dialect) => Ajv {
   }
 }
 
-function compileChecked (schema: JsonSchema, mayWait: boolean, ajv: Ajv, explainer: () => Ajv): JsonSchemaCheck {
+function compileChecked (
+  schema: JsonSchema, mayWait: boolean, ajv: Ajv, explainer: () => Ajv
+): JsonSchemaCheck {
   if (ajv.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(ajv.errors))
   let validate: ValidateFunction | undefined
   let explain: ValidateFunction | undefined
@@ -90,7 +98,9 @@ function compileChecked (schema: JsonSchema, mayWait: boolean, ajv: Ajv, explain
     validate ??= compileNow(ajv, schema)
     try {
       if (validate(value)) return accepted(value)
-      if (describeValue(value).length > EXPLAINED_JSON_LENGTH) return refused(describeProblems(validate.errors ?? [], value))
+      if (describeValue(value).length > EXPLAINED_JSON_LENGTH) {
+        return refused(describeProblems(validate.errors ?? [], value))
+      }
       explain ??= compileNow(explainer(), schema)
       explain(value)
       return refused(describeProblems(explain.errors ?? [], value))
@@ -110,6 +120,8 @@ function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
 }
 
 function toSchemaProblems (errors: ErrorObject[] | null | undefined): string[] {
-  return (errors ?? []).map(({ instancePath, message, params }) =>
-    `${instancePath || '/'} ${message ?? 'is invalid'}${'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''}`)
+  return (errors ?? []).map(({ instancePath, message, params }) => {
+    const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''
+    return `${instancePath || '/'} ${message ?? 'is invalid'}${allowed}`
+  })
 }

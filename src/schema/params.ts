@@ -1,10 +1,10 @@
-// Params of a method: the schema that checks them is also their type.
+// Reads the params of a method. One schema is both their check and their type.
 
 import type { Static, TSchema } from 'typebox'
 import { invalidParams } from '../protocol/errors.ts'
 import { createReader } from './reader.ts'
 
-/** Returns the params as what the schema says they are, or throws invalid params, naming the field. */
+/** The reader returns params of the schema's type. It throws invalid params that name the wrong field. */
 export function createParamsReader<T extends TSchema> (schema: T): (params: unknown) => Static<T> {
   return createReader(schema, (problems) => invalidParams(problems.join('; ')))
 }

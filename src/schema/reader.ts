@@ -1,4 +1,4 @@
-// Parsing of what this service itself knows the form of: the schema that checks a value is also its type.
+// Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
 import type { Static, TSchema } from 'typebox'
 import { createSchemaCompiler, type JsonSchemaCheck } from './json-schema.ts'
@@ -9,8 +9,12 @@ export function checkOf (schema: TSchema): JsonSchemaCheck {
   return compiler.compile(Object.fromEntries(Object.entries(schema)))
 }
 
-/** Returns the value as what the schema says it is, or throws the error that is made of what is wrong. */
-export function createReader<T extends TSchema> (schema: T, toError: (problems: readonly string[]) => Error): (value: unknown) => Static<T> {
+/**
+ * The reader returns a value of the schema's type. It throws the error that `toError` makes of the problems.
+ */
+export function createReader<T extends TSchema> (
+  schema: T, toError: (problems: readonly string[]) => Error
+): (value: unknown) => Static<T> {
   const check = checkOf(schema)
   function assertAccepted (value: unknown): asserts value is Static<T> {
     const verdict = check(value)

@@ -1,14 +1,14 @@
-// What a schema may not do: be too large to compile safely, reach over the network, or validate asynchronously.
+// Refuses schemas that are too large to compile safely, refer to the network, or validate asynchronously.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 
 export const MAX_SCHEMA_BYTES = 65_536
 export const MAX_SCHEMA_DEPTH = 64
-/** The most keys of one object in a schema: past about 1,500 the compiled validator overflows the stack. */
+/** The limit for the keys of one object. From about 1,500 keys on, the compiled check overflows the stack. */
 export const MAX_SCHEMA_KEYS = 500
 
-/** Every complaint about the schema's shape, each with its place as a JSON pointer; empty where it may be compiled. */
+/** Every problem of the schema's size and references, each with its place as a JSON pointer. */
 export function findSchemaProblems (schema: JsonSchema, json: string): string[] {
   const bytes = Buffer.byteLength(json)
   if (bytes > MAX_SCHEMA_BYTES) return [`is ${bytes} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`]
@@ -18,7 +18,8 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
   walk(schema, '', 1)
   for (const { place, target } of references) {
     if (!target.startsWith('#') && !ids.has(withoutFragment(target))) {
-      problems.push(`${place} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`)
+      const reference = `${place} refers to ${JSON.stringify(target)}`
+      problems.push(`${reference}, which is not in the schema itself; references are never fetched`)
     }
   }
   return problems
@@ -34,12 +35,14 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
       problems.push(`${place || '/'} has ${entries.length} keys; the limit is ${MAX_SCHEMA_KEYS}`)
       return
     }
-    if (isObject(node)) note(node, place)
+    if (isObject(node)) checkKeywords(node, place)
     for (const [key, child] of entries) walk(child, `${place}/${key}`, depth + 1)
   }
 
-  function note (node: { readonly [key: string]: unknown }, place: string): void {
-    if (node.$async === true) problems.push(`${place}/$async is not allowed: it would turn a refusal into a promise`)
+  function checkKeywords (node: { readonly [key: string]: unknown }, place: string): void {
+    if (node.$async === true) {
+      problems.push(`${place}/$async is not allowed: a JSON Schema check must be synchronous`)
+    }
     if (typeof node.$id === 'string') ids.add(withoutFragment(node.$id))
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
       const target = node[keyword]

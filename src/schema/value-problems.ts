@@ -1,15 +1,16 @@
-// What is wrong with a value, in words for a person or a model: which argument, what was expected, what came.
+// Describes the problems of a value for a person or a model: which argument, what was expected, what came.
 
 import type { ErrorObject } from 'ajv'
+import { MAX_PROBLEMS } from './check.ts'
 
-const MAX_PROBLEMS = 8
 const MAX_PREVIEW = 80
+const MAX_EXPECTED = 400
 
-/** One sentence per failure, at most eight. */
+/** One sentence for each problem, at most eight. */
 export function describeProblems (errors: readonly ErrorObject[], value: unknown): string[] {
   const problems = new Set<string>()
   for (const error of errors) {
-    // Says only that one of its branches failed; the branches' own errors say why.
+    // An `if` reports that one of its branches failed. The branch reports the reason itself.
     if (error.keyword === 'if') continue
     problems.add(describeProblem(error, value))
     if (problems.size === MAX_PROBLEMS) break
@@ -19,38 +20,50 @@ export function describeProblems (errors: readonly ErrorObject[], value: unknown
 
 function describeProblem (error: ErrorObject, value: unknown): string {
   const path = pathOfPointer(error.instancePath)
+  const place = path || 'value'
   const came = preview(valueAt(value, error.instancePath))
-  const at = (name: unknown) => path === '' ? String(name) : `${path}.${String(name)}`
+  const member = (name: unknown) => path === '' ? String(name) : `${path}.${String(name)}`
   const { params } = error
   switch (error.keyword) {
-    case 'required': return `${at(params.missingProperty)}: is required, but missing`
-    case 'additionalProperties': return `${at(params.additionalProperty)}: is not known here; remove it`
-    case 'unevaluatedProperties': return `${at(params.unevaluatedProperty)}: is not known here; remove it`
-    case 'type': return `${path || 'value'}: must be ${[params.type].flat().join(' or ')}, got ${came}`
-    case 'enum': return `${path || 'value'}: must be one of ${truncate(JSON.stringify(params.allowedValues), 400)}, got ${came}`
-    case 'const': return `${path || 'value'}: must be ${truncate(JSON.stringify(params.allowedValue), 400)}, got ${came}`
-    default: return `${path || 'value'}: ${error.message ?? 'is invalid'}, got ${came}`
+    case 'required': return `${member(params.missingProperty)}: is required, but missing`
+    case 'additionalProperties': return `${member(params.additionalProperty)}: is not known here; remove it`
+    case 'unevaluatedProperties': return `${member(params.unevaluatedProperty)}: is not known here; remove it`
+    case 'type': return `${place}: must be ${[params.type].flat().join(' or ')}, got ${came}`
+    case 'enum': return `${place}: must be one of ${toExpected(params.allowedValues)}, got ${came}`
+    case 'const': return `${place}: must be ${toExpected(params.allowedValue)}, got ${came}`
+    default: return `${place}: ${error.message ?? 'is invalid'}, got ${came}`
   }
 }
 
-function segmentsOf (pointer: string): string[] {
-  return pointer === '' ? [] : pointer.slice(1).split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+function toExpected (value: unknown): string {
+  return truncate(JSON.stringify(value), MAX_EXPECTED)
 }
 
+function segmentsOf (pointer: string): string[] {
+  if (pointer === '') return []
+  return pointer.slice(1).split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** A JSON pointer as a path: `/list/1/name` is `list[1].name`. */
 function pathOfPointer (pointer: string): string {
-  return segmentsOf(pointer).reduce((path, segment) => /^\d+$/.test(segment) ? `${path}[${segment}]` : path === '' ? segment : `${path}.${segment}`, '')
+  return segmentsOf(pointer).reduce((path, segment) => {
+    if (/^\d+$/.test(segment)) return `${path}[${segment}]`
+    return path === '' ? segment : `${path}.${segment}`
+  }, '')
 }
 
 function valueAt (value: unknown, pointer: string): unknown {
-  return segmentsOf(pointer).reduce<unknown>((at, segment) => typeof at === 'object' && at !== null ? Reflect.get(at, segment) : undefined, value)
+  return segmentsOf(pointer).reduce<unknown>((at, segment) => {
+    return typeof at === 'object' && at !== null ? Reflect.get(at, segment) : undefined
+  }, value)
 }
 
-/** A value as JSON, short enough to read. */
+/** A value as JSON of at most 80 characters. */
 export function preview (value: unknown): string {
   return value === undefined ? 'nothing' : truncate(describeValue(value), MAX_PREVIEW)
 }
 
-/** A value as JSON, or by its type where it has no such form: a function, a cycle. */
+/** A value as JSON. A value that is not JSON, such as a function or a cycle, is described by its type. */
 export function describeValue (value: unknown): string {
   try {
     return JSON.stringify(value) ?? `a value of type ${typeof value}`
@@ -60,6 +73,6 @@ export function describeValue (value: unknown): string {
   }
 }
 
-function truncate (text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}…`
+function truncate (text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }

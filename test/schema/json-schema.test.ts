@@ -8,12 +8,15 @@ import { createParamsReader } from '../../src/schema/params.ts'
 import { Type } from 'typebox'
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'
+const DRAFT_07_NAMES = [
+  'http://json-schema.org/draft-07/schema', DRAFT_07, 'https://json-schema.org/draft-07/schema'
+]
 
 function compile (schema: JsonSchema) {
   return createSchemaCompiler({ useDefaults: false }).compile(schema)
 }
 
-/** Why the schema is unusable; empty where it is not. */
+/** The problems of a schema. Empty when the schema is usable. */
 function problemsOf (schema: JsonSchema): readonly string[] {
   try {
     compile(schema)
@@ -24,16 +27,22 @@ function problemsOf (schema: JsonSchema): readonly string[] {
   }
 }
 
-t.test('is 2020-12 where no dialect is declared, and what is declared otherwise (72)', async (t) => {
+t.test('the dialect is the declared one, or 2020-12 (72)', async (t) => {
   t.equal(dialectOf({}), '2020-12')
-  for (const $schema of ['https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft/2020-12/schema#']) t.equal(dialectOf({ $schema }), '2020-12')
-  for (const $schema of ['http://json-schema.org/draft-07/schema', DRAFT_07, 'https://json-schema.org/draft-07/schema']) t.equal(dialectOf({ $schema }), 'draft-07')
+  const current = 'https://json-schema.org/draft/2020-12/schema'
+  for (const $schema of [current, `${current}#`]) t.equal(dialectOf({ $schema }), '2020-12')
+  for (const $schema of DRAFT_07_NAMES) t.equal(dialectOf({ $schema }), 'draft-07')
 })
 
-t.test('refuses any other dialect, naming it and those that serve (73)', async (t) => {
-  for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema', '', 'toString', 7, null]) {
+t.test('refuses any other dialect, and names it and the supported ones (73)', async (t) => {
+  for (const $schema of [
+    'http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema',
+    '', 'toString', 7, null
+  ]) {
     t.equal(dialectOf({ $schema }), undefined)
-    t.match(problemsOf({ $schema, type: 'object' }), [new RegExp(`^/\\$schema ${JSON.stringify($schema).replace(/[.$]/g, '\\$&')} is not supported; use JSON Schema 2020-12`)])
+    const quoted = JSON.stringify($schema).replace(/[.$]/g, '\\$&')
+    const problem = new RegExp(`^/\\$schema ${quoted} is not supported; use JSON Schema 2020-12`)
+    t.match(problemsOf({ $schema, type: 'object' }), [problem])
   }
 })
 
@@ -48,7 +57,7 @@ t.test('checks by the rules of 2020-12 (72)', async (t) => {
 })
 
 t.test('checks by the rules of draft-07, under each of its names (72)', async (t) => {
-  for (const $schema of ['http://json-schema.org/draft-07/schema', DRAFT_07, 'https://json-schema.org/draft-07/schema']) {
+  for (const $schema of DRAFT_07_NAMES) {
     const check = compile({ $schema, type: 'array', items: [{ type: 'string' }], additionalItems: false })
     t.ok(check(['a']).ok)
     t.notOk(check([1]).ok)
@@ -58,13 +67,13 @@ t.test('checks by the rules of draft-07, under each of its names (72)', async (t
   }
 })
 
-t.test('refuses what the dialect does not allow, with its place (115)', async (t) => {
+t.test('refuses a schema that its dialect does not allow, and names the place (115)', async (t) => {
   t.match(problemsOf({ type: 'objekt' }), [/^\/type must be equal to one of the allowed values/])
   t.match(problemsOf({ properties: { a: { minimum: 'low' } } }), [/^\/properties\/a\/minimum must be number/])
   t.match(problemsOf({ required: 'a' }), [/^\/required must be array/])
 })
 
-t.test('refuses at compile what could only fail later (115)', async (t) => {
+t.test('refuses at load a schema that does not compile (115)', async (t) => {
   for (const schema of [
     { pattern: '(' },
     { properties: { a: { pattern: '[' } } },
@@ -75,37 +84,47 @@ t.test('refuses at compile what could only fail later (115)', async (t) => {
   ]) t.not(problemsOf(schema).length, 0, JSON.stringify(schema))
 })
 
-t.test('knows the common formats', async (t) => {
+t.test('checks the common formats', async (t) => {
   const check = compile({ type: 'string', format: 'date-time' })
   t.ok(check('2026-07-28T00:00:00Z').ok)
   t.notOk(check('tomorrow').ok)
 })
 
-t.test('takes a format that it does not know for an annotation', async (t) => {
+t.test('treats an unknown format as an annotation', async (t) => {
   t.ok(compile({ type: 'string', format: 'isbn' })('x').ok)
 })
 
-t.test('follows references inside the schema, recursive ones too', async (t) => {
-  const check = compile({ $ref: '#/$defs/tree', $defs: { tree: { type: 'object', properties: { child: { $ref: '#/$defs/tree' } }, additionalProperties: false } } })
+t.test('follows references inside the schema, also recursive ones', async (t) => {
+  const tree = {
+    type: 'object', properties: { child: { $ref: '#/$defs/tree' } }, additionalProperties: false
+  }
+  const check = compile({ $ref: '#/$defs/tree', $defs: { tree } })
   t.ok(check({ child: { child: {} } }).ok)
   t.notOk(check({ child: { child: 1 } }).ok)
 })
 
-t.test('"#" is the schema itself, in both dialects, whether or not it has a name', async (t) => {
-  for (const extra of [{}, { $schema: 'http://json-schema.org/draft-07/schema#' }, { $id: 'https://shop.example/tree' }]) {
-    const check = compile({ ...extra, type: 'object', properties: { child: { $ref: '#' } }, additionalProperties: false })
+t.test('"#" refers to the schema itself, in both dialects, with and without an $id', async (t) => {
+  for (const extra of [
+    {}, { $schema: 'http://json-schema.org/draft-07/schema#' }, { $id: 'https://shop.example/tree' }
+  ]) {
+    const check = compile({
+      ...extra, type: 'object', properties: { child: { $ref: '#' } }, additionalProperties: false
+    })
     t.ok(check({ child: { child: {} } }).ok)
     t.notOk(check({ child: { child: 1 } }).ok)
   }
 })
 
 t.test('follows a reference to an embedded $id (75)', async (t) => {
-  const check = compile({ properties: { a: { $ref: 'https://shop.example/sku' } }, $defs: { sku: { $id: 'https://shop.example/sku', type: 'string' } } })
+  const check = compile({
+    properties: { a: { $ref: 'https://shop.example/sku' } },
+    $defs: { sku: { $id: 'https://shop.example/sku', type: 'string' } }
+  })
   t.ok(check({ a: 'x' }).ok)
   t.notOk(check({ a: 1 }).ok)
 })
 
-t.test('lets two schemas have the same $id and different rules', async (t) => {
+t.test('accepts two schemas with the same $id and different rules', async (t) => {
   const { compile } = createSchemaCompiler({ useDefaults: false })
   const string = compile({ $id: 'https://shop.example/a', type: 'string' })
   const number = compile({ $id: 'https://shop.example/a', type: 'number' })
@@ -113,13 +132,23 @@ t.test('lets two schemas have the same $id and different rules', async (t) => {
   t.notOk(string(1).ok || number('x').ok)
 })
 
-t.test('lets annotations be that no dialect knows (114)', async (t) => {
-  t.same(problemsOf({ type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region', 'x-own': [] } } }), [])
+t.test('accepts unknown annotations (114)', async (t) => {
+  const region = { type: 'string', 'x-mcp-header': 'Region', 'x-own': [] }
+  t.same(problemsOf({ type: 'object', properties: { region } }), [])
 })
 
-t.test('fills in defaults only where it was asked to', async (t) => {
-  const schema = { type: 'object', properties: { size: { type: 'number', default: 10 }, deep: { type: 'object', properties: { a: { default: 1 } } } }, required: ['size'] }
-  t.same(createSchemaCompiler({ useDefaults: true }).compile(schema)({ deep: {} }), { ok: true, value: { size: 10, deep: { a: 1 } } })
+t.test('fills in defaults only when the option says so', async (t) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      size: { type: 'number', default: 10 },
+      deep: { type: 'object', properties: { a: { default: 1 } } }
+    },
+    required: ['size']
+  }
+  t.same(createSchemaCompiler({ useDefaults: true }).compile(schema)({ deep: {} }), {
+    ok: true, value: { size: 10, deep: { a: 1 } }
+  })
   t.notOk(compile(schema)({}).ok)
   const value = { size: 1 }
   t.same(compile(schema)(value), { ok: true, value: { size: 1 } })
@@ -131,35 +160,43 @@ t.test('shares one check between equal schemas', async (t) => {
   t.not(compile({ type: 'string', maxLength: 3 }), compile({ type: 'string', maxLength: 4 }))
 })
 
-t.test('refuses a value that is nested too deeply, and says so', async (t) => {
+t.test('refuses a value that is nested too deeply, and names this problem', async (t) => {
   const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000))
   const tree = { $ref: '#/$defs/tree', $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } }
   t.same(compile(tree)(deep), { ok: false, problems: ['is nested too deeply'] })
   t.notOk(compile({ type: 'string' })(deep).ok)
 })
 
-t.test('refuses a deep value that is wrong at its root already', async (t) => {
+t.test('refuses a deep value that has a problem at its root', async (t) => {
   const tree: unknown = JSON.parse('['.repeat(8000) + ']'.repeat(8000))
-  const check = compile({ required: ['x'], properties: { tree: { $ref: '#/$defs/t' } }, $defs: { t: { type: 'array', items: { $ref: '#/$defs/t' } } } })
+  const check = compile({
+    required: ['x'],
+    properties: { tree: { $ref: '#/$defs/t' } },
+    $defs: { t: { type: 'array', items: { $ref: '#/$defs/t' } } }
+  })
   t.notOk(check({ tree }).ok)
 })
 
-t.test('refuses values that are no JSON without falling over them', async (t) => {
+t.test('refuses values that are not JSON without an error', async (t) => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle
-  for (const value of [undefined, 1n, cycle, () => 1, Symbol('x'), { a: 1n }]) t.notOk(compile({ type: 'string' })(value).ok)
+  for (const value of [undefined, 1n, cycle, () => 1, Symbol('x'), { a: 1n }]) {
+    t.notOk(compile({ type: 'string' })(value).ok)
+  }
 })
 
-t.test('gives back as params what the schema says, and throws invalid params that name the field otherwise (123)', async (t) => {
+t.test('reads params, and throws invalid params that name the wrong field (123)', async (t) => {
   const readParams = createParamsReader(Type.Object({ name: Type.String() }))
   t.same(readParams({ name: 'a', _meta: {} }), { name: 'a', _meta: {} })
-  t.throws(() => readParams({}), { code: -32602, httpStatus: 200, message: 'Invalid params: name: is required, but missing' })
+  t.throws(() => readParams({}), {
+    code: -32602, httpStatus: 200, message: 'Invalid params: name: is required, but missing'
+  })
   t.throws(() => readParams(undefined), { code: -32602 })
 })
 
-// Schemas of every keyword whose compilation may wait. One in twenty values of a keyword is not what it should be.
-function mostly<T> (sound: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
-  return fc.oneof({ weight: 19, arbitrary: sound }, { weight: 1, arbitrary: fc.jsonValue() })
+// Schemas of all keywords whose compilation may wait. One in twenty values of a keyword is invalid.
+function mostly<T> (valid: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 19, arbitrary: valid }, { weight: 1, arbitrary: fc.jsonValue() })
 }
 
 const typeName = fc.constantFrom('object', 'array', 'string', 'integer', 'number', 'boolean', 'null')
@@ -201,10 +238,11 @@ const { schema: generated } = fc.letrec<{ schema: JsonSchema, subschema: JsonSch
 }))
 
 for (const [dialect, $schema] of [['2020-12', undefined], ['draft-07', DRAFT_07]]) {
-  t.test(`never fails to compile what it put off compiling (${dialect}, 115)`, async (t) => {
-    const compilers = [createSchemaCompiler({ useDefaults: false }), createSchemaCompiler({ useDefaults: true })]
-    let putOff = 0
-    fc.assert(fc.property(generated, fc.jsonValue(), fc.constantFrom(...compilers), (given, value, compiler) => {
+  t.test(`compiles every schema whose compilation was deferred (${dialect}, 115)`, async (t) => {
+    const compilers = [false, true].map((useDefaults) => createSchemaCompiler({ useDefaults }))
+    let deferred = 0
+    const anyCompiler = fc.constantFrom(...compilers)
+    fc.assert(fc.property(generated, fc.jsonValue(), anyCompiler, (given, value, compiler) => {
       const schema = $schema === undefined ? given : { ...given, $schema }
       if (!isDeferrable(schema)) return
       let check
@@ -215,15 +253,21 @@ for (const [dialect, $schema] of [['2020-12', undefined], ['draft-07', DRAFT_07]
         throw error
       }
       check(value)
-      putOff += 1
+      deferred += 1
     }), { numRuns: 300 })
-    t.ok(putOff > 100, `${putOff} schemas were put off`)
+    t.ok(deferred > 100, `${deferred} schemas were deferred`)
   })
 }
 
-t.test('puts off nothing that holds a pattern, a reference or a keyword that it does not know', async (t) => {
-  for (const schema of [{ pattern: 'a' }, { $ref: '#' }, { properties: { a: { format: 'date' } } }, { items: { anyOf: [] } }, { unknown: 1 }, { items: [{}] }, null, 'x']) {
+t.test('defers no schema that holds a pattern, a reference or an unknown keyword', async (t) => {
+  const refused = [
+    { pattern: 'a' }, { $ref: '#' }, { properties: { a: { format: 'date' } } }, { items: { anyOf: [] } },
+    { unknown: 1 }, { items: [{}] }, null, 'x'
+  ]
+  for (const schema of refused) {
     t.notOk(isDeferrable(schema), JSON.stringify(schema))
   }
-  t.ok(isDeferrable({ type: 'object', properties: { a: { type: 'array', items: { enum: [1] } } }, additionalProperties: false }))
+  t.ok(isDeferrable({
+    type: 'object', properties: { a: { type: 'array', items: { enum: [1] } } }, additionalProperties: false
+  }))
 })

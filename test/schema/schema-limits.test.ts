@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { JsonSchema } from '../../src/protocol/primitives.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
-import { findSchemaProblems, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_KEYS } from '../../src/schema/schema-limits.ts'
+import {
+  findSchemaProblems, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_KEYS
+} from '../../src/schema/schema-limits.ts'
 
 function problemsOf (schema: JsonSchema): string[] {
   return findSchemaProblems(schema, JSON.stringify(schema))
@@ -18,7 +20,7 @@ function withKeys (count: number): JsonSchema {
   return { properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, true])) }
 }
 
-/** A schema that is exactly this long as JSON. */
+/** A schema of exactly this many bytes of JSON. */
 function ofBytes (bytes: number): JsonSchema {
   const empty = Buffer.byteLength(JSON.stringify({ description: '' }))
   return { description: 'x'.repeat(bytes - empty) }
@@ -26,8 +28,11 @@ function ofBytes (bytes: number): JsonSchema {
 
 t.test('bounds the bytes of a schema (77)', async (t) => {
   t.same(problemsOf(ofBytes(MAX_SCHEMA_BYTES)), [])
-  t.same(problemsOf(ofBytes(MAX_SCHEMA_BYTES + 1)), [`is ${MAX_SCHEMA_BYTES + 1} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`])
-  t.match(problemsOf({ description: '€'.repeat(MAX_SCHEMA_BYTES / 2) }), [/bytes of JSON/], 'bytes, not characters')
+  t.same(problemsOf(ofBytes(MAX_SCHEMA_BYTES + 1)), [
+    `is ${MAX_SCHEMA_BYTES + 1} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`
+  ])
+  t.match(problemsOf({ description: '€'.repeat(MAX_SCHEMA_BYTES / 2) }), [/bytes of JSON/],
+    'bytes, not characters')
 })
 
 t.test('bounds the depth of a schema (77)', async (t) => {
@@ -37,10 +42,12 @@ t.test('bounds the depth of a schema (77)', async (t) => {
 
 t.test('bounds the keys of one object in a schema (77)', async (t) => {
   t.same(problemsOf(withKeys(MAX_SCHEMA_KEYS)), [])
-  t.same(problemsOf(withKeys(MAX_SCHEMA_KEYS + 1)), [`/properties has ${MAX_SCHEMA_KEYS + 1} keys; the limit is ${MAX_SCHEMA_KEYS}`])
+  t.same(problemsOf(withKeys(MAX_SCHEMA_KEYS + 1)), [
+    `/properties has ${MAX_SCHEMA_KEYS + 1} keys; the limit is ${MAX_SCHEMA_KEYS}`
+  ])
 })
 
-t.test('compiles and runs whatever stays within the limits (77)', async (t) => {
+t.test('compiles and runs schemas within the limits (77)', async (t) => {
   const { compile } = createSchemaCompiler({ useDefaults: true })
   const wide = compile(withKeys(MAX_SCHEMA_KEYS))
   t.ok(wide({ p1: 1 }).ok)
@@ -48,9 +55,11 @@ t.test('compiles and runs whatever stays within the limits (77)', async (t) => {
   t.ok(compile(nested(MAX_SCHEMA_DEPTH))([[[]]]).ok)
 })
 
-t.test('refuses $async wherever it stands', async (t) => {
+t.test('refuses $async at any place', async (t) => {
   t.match(problemsOf({ $async: true }), [/^\/\$async is not allowed/])
-  t.match(problemsOf({ properties: { a: { anyOf: [{ $async: true }] } } }), [/^\/properties\/a\/anyOf\/0\/\$async is not allowed/])
+  t.match(problemsOf({ properties: { a: { anyOf: [{ $async: true }] } } }), [
+    /^\/properties\/a\/anyOf\/0\/\$async is not allowed/
+  ])
   t.same(problemsOf({ $async: false }), [])
 })
 
@@ -68,23 +77,31 @@ const outside: ReadonlyArray<readonly [keyword: string, target: string]> = [
 
 for (const [keyword, target] of outside) {
   t.test(`refuses the ${keyword} ${target}: references are never fetched (75, 76)`, async (t) => {
-    t.match(problemsOf({ properties: { a: { [keyword]: target } } }), [`/properties/a/${keyword} refers to ${JSON.stringify(target)}, which is not in the schema itself; references are never fetched`])
-    t.throws(() => createSchemaCompiler({ useDefaults: false }).compile({ properties: { a: { [keyword]: target } } }), { name: 'SchemaError' })
+    const schema = { properties: { a: { [keyword]: target } } }
+    const reference = `/properties/a/${keyword} refers to ${JSON.stringify(target)}`
+    t.match(problemsOf(schema), [
+      `${reference}, which is not in the schema itself; references are never fetched`
+    ])
+    t.throws(() => createSchemaCompiler({ useDefaults: false }).compile(schema), { name: 'SchemaError' })
   })
 }
 
-t.test('allows references to what is in the schema itself: by pointer, by anchor, by an embedded $id (75)', async (t) => {
+t.test('allows references inside the schema: by pointer, by anchor, by an embedded $id (75)', async (t) => {
   t.same(problemsOf({ $ref: '#/$defs/a', $defs: { a: { $anchor: 'x' } }, items: { $ref: '#x' } }), [])
   t.same(problemsOf({ $ref: 'https://example.com/a', $defs: { a: { $id: 'https://example.com/a' } } }), [])
-  t.same(problemsOf({ $ref: 'https://example.com/a#/type', $defs: { a: { $id: 'https://example.com/a#' } } }), [])
+  const named = { a: { $id: 'https://example.com/a#' } }
+  t.same(problemsOf({ $ref: 'https://example.com/a#/type', $defs: named }), [])
 })
 
-t.test('takes properties that are called like keywords for what they are', async (t) => {
-  t.same(problemsOf({ properties: { $ref: { type: 'string' }, $id: { type: 'string' }, $async: { type: 'boolean' } } }), [])
+t.test('takes properties with the names of keywords for properties', async (t) => {
+  const properties = { $ref: { type: 'string' }, $id: { type: 'string' }, $async: { type: 'boolean' } }
+  t.same(problemsOf({ properties }), [])
 })
 
-t.test('reports everything at once, each with its place', async (t) => {
-  const problems = problemsOf({ $async: true, properties: { a: { $ref: 'https://example.com' } }, items: nested(MAX_SCHEMA_DEPTH) })
+t.test('reports all problems at once, each with its place', async (t) => {
+  const problems = problemsOf({
+    $async: true, properties: { a: { $ref: 'https://example.com' } }, items: nested(MAX_SCHEMA_DEPTH)
+  })
   t.match(problems, [/^\/\$async/, /nested deeper/, /^\/properties\/a\/\$ref/])
   t.equal(problems.length, 3)
 })

@@ -18,11 +18,13 @@ const sentences: ReadonlyArray<readonly [schema: JsonSchema, value: unknown, pro
   [{ properties: { a: { enum: ['x', 'y'] } } }, { a: 'z' }, 'a: must be one of ["x","y"], got "z"'],
   [{ properties: { a: { const: 1 } } }, { a: 2 }, 'a: must be 1, got 2'],
   [{ additionalProperties: false }, { extra: 1 }, 'extra: is not known here; remove it'],
-  [{ properties: { a: { additionalProperties: false } } }, { a: { extra: 1 } }, 'a.extra: is not known here; remove it'],
+  [{ properties: { a: { additionalProperties: false } } }, { a: { extra: 1 } },
+    'a.extra: is not known here; remove it'],
   [{ unevaluatedProperties: false }, { extra: 1 }, 'extra: is not known here; remove it'],
   [{ properties: { a: { minimum: 1 } } }, { a: 0 }, 'a: must be >= 1, got 0'],
   [{ properties: { a: { pattern: '^x' } } }, { a: 'y' }, 'a: must match pattern "^x", got "y"'],
-  [{ properties: { list: { items: { type: 'string' } } } }, { list: ['a', 2] }, 'list[1]: must be string, got 2'],
+  [{ properties: { list: { items: { type: 'string' } } } }, { list: ['a', 2] },
+    'list[1]: must be string, got 2'],
   [{ items: { items: { required: ['b'] } } }, [[{}]], '[0][0].b: is required, but missing'],
   [{ properties: { 'a/b~c': { type: 'string' } } }, { 'a/b~c': 1 }, 'a/b~c: must be string, got 1'],
   [{ if: { required: ['a'] }, then: { required: ['b'] } }, { a: 1 }, 'b: is required, but missing']
@@ -34,8 +36,10 @@ for (const [schema, value, problem] of sentences) {
   })
 }
 
-t.test('reports everything that is wrong at once', async (t) => {
-  const schema = { properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['c'], additionalProperties: false }
+t.test('reports all problems at once', async (t) => {
+  const schema = {
+    properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['c'], additionalProperties: false
+  }
   t.same([...problemsOf(schema, { a: 1, b: 'x', d: 1 })].sort(), [
     'a: must be string, got 1',
     'b: must be number, got "x"',
@@ -45,28 +49,31 @@ t.test('reports everything that is wrong at once', async (t) => {
 })
 
 t.test('says each thing once', async (t) => {
-  t.same(problemsOf({ allOf: [{ required: ['a'] }, { required: ['a'] }] }, {}), ['a: is required, but missing'])
+  t.same(problemsOf({ allOf: [{ required: ['a'] }, { required: ['a'] }] }, {}), [
+    'a: is required, but missing'
+  ])
 })
 
-t.test('stops at eight', async (t) => {
+t.test('reports at most eight problems', async (t) => {
   const names = Array.from({ length: 12 }, (_, index) => `p${index}`)
   t.equal(problemsOf({ required: names }, {}).length, 8)
 })
 
-t.test('clips what came, and what was expected', async (t) => {
+t.test('truncates the value and the expected values', async (t) => {
   const [problem = ''] = problemsOf({ properties: { a: { type: 'number' } } }, { a: 'x'.repeat(1000) })
   t.match(problem, /^a: must be number, got "x{79}…$/)
   const [choice = ''] = problemsOf({ enum: Array.from({ length: 1000 }, (_, index) => `value ${index}`) }, 1)
   t.ok(choice.length < 500, choice)
 })
 
-t.test('explains a large wrong value by its first failure alone, and briefly', async (t) => {
-  const problems = problemsOf({ required: ['a', 'b'], properties: { text: { type: 'number' } } }, { text: 'x'.repeat(100_000) })
+t.test('reports only the first problem of a large value', async (t) => {
+  const schema = { required: ['a', 'b'], properties: { text: { type: 'number' } } }
+  const problems = problemsOf(schema, { text: 'x'.repeat(100_000) })
   t.equal(problems.length, 1)
   t.ok(problems.join().length < 200)
 })
 
-t.test('previews anything shortly', async (t) => {
+t.test('previews any value in at most 80 characters', async (t) => {
   t.equal(preview(undefined), 'nothing')
   t.equal(preview(null), 'null')
   t.equal(preview({ a: 1 }), '{"a":1}')
