@@ -41,23 +41,24 @@ import { openRedisStateStore } from './state/redis-state-store.ts'
 import type { StateStore } from './state/state-store.ts'
 
 /**
- * The settings of the README's table by their names in camel case; each has its default. `host`, `port` and `auth` are none
- * of them: the embedding program listens, and passes an authenticator.
+ * The options of `createApp`: the settings of the README's table by their names in camel case, each with its default.
+ * `host`, `port` and `auth` are not options: the embedding program listens, and passes an authenticator.
  */
 export interface AppOptions extends Partial<AppConfig> {
-  /** Where the log goes. A pino logger on standard output by default. */
+  /** Receives the log. By default a pino logger that writes to standard output. */
   logger?: FastifyBaseLogger
-  /** Who is asking. Everyone is anonymous by default, and no one is granted a scope. */
+  /** Finds the principal of each request. By default every caller is anonymous and has no scopes. */
   authenticator?: Authenticator
 }
 
 /**
- * Builds the service as a Fastify app that is not listening: `app.listen()` serves, `app.inject()` answers in process,
- * `app.close()` drains. Rejects with a CatalogError that lists every problem where the catalog does not load, and with a
- * ConfigError where an option is wrong or none of its options.
+ * Builds the service as a Fastify app that does not listen. `app.listen()` serves, `app.inject()` answers in the
+ * process, and `app.close()` drains and ends the service. Rejects with a CatalogError that lists every problem of the
+ * catalog, and with a ConfigError for an unknown option or a value that is not valid.
  *
- * The names under which it answers follow the address that it listens on: on a loopback address those of this machine,
- * elsewhere `allowedHosts`, or any where there are none.
+ * The address that the app listens on decides the host names that it answers to: on a loopback address those of this
+ * machine, on any other address `allowedHosts`, or all names if that list is empty.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  *
  * @example
  * const app = await createApp({ catalog: './catalog', watch: 'off' })

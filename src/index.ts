@@ -1,4 +1,4 @@
-// What a catalog author or an embedding program imports from 'trivet'.
+// The public interface: a catalog and an embedding program import these from 'trivet'.
 
 export { defineTool } from './authoring/define-tool.ts'
 export type { CallToolResult, ToolDefinition, ToolOptions, ToolOutput } from './authoring/define-tool.ts'
@@ -7,7 +7,9 @@ export type { ToolResult, ToolResultOptions } from './authoring/tool-result.ts'
 export { ToolError } from './authoring/tool-error.ts'
 export type { ToolErrorOptions } from './authoring/tool-error.ts'
 export { definePrompt } from './authoring/define-prompt.ts'
-export type { PromptArgumentOptions, PromptDefinition, PromptOptions, PromptOutput } from './authoring/define-prompt.ts'
+export type {
+  PromptArgumentOptions, PromptDefinition, PromptOptions, PromptOutput
+} from './authoring/define-prompt.ts'
 export { defineResource, defineResourceTemplate } from './authoring/define-resource.ts'
 export type {
   ListedResource, ResourceDefinition, ResourceOptions, ResourceOutput,
@@ -19,7 +21,8 @@ export { HandleError } from './authoring/handles.ts'
 export type { Handles, NewHandle } from './authoring/handles.ts'
 export { elicit, roots, sample } from './authoring/input-request.ts'
 export type {
-  AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampledContent, SampleOptions, SamplingMessage, ToolUseContent, UrlAnswer
+  AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampledContent, SampleOptions,
+  SamplingMessage, ToolUseContent, UrlAnswer
 } from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
 export type { Context, Log, ReadContext } from './authoring/context.ts'

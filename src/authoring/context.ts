@@ -1,4 +1,4 @@
-// What a handler may know of the request that it serves, and do on its behalf.
+// The context of a handler: the facts of its request, and the actions that it may take during the request.
 
 import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
@@ -9,59 +9,72 @@ import type { Handles } from './handles.ts'
 import type { AnswersOf, InputRequest } from './input-request.ts'
 
 /**
- * Writes to the service's log under this request's id, and to the client where the client has asked for messages of
- * this level with the request.
+ * Writes to the service's log under the id of this request. The client receives the message too, if its
+ * request asked for messages of this level. `data` must be JSON: the client receives the message without it
+ * otherwise.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
  *
  * @example ctx.log.warning('rate service is slow', { ms: 1200 })
  */
-export type Log = { readonly [L in LogLevel]: (message: string, data?: { readonly [key: string]: unknown }) => void }
+export type Log = {
+  readonly [L in LogLevel]: (message: string, data?: { readonly [key: string]: unknown }) => void
+}
 
 /** One request, as a handler sees it. */
 export interface Context {
-  /** Aborts when the client is gone, the timeout has passed or the service is going down. Pass it on to whatever waits. */
+  /**
+   * Aborts when the client is gone, the timeout has passed or the service is shutting down. Pass it to each
+   * call that waits.
+   */
   readonly signal: AbortSignal
   /** Who the request acts for. */
   readonly principal: Principal
-  /** What the client said of itself in this request. Its `info` is a claim: decide nothing by it. */
+  /** What the client declared in this request. `info` is not verified: use it for display and logs only. */
   readonly client: { readonly info: Implementation | undefined, readonly capabilities: ClientCapabilities }
-  /** The protocol version of this request, such as `2026-07-28`. */
+  /** The protocol revision of this request, such as `2026-07-28`. */
   readonly revision: string
-  /** The id under which the service's log has this request. */
+  /** The id of this request in the service's log. */
   readonly requestId: string
   readonly log: Log
-  /** Tells clients that something changed. */
+  /** Tells clients about changes. */
   readonly notify: {
     /**
-     * Whoever subscribed to this URI, or to a directory above it, is told, on every replica: with `private` only those who
-     * act for the same principal, as it should be where nobody else may read the resource. Everyone by default.
+     * Tells every client that subscribed to this URI or to a directory above it, on every replica. With
+     * `private` only the subscribers that act for the same principal are told: use it for a resource that
+     * only this principal may read. `private` is `false` by default.
+     * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#subscriptions
      */
     resourceUpdated (uri: string, options?: { readonly private?: boolean }): void
   }
   /**
-   * Tells the client how far the work is, if it asked to know; otherwise does nothing.
-   * `done` must grow from call to call; a value that does not is left out. `total` in the same unit, where it is known.
+   * Tells the client the progress of this request. Does nothing if the client did not ask for progress.
+   * `done` must increase with each call: the service drops any other value. `total` has the unit of `done`.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
    */
   progress (done: number, total?: number, message?: string): void
   /**
-   * Closes the connection of a client of revision 2025-11-25 while the handler goes on, and asks it to come back for the
-   * result after `retryMs` milliseconds (1000 by default): for work that outlasts what proxies allow. Does nothing for a
-   * client of any other revision, the current one included.
+   * Closes the connection of a client of revision 2025-11-25 while the handler continues. The client
+   * reconnects after `retryMs` milliseconds (1000 by default) and receives the result then. For work that
+   * takes longer than proxies allow. Does nothing for a client of any other revision.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
    */
   disconnectLegacyClient (retryMs?: number): void
-  /** The caller's state of one kind. Throws where the catalog does not export the definition. */
+  /**
+   * The caller's handles of one kind. Throws an Error if no module of the catalog exports the definition.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#stateful-tools
+   */
   handles<T> (kind: HandleDefinition<T>): Handles<T>
   /**
-   * Asks the client's user, its model, or for its roots, and resolves to the answers under the same keys. A key names
-   * one question of the handler; several may be asked at once, or one after the other.
+   * Asks the client for input: its user (`elicit`), its model (`sample`) or its roots (`roots`). Resolves to
+   * the answers under the keys of the requests. Each key names one question of the handler. A handler may ask
+   * several questions at once, and may ask again later.
    *
-   * Until the answers are there the handler does not get past this line: the client is asked, and the handler runs
-   * again from its first line when it answers. What must happen only once on the way belongs in `once`. The rejection
-   * by which the handler is left is not an error: let it pass.
+   * While answers are missing, `ask` rejects and the handler ends: the client is asked, and the handler runs
+   * again from its first line when the client has answered. Put work that must run only once before an `ask`
+   * into `once`. The rejection is not an error: do not catch it.
    *
-   * A client that lacks the capability gets -32021, which names it. An answer that does not fit is asked for again.
+   * A client without the needed capability receives error -32021, which names the capability. The client is
+   * asked again for an answer that does not fit the question. A malformed question is an internal error.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
    *
    * @example
@@ -70,15 +83,18 @@ export interface Context {
    */
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
   /**
-   * Does something once for the whole request, however often the handler runs again to ask: the first result, which
-   * must be a JSON value, is carried to the next round. It cannot stop a client from sending the last round twice:
-   * what must never happen twice needs a handle, changed with `update`.
+   * Calls `fn` once for the whole request, however often the handler runs again after an `ask`. The first
+   * result is carried to the next run, through the client and sealed. It must be a JSON value or `undefined`;
+   * otherwise `once` rejects. All results and answers of one request together may take 32,768 bytes as JSON.
+   *
+   * A client can send the last round twice, and then `fn` is not called again but the code after it runs
+   * twice. Keep work that must never happen twice under a handle, with `update`.
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
 }
 
-/** A request for one resource. */
+/** The context of a request that reads one resource. */
 export interface ReadContext extends Context {
-  /** The URI that was asked for, as it was written. */
+  /** The requested URI, exactly as the client sent it. */
   readonly uri: string
 }

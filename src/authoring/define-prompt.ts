@@ -1,39 +1,68 @@
+// Defines a prompt.
+
 import type { PromptMessage } from '../protocol/content.ts'
 import type { CompletionSource } from './completion.ts'
 import type { Context } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 
+/**
+ * An argument of a prompt.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#promptargument
+ */
 export interface PromptArgumentOptions {
+  /** Unique in the prompt. */
   name: string
+  /** The name that people see. `name` by default. */
   title?: string
   description?: string
-  /** `false` by default. */
+  /** Whether a request must carry the argument. `false` by default. */
   required?: boolean
+  /** Suggestions for the value. None by default. */
   complete?: CompletionSource
 }
 
-/** A required argument is a string; any other may be missing. */
-export type PromptArgumentsOf<A extends readonly PromptArgumentOptions[]> = {
+/** The type of the arguments: a required one is a string, any other may be `undefined`. */
+type PromptArgumentsOf<A extends readonly PromptArgumentOptions[]> = {
   readonly [P in A[number] as P['name']]: P extends { required: true } ? string : string | undefined
 }
 
-/** A string is one message of the user. */
-export type PromptOutput = string | readonly PromptMessage[] | { description?: string, messages: readonly PromptMessage[] }
+/**
+ * What `render` returns: a string (one message of the user), messages, or messages with a description. The
+ * description of the definition is the default.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult
+ */
+export type PromptOutput = string | readonly PromptMessage[] | {
+  description?: string
+  messages: readonly PromptMessage[]
+}
 
+/** What `definePrompt` takes. */
 export interface PromptOptions<A extends readonly PromptArgumentOptions[]> extends CommonOptions {
-  /** In the order in which a client should ask for them. */
+  /** In the order in which a client asks for them. None by default. */
   arguments?: A
-  /** Makes the messages. Every required argument is there. */
+  /**
+   * Makes the messages. The service has checked the names of the arguments, and that each required one is
+   * there; a request that fails the check receives error -32602.
+   *
+   * The client receives the message of a ToolError as a JSON-RPC error. A HandleError becomes error -32602.
+   * Anything else that `render` throws is an internal error.
+   */
   render (args: PromptArgumentsOf<A>, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
 
+/** A prompt, made by `definePrompt`. */
 export type PromptDefinition = Definition & CommonOptions & {
   readonly arguments?: readonly PromptArgumentOptions[]
-  render (args: { readonly [name: string]: string | undefined }, ctx: Context): PromptOutput | Promise<PromptOutput>
+  render (args: {
+    readonly [name: string]: string | undefined
+  }, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
 
 /**
- * Defines a prompt: a template of messages that a user picks.
+ * Defines a prompt: a template of messages that a user picks. Export the definition from a module in
+ * prompts/.
+ *
+ * A definition that is not valid keeps the catalog from loading, with the file and the field in the log.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
  *
  * @example
@@ -44,7 +73,9 @@ export type PromptDefinition = Definition & CommonOptions & {
  *   render: ({ text, tone = 'dry' }) => `Summarise in a ${tone} tone:\n\n${text}`
  * })
  */
-export function definePrompt<const A extends readonly PromptArgumentOptions[] = readonly []> (options: PromptOptions<A>): PromptDefinition {
-  // Names and presence of the arguments have been checked by the time that `render` is called.
+export function definePrompt<const A extends readonly PromptArgumentOptions[] = readonly []> (
+  options: PromptOptions<A>
+): PromptDefinition {
+  // The service checks the arguments before it calls `render`: their type then holds.
   return define('prompt', options) as unknown as PromptDefinition
 }

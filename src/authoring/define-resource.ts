@@ -1,82 +1,121 @@
+// Defines a resource, or a template for a family of resources.
+
 import type { Annotations, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import type { CompletionSource } from './completion.ts'
 import type { ReadContext } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 
-/** A string is text, bytes are sent as base64. `undefined`: there is no such resource. */
-export type ResourceOutput = string | Uint8Array | ResourceContents | readonly ResourceContents[] | { contents: readonly ResourceContents[] } | undefined
+/**
+ * What `read` returns: a string (text), bytes (sent as base64), or contents as the specification writes them.
+ * `undefined`: the resource does not exist, and the client receives error -32602.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents
+ */
+export type ResourceOutput =
+  string | Uint8Array | ResourceContents | readonly ResourceContents[] |
+  { contents: readonly ResourceContents[] } | undefined
 
 interface CommonResourceOptions extends CommonOptions {
-  /** Such as `text/markdown`. Without it `text/plain` for strings, `application/octet-stream` for bytes. */
+  /**
+   * Such as `text/markdown`. By default `text/plain` for a string and `application/octet-stream` for bytes.
+   */
   mimeType?: string
   annotations?: Annotations
   /**
-   * How long a client may keep what was read, in milliseconds, and whether it may share it between callers.
-   * Not at all by default. `public` is refused where `scopes` decide who may read.
+   * How long a client may keep the contents, in milliseconds (`ttlMs`), and for whom (`cacheScope`). By
+   * default `readTtlMs` of server.yaml, which is 0, and `private`. `public` is refused for a definition with
+   * `scopes`.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
    */
   cache?: Partial<CacheHints>
 }
 
+/** What `defineResource` takes. */
 export interface ResourceOptions extends CommonResourceOptions {
-  /** An absolute URI (RFC 3986). */
+  /** An absolute URI (RFC 3986), unique in the catalog. */
   uri: string
-  /** Bytes, where it is known. */
+  /** The size of the contents in bytes, before any encoding. */
   size?: number
+  /**
+   * Reads the resource. The client receives the message of a ToolError as a JSON-RPC error. For a HandleError
+   * it receives error -32602: the resource does not exist. Anything else that `read` throws is an internal
+   * error.
+   */
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
+/** A resource, made by `defineResource`. */
 export type ResourceDefinition = Definition & ResourceOptions
 
 /**
- * Defines a resource: something that a client can read under a fixed URI.
+ * Defines a resource: contents that a client reads under a fixed URI. Export the definition from a module in
+ * resources/ whose name ends in `.resource.ts`.
+ *
+ * A definition that is not valid keeps the catalog from loading, with the file and the field in the log.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  *
  * @example
- * export default defineResource({ uri: 'shop://hours', name: 'hours', mimeType: 'text/plain', read: () => 'Mon to Sat, 9 to 18' })
+ * export default defineResource({
+ *   uri: 'shop://hours', name: 'hours', mimeType: 'text/plain', read: () => 'Mon to Sat, 9 to 18'
+ * })
  */
 export function defineResource (options: ResourceOptions): ResourceDefinition {
   return define('resource', options)
 }
 
-/** The variables of a URI template, by name. One that the URI leaves out is `undefined`; an exploded one is a list. */
+/**
+ * The variables of a URI template by name. `undefined`: the URI leaves the variable out. A list: the variable
+ * is exploded (`{path*}`).
+ */
 export type TemplateVariables = { readonly [name: string]: string | readonly string[] | undefined }
 
-/** A concrete resource of a template, for `resources/list`: by its URI, or by the variables that make it. */
-export type ListedResource = Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'order'> & ({ uri: string } | { variables: { [name: string]: string | string[] } })
+/** One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. */
+export type ListedResource =
+  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'order'> &
+  ({ uri: string } | { variables: { [name: string]: string | string[] } })
 
-/** What the variables of one expression are, by its operator and their names. */
+/** The variables of one expression of a template: its operator decides whether they may be left out. */
 type ExpressionVariables<E extends string> =
   E extends `${'?' | '&' | '/' | '.' | ';' | '#'}${infer Names}` ? Partial<NamedVariables<Names>>
     : E extends `+${infer Names}` ? NamedVariables<Names> : NamedVariables<E>
 
 type NamedVariables<Names extends string> =
   Names extends `${infer First},${infer Rest}` ? NamedVariables<First> & NamedVariables<Rest>
-    : Names extends `${infer Name}*` ? { readonly [N in Name]: readonly string[] } : { readonly [N in Names]: string }
+    : Names extends `${infer Name}*` ? { readonly [N in Name]: readonly string[] }
+      : { readonly [N in Names]: string }
 
-type ParsedVariables<U extends string> = U extends `${string}{${infer E}}${infer Rest}` ? ExpressionVariables<E> & ParsedVariables<Rest> : unknown
+type ParsedVariables<U extends string> =
+  U extends `${string}{${infer E}}${infer Rest}` ? ExpressionVariables<E> & ParsedVariables<Rest> : unknown
 
-/** The variables of a template, typed from its text. */
+/** The type of a template's variables, taken from the text of the template. */
 export type VariablesOf<U extends string> = string extends U ? TemplateVariables : ParsedVariables<U>
 
+/** What `defineResourceTemplate` takes. */
 export interface ResourceTemplateOptions<U extends string = string> extends CommonResourceOptions {
-  /** RFC 6570, such as `book://{id}` or `shop://orders{?status,page}`. */
+  /**
+   * A URI template (RFC 6570), such as `book://{id}` or `shop://orders{?status,page}`. Unique in the catalog.
+   */
   uriTemplate: U
-  /** Suggestions for the variables, by name. */
+  /** Suggestions for the variables, by name. None by default. */
   complete?: { readonly [variable: string]: CompletionSource }
-  /** Resources to show in `resources/list`. Called when the catalog loads. */
+  /** The resources of the template that `resources/list` shows. Called once, when the catalog loads. */
   list? (): readonly ListedResource[] | Promise<readonly ListedResource[]>
   /**
-   * Reads the resource of these variables. They are percent-decoded and may hold anything, `../` too: check a path.
-   * `undefined`: there is no such resource.
+   * Reads the resource of these variables. The variables are percent-decoded and may hold any text, also
+   * `../`: check a variable before you use it as a path. Errors are handled as in `ResourceOptions`.
    */
   read (variables: VariablesOf<U>, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
+/** A resource template, made by `defineResourceTemplate`. */
 export type ResourceTemplateDefinition = Definition & ResourceTemplateOptions
 
 /**
- * Defines a family of resources by the form of their URIs.
+ * Defines a family of resources by a template for their URIs. The variables of `read` are typed from the
+ * template. Export the definition from a module in resources/ whose name ends in `.resource.ts`. Where
+ * several templates match a URI, the service uses the one with the most fixed characters.
+ *
+ * A definition that is not valid keeps the catalog from loading, with the file and the field in the log.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates
  *
  * @example
@@ -91,7 +130,9 @@ export type ResourceTemplateDefinition = Definition & ResourceTemplateOptions
  *   }
  * })
  */
-export function defineResourceTemplate<const U extends string> (options: ResourceTemplateOptions<U>): ResourceTemplateDefinition {
-  // The template has made sure of the variables' types by the time that `read` is called.
+export function defineResourceTemplate<const U extends string> (
+  options: ResourceTemplateOptions<U>
+): ResourceTemplateDefinition {
+  // The service matches the URI against the template before it calls `read`: the variables' types then hold.
   return define('resource-template', options) as unknown as ResourceTemplateDefinition
 }

@@ -1,3 +1,5 @@
+// Defines a tool.
+
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { ContentBlock, Meta } from '../protocol/content.ts'
 import type { ToolAnnotations } from '../protocol/primitives.ts'
@@ -6,39 +8,66 @@ import { define, type CommonOptions, type Definition } from './definition.ts'
 import type { ArgumentsOf, Schema, StructuredContentOf } from './schema.ts'
 import type { ToolResult } from './tool-result.ts'
 
-/** A tool's result as the specification writes it. */
-export interface CallToolResult { content: ContentBlock[], structuredContent?: unknown, isError?: boolean, _meta?: Meta }
+/**
+ * A tool's result as the specification writes it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult
+ */
+export interface CallToolResult {
+  content: ContentBlock[]
+  structuredContent?: unknown
+  isError?: boolean
+  _meta?: Meta
+}
 
-/** What `run` may return: with an output schema, the structured content itself; without one, whatever there is to say. */
+/**
+ * What `run` returns. With an output schema: the structured content, or a `toolResult`. Without one, any
+ * value:
+ * - a string is one text block
+ * - an object with an array `content` is a CallToolResult
+ * - `undefined` is an empty result
+ * - any other JSON value is structured content
+ *
+ * The service sends structured content as JSON text too, for clients that read only text.
+ */
 export type ToolOutput<O> = [O] extends [undefined] ? unknown : StructuredContentOf<O> | ToolResult
 
+/** What `defineTool` takes. `name` is 1 to 128 letters, digits, `_`, `-` and `.`. */
 export interface ToolOptions<I, O> extends CommonOptions {
   /**
-   * What the arguments must be: an object schema. No arguments where it is absent.
-   * A property may carry `x-mcp-header: 'Name'`: clients then mirror it in the header `Mcp-Param-Name`, for routing.
+   * The schema of the arguments, an object schema. By default the tool takes no arguments. The model receives
+   * the problems of arguments that do not match.
+   *
+   * A client mirrors a property with `x-mcp-header: 'Name'` in the header `Mcp-Param-Name`, for routing.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
    */
   inputSchema?: I
-  /** What `run` returns. A value that does not match is an internal error: the client never sees it. */
+  /**
+   * The schema of the structured content. A value that does not match is an internal error: the client does
+   * not receive it. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+   */
   outputSchema?: O
-  /** Hints for the client: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`. */
+  /** Hints about the tool's behaviour, such as `{ readOnlyHint: true }`. */
   annotations?: ToolAnnotations
-  /** What the client must be capable of, as the specification writes it: `{ sampling: {} }`. A client that is not gets -32021. */
+  /**
+   * The capabilities that the client must declare, such as `{ sampling: {} }`. A client without them receives
+   * error -32021; a client of an earlier revision receives a result with `isError`. None by default.
+   */
   requiredCapabilities?: ClientCapabilities
-  /** How long a call may take, in milliseconds, before it ends in a tool error. The service's request timeout by default. */
+  /**
+   * The time limit of a call in milliseconds, at most 3,600,000. A call that takes longer ends in a tool
+   * error. The default is the setting TRIVET_REQUEST_TIMEOUT_MS.
+   */
   timeoutMs?: number
   /**
-   * Does the work. The arguments have been checked.
+   * Does the work. `args` have passed the check against `inputSchema`, and hold its defaults.
    *
-   * With an `outputSchema` it returns the structured content. Without one: a string is a text block, an object with a
-   * `content` array is a result as the specification has it, anything else is structured content. Structured content
-   * always travels with its JSON text. `toolResult({…})` says everything by hand.
-   *
-   * A thrown ToolError is told to the model; any other exception is an internal error.
+   * The model receives the message of a ToolError. Anything else that `run` throws is an internal error: the
+   * log has the cause, and the client does not receive it.
    */
   run (args: ArgumentsOf<I>, ctx: Context): ToolOutput<O> | Promise<ToolOutput<O>>
 }
 
-/** A tool whose types have done their work. */
+/** A tool, made by `defineTool`. The types of its schemas are no longer visible. */
 export type ToolDefinition = Definition & CommonOptions & {
   readonly inputSchema?: object
   readonly outputSchema?: object
@@ -49,21 +78,24 @@ export type ToolDefinition = Definition & CommonOptions & {
 }
 
 /**
- * Defines a tool: something that a model can have done.
- * The arguments of `run` are typed from `inputSchema`, what it returns from `outputSchema`.
+ * Defines a tool: a function that a model can call. The arguments of `run` are typed from `inputSchema`, its
+ * result from `outputSchema`. Export the definition from a module in tools/.
+ *
+ * A definition that is not valid keeps the catalog from loading, with the file and the field in the log.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  *
  * @example
  * export default defineTool({
  *   name: 'add',
  *   description: 'Adds two numbers.',
- *   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+ *   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required:
+ * ['a', 'b'] },
  *   run: ({ a, b }) => `${a + b}`
  * })
  */
-export function defineTool<const I extends Schema | undefined = undefined, const O extends Schema | undefined = undefined> (
-  options: ToolOptions<I, O>
-): ToolDefinition {
-  // The schema has made sure of the arguments' type by the time that `run` is called.
+export function defineTool<
+  const I extends Schema | undefined = undefined, const O extends Schema | undefined = undefined
+> (options: ToolOptions<I, O>): ToolDefinition {
+  // The service checks the arguments before it calls `run`: their type then holds.
   return define('tool', options) as unknown as ToolDefinition
 }

@@ -1,29 +1,32 @@
-// What every definition has in common, and how the service knows one when it sees one.
+// The common part of all definitions, and the mark by which the service recognises one.
 
 import type { Icon, Meta } from '../protocol/content.ts'
 
-// In the global registry of symbols: a definition is known even where a catalog brought its own copy of this package.
+// From the global registry of symbols: a catalog may have its own copy of this package, with the same symbol.
 const KIND = Symbol.for('trivet.kind')
 
 export type DefinitionKind = 'tool' | 'prompt' | 'resource' | 'resource-template' | 'handle'
 
 export interface Definition { readonly [KIND]: DefinitionKind }
 
-/** What a definition of any kind may carry. */
+/** The options that tools, prompts, resources and templates share. */
 export interface CommonOptions {
-  /** The identifier: unique among its kind, stable, case-sensitive. */
+  /** The identifier. Unique among its kind, case-sensitive, and the same in every release. */
   name: string
-  /** For people. The name serves where there is none. */
+  /** The name that people see. `name` by default. */
   title?: string
-  /** For the model: what it does, when to use it, what comes back. */
+  /** For the model: what the primitive does, when to use it, and what it returns. */
   description?: string
-  /** Shown by clients that show icons. */
+  /** https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons */
   icons?: Icon[]
-  /** Passed through to clients as it is. Keys carry a prefix of your own: `example.com/team`. */
+  /** Sent to clients unchanged. Give each key a prefix of your own: `example.com/team`. */
   _meta?: Meta
-  /** OAuth scopes, all of which a caller must hold to see and use this. None by default. */
+  /**
+   * The OAuth scopes that a caller needs, all of them. For any other caller the primitive does not exist.
+   * None by default.
+   */
   scopes?: readonly string[]
-  /** Where in its list: lower comes first, equal ones in the order of their names. 0 by default. */
+  /** The position in its list: lower comes first, equal ones are sorted by name. 0 by default. */
   order?: number
 }
 
@@ -31,7 +34,9 @@ export function define<T extends object, K extends DefinitionKind> (kind: K, opt
   return Object.freeze({ ...options, [KIND]: kind })
 }
 
-/** `undefined` for anything that no define function made. */
+/** `undefined` for a value that no define function made. */
 export function kindOf (value: unknown): DefinitionKind | undefined {
-  return typeof value === 'object' && value !== null && KIND in value ? (value as Definition)[KIND] : undefined
+  return typeof value === 'object' && value !== null && KIND in value
+    ? (value as Definition)[KIND]
+    : undefined
 }

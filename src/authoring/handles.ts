@@ -1,42 +1,50 @@
-// State that outlives a request, as a handler uses it.
+// Handles, as a tool uses them: state that outlives a request.
 
 import { ToolError } from './tool-error.ts'
 
-/** A handle that was just made. */
+/** A handle that `create` has just made. */
 export interface NewHandle<T> {
-  /** Opaque; give it to the model, who passes it to the other tools. */
+  /** Opaque. Return it to the model, which passes it to other tools as an argument. */
   readonly id: string
   readonly value: T
-  /** When the state ends unless it is used, as ISO 8601. */
+  /** When the state expires if it is not used, as ISO 8601. */
   readonly expiresAt: string
 }
 
 /**
- * The handles of one kind that belong to this request's caller.
+ * The caller's handles of one kind. Each use extends the life of the state by `idleTtlMs`.
  *
- * `read`, `update` and `delete` throw a HandleError where the caller has no such handle. All of them throw a ToolError
- * where the store cannot be reached; what was not acknowledged may then be written or not.
+ * `read`, `update` and `delete` throw a HandleError if the caller has no such handle. Every method throws a
+ * ToolError if the store cannot be reached; a change that was not acknowledged may then be written or not.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#stateful-tools
  */
 export interface Handles<T> {
-  /** Keeps a value under a new handle. Throws a ToolError where the caller has as many as they may, or the value is too large. */
+  /**
+   * Keeps a value under a new handle. Throws a ToolError if the caller has reached the limit of handles
+   * (TRIVET_MAX_HANDLES, 10,000 by default) or the value is larger than `maxBytes`.
+   */
   create (value: T): Promise<NewHandle<T>>
-  /** The value as it is now. */
+  /** Resolves to the current value. */
   read (id: string): Promise<T>
   /**
-   * Changes the value as one step, whoever else changes it, on whichever replica.
-   * `change` gets a draft of its own, changes it or returns another value, and may be called again where somebody else
-   * was faster: let it have no other effects. What it throws ends the update with nothing changed.
-   * Resolves to the value as it was written.
+   * Changes the value atomically, on every replica, and resolves to the written value.
+   *
+   * `change` receives a draft of its own. It changes the draft, or returns another value. It is called again
+   * after a concurrent change, so it must have no other effects. An error that it throws ends the update:
+   * nothing is written.
+   *
+   * Throws a ToolError if the new value is larger than `maxBytes`, or if concurrent changes do not stop.
    */
   update (id: string, change: (draft: T) => T | undefined | void | Promise<T | undefined | void>): Promise<T>
+  /** Deletes the state. Its id is then unknown. */
   delete (id: string): Promise<void>
 }
 
 const HANDLE_ERROR = Symbol.for('trivet.handle-error')
 
 /**
- * There is no such handle for this caller: it is unknown, expired, deleted or somebody else's, and they must not learn
- * which. Uncaught, it is a tool error that tells the model which tool makes a new one.
+ * The caller has no such handle. The handle is unknown, expired, deleted or another caller's: the caller must
+ * not learn which. Uncaught in a tool, it is a tool error that names the tool to create a new handle with.
  */
 export class HandleError extends ToolError {
   readonly [HANDLE_ERROR] = true
@@ -47,6 +55,7 @@ export class HandleError extends ToolError {
   }
 }
 
+// By the symbol and not by `instanceof`: a catalog may have its own copy of this package.
 export function isHandleError (error: unknown): error is HandleError {
   return error instanceof Error && HANDLE_ERROR in error
 }

@@ -1,5 +1,5 @@
-// What authors see in their editor: these lines compile only while the types are inferred as promised.
-// Nothing here runs; the type check is the test.
+// The types that authors see in their editor. The type check is the test: these lines compile only if the
+// types are inferred as promised. Nothing here runs.
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
@@ -27,7 +27,11 @@ export const plain = defineTool({
     },
     required: ['title']
   },
-  outputSchema: { type: 'object', properties: { hits: { type: 'array', items: { type: 'string' } } }, required: ['hits'] },
+  outputSchema: {
+    type: 'object',
+    properties: { hits: { type: 'array', items: { type: 'string' } } },
+    required: ['hits']
+  },
   run (args) {
     same<typeof args.title, string>(true)
     same<typeof args.year, number | undefined>(true)
@@ -44,7 +48,7 @@ export const plain = defineTool({
 export const wrongOutput = defineTool({
   name: 'wrong_output',
   outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
-  // @ts-expect-error: the output schema asks for a number
+  // @ts-expect-error: the output schema requires a number
   run: () => ({ total: 'many' })
 })
 
@@ -128,13 +132,17 @@ export const asking = defineTool({
     const { size, said } = await ctx.ask({
       size: elicit.form({
         message: 'Which size?',
-        schema: { type: 'object', properties: { size: { type: 'integer', default: 42 }, note: { type: 'string' } }, required: ['note'] }
+        schema: {
+          type: 'object',
+          properties: { size: { type: 'integer', default: 42 }, note: { type: 'string' } },
+          required: ['note']
+        }
       }),
       said: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Hello' } }], maxTokens: 10 })
     })
     if (size.action !== 'accept') return 'no'
     same<typeof size.content.note, string>(true)
-    // A user may leave out what has a default.
+    // A user may leave out a field with a default.
     same<typeof size.content.size, number | undefined>(true)
     const [first] = [said.content].flat()
     return first?.type === 'tool_use' ? first.name : 'words'
