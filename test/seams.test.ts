@@ -28,8 +28,8 @@ const counts = new Map<string, number>()
 Object.assign(globalThis, { requestCounts: counts })
 
 export const metrics: Observer = {
-  end ({ method = 'unknown' }, { failure }) {
-    const label = \`\${method} \${failure?.code ?? 'ok'}\`
+  end ({ method = 'unknown' }, { protocolError }) {
+    const label = \`\${method} \${protocolError?.code ?? 'ok'}\`
     counts.set(label, (counts.get(label) ?? 0) + 1)
   }
 }
