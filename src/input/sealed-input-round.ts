@@ -13,7 +13,7 @@ import { runOnce } from './once.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
 import { openState, sealState, toBound, toBytes, toObjectJson, type Carried } from './request-state.ts'
 import { RoundWork, type Asked } from './round-work.ts'
-import type { Sealer } from './sealer.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 
 export interface InputRoundsOptions {
   readonly sealer: Sealer

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { Principal } from '../../src/access/principal.ts'
-import { createSealer } from '../../src/input/sealer.ts'
+import { createSealer } from '../../src/sealing/sealer.ts'
 import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
 import { createMemoryRelay } from '../../src/legacy/memory-relay.ts'
 import type { Relay } from '../../src/legacy/relay.ts'
