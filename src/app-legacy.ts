@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import type { Method } from './dispatch/method.ts'
 import type { EventBus } from './events/event-bus.ts'
+import { EVENT_LOG_LIMITS } from './events/event-log.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { createHandshake } from './http/legacy/handshake.ts'
@@ -27,6 +28,7 @@ import { createMemoryRelay } from './legacy/memory-relay.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
 import { createRedisEventLog } from './legacy/redis-event-log.ts'
 import { openRedisRelay } from './legacy/redis-relay.ts'
+import { createSessionRelay } from './legacy/session-relay.ts'
 import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
 import { initialize } from './methods/legacy/initialize.ts'
@@ -48,14 +50,12 @@ export interface LegacyParts {
   readonly redis: RedisConnection | undefined
 }
 
-/** What is kept of a call's stream for a client that was cut off. */
-const EVENT_LOG = { maxEvents: 1000, ttlMs: 600_000 }
-
 export async function openLegacyEra ({ config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }: LegacyParts): Promise<OtherEra> {
   const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
   const isWatching = config.watch !== 'off'
-  const relay = redis === undefined ? createMemoryRelay() : await openRedisRelay(redis, { onError })
-  const eventLog = redis === undefined ? createMemoryEventLog(EVENT_LOG) : createRedisEventLog(redis.commands, EVENT_LOG)
+  const ownRelay = redis === undefined ? createMemoryRelay() : await openRedisRelay(redis, { onError })
+  const relay = createSessionRelay(ownRelay, onError)
+  const eventLog = redis === undefined ? createMemoryEventLog(EVENT_LOG_LIMITS) : createRedisEventLog(redis.commands, EVENT_LOG_LIMITS)
   const ended = await openEndedSessions(store, relay, { onError })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
@@ -87,7 +87,8 @@ export async function openLegacyEra ({ config, log, catalog, methods, store, bus
     async close () {
       // What a client has left is finished all the same: it may come back for it on another replica.
       await calls.settled(config.shutdownTimeoutMs)
-      for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, eventLog, relay]) part.close()
+      for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay]) part.close()
+      await Promise.all([eventLog.close(), ownRelay.close()])
     }
   })
 }

@@ -18,7 +18,7 @@ export interface RedisEventBusOptions {
  * An outage afterwards is no failure of `publish`: this process is told at once, and all others that they missed something.
  */
 export async function openRedisEventBus (clients: RedisChannelClients, { onError }: RedisEventBusOptions): Promise<EventBus> {
-  const listeners = createLocalListeners()
+  const listeners = createLocalListeners<ChangeEvent>()
   let closed = false
 
   const channel = await openRedisChannel(clients, CHANNEL, {

@@ -1,7 +1,7 @@
 // Requests of the service that clients have yet to answer. The answer may come to another replica than the one that waits.
 
 import { isObject } from '../protocol/json-rpc.ts'
-import type { Relay } from './relay.ts'
+import type { SessionRelay } from './session-relay.ts'
 
 /** The client answered with an error. */
 export class ClientRefusal extends Error {
@@ -25,7 +25,7 @@ export interface ClientAnswers {
 /** How long another replica has to say that the answer is its own, in milliseconds. */
 const TAKEN_TIMEOUT_MS = 1000
 
-export function createClientAnswers (relay: Relay): ClientAnswers {
+export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const waiting = new Map<string, (response: ClientResponse) => void>()
   const delivering = new Map<string, () => void>()
   const keyOf = (session: string, request: string) => `${session} ${request}`

@@ -1,4 +1,4 @@
-import type { EventLog, EventLogLimits, LoggedEvent } from './event-log.ts'
+import type { EventLog, EventLogLimits, LoggedEvent } from '../events/event-log.ts'
 
 interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
 
@@ -43,7 +43,7 @@ export function createMemoryEventLog ({ maxEvents, ttlMs, maxBytes = 67_108_864,
       const stream = streams.get(id)
       return stream === undefined || stream.expiresAt <= now() ? undefined : stream.events.filter(({ position }) => position > after)
     },
-    close () {
+    async close () {
       clearInterval(timer)
       streams.clear()
     }

@@ -1,12 +1,12 @@
-import type { Relay } from './relay.ts'
-import { createRelayListeners } from './relay-listeners.ts'
+import { createLocalListeners } from '../events/local-listeners.ts'
+import type { Relay, RelayMessage } from '../events/relay.ts'
 
-/** The relay of a single process. */
+/** The relay of a single process. It misses nothing. */
 export function createMemoryRelay (): Relay {
-  const listeners = createRelayListeners()
+  const listeners = createLocalListeners<RelayMessage>()
   return {
     async send (message) { listeners.tell(message) },
-    listen: listeners.listen,
-    close: listeners.clear
+    listen: (hear) => listeners.add(hear),
+    async close () { listeners.close() }
   }
 }

@@ -1,6 +1,6 @@
 // The log of many replicas: a stream of Redis for each stream of a call, which expires by itself.
 
-import type { EventLog, EventLogLimits, LoggedEvent } from './event-log.ts'
+import type { EventLog, EventLogLimits, LoggedEvent } from '../events/event-log.ts'
 
 export interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
@@ -23,7 +23,7 @@ export function createRedisEventLog (client: RedisStreamCommands, { maxEvents, t
       if (exists !== 1 || !Array.isArray(entries)) return undefined
       return entries.map(readEntry)
     },
-    close () {}
+    async close () {}
   }
 }
 

@@ -1,56 +1,67 @@
 // The relay of many replicas, over a channel of Redis.
 
-import { Type } from 'typebox'
+import { createLocalListeners } from '../events/local-listeners.ts'
 import { openRedisChannel, type RedisChannelClients } from '../events/redis-channel.ts'
-import { LOG_LEVELS } from '../protocol/log-levels.ts'
-import { createReader } from '../schema/reader.ts'
-import type { Relay } from './relay.ts'
-import { createRelayListeners } from './relay-listeners.ts'
+import type { Relay, RelayMessage } from '../events/relay.ts'
+import { isObject } from '../protocol/json-rpc.ts'
 
+/** The name is that of earlier releases, whose replicas may run beside this one. */
 const CHANNEL = 'trivet:sessions'
 
-const session = Type.String()
-const stream = Type.String()
+export interface RedisRelayOptions {
+  /** Told of what is no message, and of listeners that failed to hear the message of another replica. */
+  onError (error: unknown): void
+}
 
-/** Another release may say what this one does not know. */
-const readMessage = createReader(Type.Union([
-  Type.Object({ type: Type.Literal('session-ended'), session, expiresAt: Type.Number() }),
-  Type.Object({
-    type: Type.Literal('session-changed'),
-    session,
-    settings: Type.Object({ version: Type.Number(), logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])), uris: Type.Array(Type.String()) })
-  }),
-  Type.Object({ type: Type.Literal('stream-opened'), session, openedAt: Type.Number() }),
-  Type.Object({ type: Type.Literal('call-cancelled'), session, request: Type.Union([Type.String(), Type.Number()]) }),
-  Type.Object({ type: Type.Literal('answered'), session, request: Type.String(), response: Type.Unknown() }),
-  Type.Object({ type: Type.Literal('answer-taken'), session, request: Type.String() }),
-  Type.Object({ type: Type.Literal('stream-followed'), stream }),
-  Type.Object({ type: Type.Literal('stream-written'), stream })
-]), (problems) => new TypeError(`a message on ${CHANNEL} is none of this release: ${problems.join('; ')}`))
+/** Resolves once messages come through, and rejects where they do not in time. The clients stay their owner's. */
+export async function openRedisRelay (clients: RedisChannelClients, { onError }: RedisRelayOptions): Promise<Relay> {
+  const listeners = createLocalListeners<RelayMessage>()
+  const misses = createLocalListeners<undefined>()
+  let closed = false
 
-export async function openRedisRelay (clients: RedisChannelClients, { onError }: { onError (error: unknown): void }): Promise<Relay> {
-  const listeners = createRelayListeners()
   const channel = await openRedisChannel(clients, CHANNEL, {
-    onMessage (text) {
-      try {
-        listeners.tell(readMessage(JSON.parse(text)))
-      } catch (error) {
-        onError(error)
-      }
-    },
-    onRestored: () => listeners.miss(),
+    onMessage: (text) => guard(() => listeners.tell(readRelayMessage(text))),
+    onRestored: () => guard(() => misses.tell(undefined)),
     onError
   })
-  return {
-    async send (message) {
-      const text = JSON.stringify(message)
-      listeners.tell(message)
-      await channel.send(text)
-    },
-    listen: listeners.listen,
-    close () {
-      channel.close()
-      listeners.clear()
+
+  function guard (work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      onError(error)
     }
   }
+
+  return {
+    async send (message) {
+      if (closed) return
+      const text = JSON.stringify(message)
+      try {
+        listeners.tell(message)
+      } finally {
+        // A listener that fails keeps the message from no other replica.
+        await channel.send(text)
+      }
+    },
+    listen (hear, onMissed = () => {}) {
+      const stops = [listeners.add(hear), misses.add(onMissed)]
+      return () => { for (const stop of stops) stop() }
+    },
+    async close () {
+      closed = true
+      channel.close()
+      listeners.close()
+      misses.close()
+    }
+  }
+}
+
+/** The text is left out of the error: it belongs to clients. */
+function readRelayMessage (text: string): RelayMessage {
+  const message: unknown = JSON.parse(text)
+  if (!isObject(message)) throw new TypeError(`a message on ${CHANNEL} is no object`)
+  const { type } = message
+  if (typeof type !== 'string') throw new TypeError(`a message on ${CHANNEL} has no type`)
+  return { ...message, type }
 }

@@ -11,7 +11,7 @@ import { findUndeclared } from '../../input/client-needs.ts'
 import type { InputRounds } from '../../input/sealed-input-round.ts'
 import type { Questions } from '../../input/questions.ts'
 import { describeLack, LiveInputRound } from '../../legacy/live-input-round.ts'
-import type { Relay } from '../../legacy/relay.ts'
+import type { SessionRelay } from '../../legacy/session-relay.ts'
 import { SessionRequestContext } from '../../legacy/session-request-context.ts'
 import type { Session } from '../../legacy/session.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
@@ -28,7 +28,7 @@ export interface SessionCallParts extends CallOutletParts {
   readonly dispatcher: Dispatcher
   readonly questions: Questions
   readonly inFlight: InFlight
-  readonly relay: Relay
+  readonly relay: SessionRelay
 }
 
 export interface SessionCalls {

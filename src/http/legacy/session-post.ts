@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientAnswers } from '../../legacy/client-answers.ts'
-import type { Relay } from '../../legacy/relay.ts'
+import type { SessionRelay } from '../../legacy/session-relay.ts'
 import type { Session } from '../../legacy/session.ts'
 import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
 import { isObject, isRequest, isRequestId, isResponse, readMessage, readRequestId, toErrorResponse, type Notification, type Request } from '../../protocol/json-rpc.ts'
@@ -13,7 +13,7 @@ import { CallReply, type CallReplyParts } from './call-reply.ts'
 import { answerFailure } from './failures.ts'
 
 export interface SessionPostParts extends CallReplyParts {
-  readonly relay: Relay
+  readonly relay: SessionRelay
   readonly answers: ClientAnswers
   /** Serves one request, whose answer goes to `into`. */
   call (message: Request, session: Session, request: FastifyRequest, into: CallReply): void
