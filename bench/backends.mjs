@@ -34,15 +34,15 @@ export async function importBuilt (main, path) {
 /** Opens a store in this process, as the service would in its own. */
 export async function openStore (main, address) {
   if (address === 'memory:') {
-    const { createMemoryStateStore } = await importBuilt(main, 'state/memory-state-store.js')
+    const { createMemoryStateStore } = await importBuilt(main, 'backends/memory/state-store.js')
     return createMemoryStateStore()
   }
   if (address.startsWith('file:')) {
-    const { openLmdbStateStore } = await importBuilt(main, 'state/lmdb-state-store.js')
+    const { openLmdbStateStore } = await importBuilt(main, 'backends/lmdb/state-store.js')
     return openLmdbStateStore(address.slice('file:'.length))
   }
-  const { openRedis } = await importBuilt(main, 'redis-connection.js')
-  const { openRedisStateStore } = await importBuilt(main, 'state/redis-state-store.js')
+  const { openRedis } = await importBuilt(main, 'backends/redis/connection.js')
+  const { openRedisStateStore } = await importBuilt(main, 'backends/redis/state-store.js')
   const connection = openRedis(address, { onError: (error) => console.error(`Redis: ${error.message}`) })
   await connection.ready(CONNECT_DEADLINE_MS)
   const store = openRedisStateStore(connection.commands)

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { EventBus } from '../../src/events/event-bus.ts'
-import { createMemoryEventBus } from '../../src/events/memory-event-bus.ts'
+import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
 import { createRecentChanges } from '../../src/legacy/recent-changes.ts'
 
 t.test('recent changes', async (t) => {

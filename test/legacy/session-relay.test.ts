@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { Relay, RelayMessage } from '../../src/events/relay.ts'
-import { createMemoryRelay } from '../../src/legacy/memory-relay.ts'
+import { createMemoryRelay } from '../../src/backends/memory/relay.ts'
 import { createSessionRelay, type SessionMessage, type SessionRelay } from '../../src/legacy/session-relay.ts'
 
 const MESSAGES: readonly SessionMessage[] = [

@@ -7,7 +7,7 @@ import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
 import type { SessionRelay } from '../../src/legacy/session-relay.ts'
 import type { Session } from '../../src/legacy/session.ts'
 import { createSessions, type Sessions } from '../../src/legacy/sessions.ts'
-import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
 import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 

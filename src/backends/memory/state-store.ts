@@ -1,6 +1,6 @@
 // The store of one process: gone when it ends. For tests, and for a service whose state need not outlive it.
 
-import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue } from './state-store.ts'
+import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue } from '../../state/state-store.ts'
 
 const SWEEP_MS = 30_000
 

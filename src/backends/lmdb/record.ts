@@ -1,6 +1,6 @@
 // What the LMDB store writes of a record, beside its value: a key that is a text, and a header of fixed length.
 
-import type { StateKey } from './state-store.ts'
+import type { StateKey } from '../../state/state-store.ts'
 
 /** LMDB takes keys of 1,978 bytes; the key of an expiry is longer than its record's by a number and some marks. */
 const MAX_KEY_BYTES = 1_950

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
-import { openLmdbStateStore } from '../../src/state/lmdb-state-store.ts'
-import { StoreUnavailable, type StateRecord, type StateStore } from '../../src/state/state-store.ts'
-import { checkStateStore } from '../contracts/state-store-contract.ts'
-import { until, within } from '../helpers/deadline.ts'
-import { makeFolder } from '../helpers/folder.ts'
-import { textOf, toValue } from '../helpers/state-value.ts'
+import { openLmdbStateStore } from '../../../src/backends/lmdb/state-store.ts'
+import { StoreUnavailable, type StateRecord, type StateStore } from '../../../src/state/state-store.ts'
+import { checkStateStore } from '../../contracts/state-store-contract.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { makeFolder } from '../../helpers/folder.ts'
+import { textOf, toValue } from '../../helpers/state-value.ts'
 
-const WRITER = fileURLToPath(new URL('../helpers/lmdb-writer.mjs', import.meta.url))
+const WRITER = fileURLToPath(new URL('../../helpers/lmdb-writer.mjs', import.meta.url))
 const KEY = { owner: 'o', name: 'counter' }
 const LIFETIME = { idleMs: 3_600_000 }
 

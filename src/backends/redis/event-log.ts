@@ -1,6 +1,6 @@
 // The log of many replicas: a stream of Redis for each stream of a call, which expires by itself.
 
-import type { EventLog, EventLogLimits, LoggedEvent } from '../events/event-log.ts'
+import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
 
 export interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>

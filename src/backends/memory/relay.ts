@@ -1,5 +1,5 @@
-import { createLocalListeners } from '../events/local-listeners.ts'
-import type { Relay, RelayMessage } from '../events/relay.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import type { Relay, RelayMessage } from '../../events/relay.ts'
 
 /** The relay of a single process. It misses nothing. */
 export function createMemoryRelay (): Relay {

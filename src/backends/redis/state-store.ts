@@ -2,8 +2,8 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
-import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './redis-scripts.ts'
-import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
+import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
+import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from '../../state/state-store.ts'
 
 type Argument = string | number | Buffer
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createOutageLog } from '../src/outage-log.ts'
+import { createOutageLog } from '../../src/backends/outage-log.ts'
 
 t.test('an outage is one line, and one more for as long as it lasts', async (t) => {
   const lines: object[] = []

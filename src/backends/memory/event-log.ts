@@ -1,4 +1,4 @@
-import type { EventLog, EventLogLimits, LoggedEvent } from '../events/event-log.ts'
+import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
 
 interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
 

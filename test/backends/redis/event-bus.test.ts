@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap'
-import type { ChangeEvent } from '../../src/events/change-event.ts'
-import type { EventBus } from '../../src/events/event-bus.ts'
-import { openRedisEventBus } from '../../src/events/redis-event-bus.ts'
-import { openRedis } from '../../src/redis-connection.ts'
-import { checkEventBus } from '../contracts/event-bus-contract.ts'
-import { until, within } from '../helpers/deadline.ts'
-import { hasRedisServer, startRedisCluster, startRedisServer } from '../helpers/redis-server.ts'
+import type { ChangeEvent } from '../../../src/events/change-event.ts'
+import type { EventBus } from '../../../src/events/event-bus.ts'
+import { openRedisEventBus } from '../../../src/backends/redis/event-bus.ts'
+import { openRedis } from '../../../src/backends/redis/connection.ts'
+import { checkEventBus } from '../../contracts/event-bus-contract.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../../helpers/redis-server.ts'
 
 async function connect (t: Test, url: string, onError: (error: unknown) => void = () => {}): Promise<EventBus> {
   const redis = openRedis(url, { onError () {} })

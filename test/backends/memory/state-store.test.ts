@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
-import { checkStateStore } from '../contracts/state-store-contract.ts'
-import { until } from '../helpers/deadline.ts'
-import { toValue } from '../helpers/state-value.ts'
+import { createMemoryStateStore } from '../../../src/backends/memory/state-store.ts'
+import { checkStateStore } from '../../contracts/state-store-contract.ts'
+import { until } from '../../helpers/deadline.ts'
+import { toValue } from '../../helpers/state-value.ts'
 
 const MEBIBYTE = 1024 * 1024
 

@@ -1,8 +1,8 @@
 // The folder of the LMDB store, and the databases in it. The only file that knows how LMDB is opened.
 
+import { open, type Database, type RootDatabase } from 'lmdb'
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { open, type Database, type RootDatabase } from 'lmdb'
 
 /** How every LMDB file of this format begins, after the header of its first page: a mark, and the format's number. */
 const MAGIC = Buffer.from('dec0efbe02000000', 'hex')

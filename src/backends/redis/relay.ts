@@ -1,9 +1,9 @@
 // The relay of many replicas, over a channel of Redis.
 
-import { createLocalListeners } from '../events/local-listeners.ts'
-import { openRedisChannel, type RedisChannelClients } from '../events/redis-channel.ts'
-import type { Relay, RelayMessage } from '../events/relay.ts'
-import { isObject } from '../protocol/json-rpc.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import { openRedisChannel, type RedisChannelClients } from './channel.ts'
+import type { Relay, RelayMessage } from '../../events/relay.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
 
 /** The name is that of earlier releases, whose replicas may run beside this one. */
 const CHANNEL = 'trivet:sessions'
@@ -59,9 +59,17 @@ export async function openRedisRelay (clients: RedisChannelClients, { onError }:
 
 /** The text is left out of the error: it belongs to clients. */
 function readRelayMessage (text: string): RelayMessage {
-  const message: unknown = JSON.parse(text)
-  if (!isObject(message)) throw new TypeError(`a message on ${CHANNEL} is no object`)
+  const message = parse(text)
+  if (!isObject(message)) throw new TypeError(`a message on ${CHANNEL} is no object of JSON`)
   const { type } = message
   if (typeof type !== 'string') throw new TypeError(`a message on ${CHANNEL} has no type`)
   return { ...message, type }
+}
+
+function parse (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,9 +1,9 @@
 // The bus of many replicas, over Redis or Valkey.
 
-import type { ChangeEvent } from './change-event.ts'
-import type { EventBus } from './event-bus.ts'
-import { createLocalListeners } from './local-listeners.ts'
-import { openRedisChannel, type RedisChannelClients } from './redis-channel.ts'
+import type { ChangeEvent } from '../../events/change-event.ts'
+import type { EventBus } from '../../events/event-bus.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 
 const CHANNEL = 'trivet:events'
 const MISSED: ChangeEvent = { type: 'events-missed' }

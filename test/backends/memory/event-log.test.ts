@@ -1,20 +1,8 @@
-// The event log of each backend: the same claims hold for all.
-
-import { Redis } from 'ioredis'
 import t from 'tap'
-import { createMemoryEventLog } from '../../src/legacy/memory-event-log.ts'
-import { createRedisEventLog } from '../../src/legacy/redis-event-log.ts'
-import { checkEventLog } from '../contracts/event-log-contract.ts'
-import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+import { createMemoryEventLog } from '../../../src/backends/memory/event-log.ts'
+import { checkEventLog } from '../../contracts/event-log-contract.ts'
 
-t.test('the log in memory', async (t) => checkEventLog(t, async (limits) => createMemoryEventLog(limits)))
-
-t.test('the log in Redis', async (t) => {
-  if (!hasRedisServer(t)) return
-  const client = new Redis((await startRedisServer(t)).url)
-  t.teardown(async () => await client.quit())
-  checkEventLog(t, async (limits) => createRedisEventLog(client, limits))
-})
+checkEventLog(t, async (limits) => createMemoryEventLog(limits))
 
 t.test('the log in memory forgets what is oldest once all streams together are too large', async (t) => {
   const log = createMemoryEventLog({ maxEvents: 5, ttlMs: 60_000, maxBytes: 1000 })

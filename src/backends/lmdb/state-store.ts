@@ -1,9 +1,9 @@
 // The store of one machine: a folder that survives restarts and crashes. Several processes of the machine may share it.
 
 import { randomBytes } from 'node:crypto'
-import { openLmdbFolder } from './lmdb-folder.ts'
-import { extended, fromHeader, fromNumbers, ownerOf, toHeader, toId, VERSION_BYTES, type Header } from './lmdb-record.ts'
-import { StoreUnavailable, type StateRecord, type StateStore } from './state-store.ts'
+import { StoreUnavailable, type StateRecord, type StateStore } from '../../state/state-store.ts'
+import { openLmdbFolder } from './folder.ts'
+import { extended, fromHeader, fromNumbers, ownerOf, toHeader, toId, VERSION_BYTES, type Header } from './record.ts'
 
 const SWEEP_MS = 30_000
 /** Small, because the event loop stands still while one batch is swept. */

@@ -1,6 +1,6 @@
-import type { ChangeEvent } from './change-event.ts'
-import type { EventBus } from './event-bus.ts'
-import { createLocalListeners } from './local-listeners.ts'
+import type { ChangeEvent } from '../../events/change-event.ts'
+import type { EventBus } from '../../events/event-bus.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
 
 /** The bus of a single process. */
 export function createMemoryEventBus (): EventBus {

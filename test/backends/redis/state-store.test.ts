@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openRedis } from '../../src/redis-connection.ts'
-import { openRedisStateStore } from '../../src/state/redis-state-store.ts'
-import { StoreUnavailable, type StateKey, type StateStore } from '../../src/state/state-store.ts'
-import { checkStateStore } from '../contracts/state-store-contract.ts'
-import { until, within } from '../helpers/deadline.ts'
-import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer, type RedisServer } from '../helpers/redis-server.ts'
-import { textOf, toValue } from '../helpers/state-value.ts'
+import { openRedis } from '../../../src/backends/redis/connection.ts'
+import { openRedisStateStore } from '../../../src/backends/redis/state-store.ts'
+import { StoreUnavailable, type StateKey, type StateStore } from '../../../src/state/state-store.ts'
+import { checkStateStore } from '../../contracts/state-store-contract.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer, type RedisServer } from '../../helpers/redis-server.ts'
+import { textOf, toValue } from '../../helpers/state-value.ts'
 
 const KEY: StateKey = { owner: 'o', name: 'counter' }
 const LIFETIME = { idleMs: 600_000 }
