@@ -6,7 +6,8 @@ import type { Config } from './config.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import type { Method } from './dispatch/method.ts'
 import type { EventBus } from './events/event-bus.ts'
-import { EVENT_LOG_LIMITS } from './events/event-log.ts'
+import type { EventLog } from './events/event-log.ts'
+import type { Relay } from './events/relay.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { createHandshake } from './http/legacy/handshake.ts'
@@ -18,22 +19,17 @@ import { createSessionPost } from './http/legacy/session-post.ts'
 import { createSessionStreams } from './http/legacy/session-stream.ts'
 import type { OtherEra } from './http/other-era.ts'
 import { createQuestions } from './input/questions.ts'
-import type { Sealer } from './sealing/sealer.ts'
 import { createCallStreams } from './legacy/call-streams.ts'
 import { createClientAnswers } from './legacy/client-answers.ts'
 import { openEndedSessions } from './legacy/ended-sessions.ts'
 import { createLegacySnapshots } from './legacy/legacy-snapshots.ts'
-import { createMemoryEventLog } from './backends/memory/event-log.ts'
-import { createMemoryRelay } from './backends/memory/relay.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
-import { createRedisEventLog } from './backends/redis/event-log.ts'
-import { openRedisRelay } from './backends/redis/relay.ts'
 import { createSessionRelay } from './legacy/session-relay.ts'
 import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
 import { initialize } from './methods/legacy/initialize.ts'
 import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
-import type { RedisConnection } from './backends/redis/connection.ts'
+import type { Sealer } from './sealing/sealer.ts'
 import type { StateStore } from './state/state-store.ts'
 
 export interface LegacyParts {
@@ -43,19 +39,18 @@ export interface LegacyParts {
   readonly methods: readonly Method[]
   readonly store: StateStore
   readonly bus: EventBus
+  readonly relay: Relay
+  readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly sealer: Sealer
   readonly inFlight: InFlight
-  /** Where replicas share one. */
-  readonly redis: RedisConnection | undefined
 }
 
-export async function openLegacyEra ({ config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }: LegacyParts): Promise<OtherEra> {
+export async function openLegacyEra (parts: LegacyParts): Promise<OtherEra> {
+  const { config, log, catalog, methods, store, bus, eventLog, subscriptions, sealer, inFlight } = parts
   const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
   const isWatching = config.watch !== 'off'
-  const ownRelay = redis === undefined ? createMemoryRelay() : await openRedisRelay(redis, { onError })
-  const relay = createSessionRelay(ownRelay, onError)
-  const eventLog = redis === undefined ? createMemoryEventLog(EVENT_LOG_LIMITS) : createRedisEventLog(redis.commands, EVENT_LOG_LIMITS)
+  const relay = createSessionRelay(parts.relay, onError)
   const ended = await openEndedSessions(store, relay, { onError })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
@@ -88,7 +83,6 @@ export async function openLegacyEra ({ config, log, catalog, methods, store, bus
       // What a client has left is finished all the same: it may come back for it on another replica.
       await calls.settled(config.shutdownTimeoutMs)
       for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay]) part.close()
-      await Promise.all([eventLog.close(), ownRelay.close()])
     }
   })
 }

@@ -4,12 +4,10 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
+import { openBackend } from './backends/url-schemes.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { completeConfig, ConfigError, isLoopback, type Config } from './config.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
-import type { EventBus } from './events/event-bus.ts'
-import { createMemoryEventBus } from './backends/memory/event-bus.ts'
-import { openRedisEventBus } from './backends/redis/event-bus.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
 import { createFastify } from './http/fastify.ts'
@@ -21,17 +19,11 @@ import { createOriginPolicy } from './http/origin-policy.ts'
 import type { OtherEra } from './http/other-era.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
-import { createSealer } from './sealing/sealer.ts'
 import { createMethods } from './methods/method-list.ts'
-import { createOutageLog } from './backends/outage-log.ts'
-import { openRedis, type RedisConnection } from './backends/redis/connection.ts'
+import { createSealer } from './sealing/sealer.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
-import { openLmdbStateStore } from './backends/lmdb/state-store.ts'
-import { createMemoryStateStore } from './backends/memory/state-store.ts'
-import { openRedisStateStore } from './backends/redis/state-store.ts'
-import type { StateStore } from './state/state-store.ts'
 
 /** The settings of the README's table by their names in camel case; each has its default. */
 export interface AppOptions extends Partial<Config> {
@@ -65,9 +57,10 @@ export interface Service {
 export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const { store, bus, redis, closeBackends } = await openBackends(config, log).catch((error: unknown) => {
+  const backend = await openBackend(config.stateUrl, { log }).catch((error: unknown) => {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   })
+  const { store, bus, relay, eventLog } = backend
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
@@ -75,12 +68,12 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     trivet: await import('./index.ts')
   })
   const { catalog, close } = await openLiveCatalog(source, bus, log, { pageSize: config.pageSize }).catch(async (error: unknown) => {
-    await closeBackends()
+    await backend.close()
     throw error
   })
   const closeAll = async () => {
     await close()
-    await closeBackends()
+    await backend.close()
   }
   const giveUp = async (error: unknown): Promise<never> => {
     await closeAll()
@@ -109,7 +102,7 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
   const app = createFastify(log)
   const inFlight = createInFlight()
   const otherEras: OtherEra[] = []
-  const parts = { config, log, catalog, methods, store, bus, subscriptions, sealer, inFlight, redis }
+  const parts = { config, log, catalog, methods, store, bus, relay, eventLog, subscriptions, sealer, inFlight }
   if (config.legacy === 'on') otherEras.push(await openLegacyEra(parts).catch(giveUp))
   const shutdown = registerShutdown(app, {
     inFlight,
@@ -131,45 +124,4 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     registerMcpRoute(guarded, { path: config.path, catalog, dispatcher: createDispatcher(methods), inFlight, otherEras })
   })
   return { app, catalog, drain: shutdown.drain }
-}
-
-interface Backends {
-  readonly store: StateStore
-  readonly bus: EventBus
-  readonly redis: RedisConnection | undefined
-  closeBackends (): Promise<void>
-}
-
-/** How long Redis may take to be reached when the service starts, in milliseconds. */
-const CONNECT_DEADLINE_MS = 5000
-
-/** The address of the state carries the bus as well: where replicas share the one, they share the other. */
-async function openBackends ({ stateUrl }: Config, log: FastifyBaseLogger): Promise<Backends> {
-  if (stateUrl.startsWith('redis')) {
-    const redis = openRedis(stateUrl, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
-    try {
-      await redis.ready(CONNECT_DEADLINE_MS)
-      const bus = await openRedisEventBus(redis, { onError: createOutageLog({ log, message: 'events are not passed on' }) })
-      return toBackends(openRedisStateStore(redis.commands), bus, redis)
-    } catch (error) {
-      // Otherwise it goes on trying to connect.
-      await redis.close()
-      throw error
-    }
-  }
-  const store = stateUrl === 'memory:' ? createMemoryStateStore() : openLmdbStateStore(stateUrl.slice('file:'.length))
-  return toBackends(store, createMemoryEventBus())
-}
-
-function toBackends (store: StateStore, bus: EventBus, redis?: RedisConnection): Backends {
-  return {
-    store,
-    bus,
-    redis,
-    async closeBackends () {
-      await bus.close()
-      await store.close()
-      await redis?.close()
-    }
-  }
 }

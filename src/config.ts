@@ -1,5 +1,7 @@
 // Every setting of the service, with its default, its unit and its bounds. Read once, frozen, and complained of all at once.
 
+import { isSharedUrl, isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -38,7 +40,6 @@ interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const STATE_URL = /^(?:memory:|file:.+|rediss?(?:\+(?:sentinel|cluster))?:\/\/\S+)$/
 const NO_SECRETS = 'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has sealed. ' +
   'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
 
@@ -62,7 +63,7 @@ export const SETTINGS: Settings = {
   requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, read: integer(1, 3_600_000) },
   shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) },
   drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, read: integer(0, 600_000) },
-  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
+  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text(STATE_URL_FORM, { test: isStateUrl }) },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, read: integer(1, 10_000_000) },
   secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, read: list('secrets of 32 characters or more each', /^.{32,}$/) },
   requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) },
@@ -140,7 +141,7 @@ export function completeConfig (given: Partial<Config>): Config {
 
 /** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
 function lacksSecrets ({ stateUrl, secrets }: Config): boolean {
-  return stateUrl.startsWith('redis') && secrets.length === 0
+  return isSharedUrl(stateUrl) && secrets.length === 0
 }
 
 /** Whether only this machine can reach an address. */
@@ -164,7 +165,7 @@ function oneOf<const T extends string> (values: readonly T[]): (text: string) =>
   }
 }
 
-function text (form: string, pattern: RegExp): (text: string) => string {
+function text (form: string, pattern: Pick<RegExp, 'test'>): (text: string) => string {
   return (text) => {
     if (!pattern.test(text)) throw new RangeError(form)
     return text

@@ -1,4 +1,4 @@
-// One line for an outage and not one for each attempt: it says at once that there is one, and from time to time that it lasts.
+// One line for an outage, and not one for each failure: the first failure at once, and one from time to time.
 
 export interface OutageLogOptions {
   readonly log: { warn (fields: object, message: string): void }
@@ -9,8 +9,9 @@ export interface OutageLogOptions {
   readonly now?: () => number
 }
 
-/** To be called with each failure. A line that follows others says of how many it is the last. */
-export function createOutageLog ({ log, message, repeatMs = 10_000, now = () => performance.now() }: OutageLogOptions): (error: unknown) => void {
+/** To be called with each failure. `failures` in a line counts the failures since the line before. */
+export function createOutageLog (options: OutageLogOptions): (error: unknown) => void {
+  const { log, message, repeatMs = 10_000, now = () => performance.now() } = options
   let mutedUntil = -Infinity
   let failures = 0
   return (err) => {

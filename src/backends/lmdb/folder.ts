@@ -1,19 +1,25 @@
 // The folder of the LMDB store, and the databases in it. The only file that knows how LMDB is opened.
 
-import { open, type Database, type RootDatabase } from 'lmdb'
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync
+} from 'node:fs'
 import { join } from 'node:path'
+import { open, type Database, type RootDatabase } from 'lmdb'
 
-/** How every LMDB file of this format begins, after the header of its first page: a mark, and the format's number. */
+/**
+ * An LMDB file of this format has these bytes after the header of its first page: a mark, and the format's
+ * number.
+ */
 const MAGIC = Buffer.from('dec0efbe02000000', 'hex')
 const MAGIC_AT = 24
 
 const OPENING = {
   // Otherwise a dot in the folder's name would mean a file.
   noSubdir: false,
-  // A commit is on the disk before anybody sees it, this store and the others. One that is flushed later costs as much here.
+  // A commit is on the disk before any reader sees it. Flushing later saves nothing here.
   overlappingSync: false,
-  // With it, a commit that fails rejects a promise that nobody has, which ends Node. Commits are shared without it too.
+  // With it, a failed commit rejects a promise that nothing handles, which ends Node. Commits are shared
+  // without it too.
   eventTurnBatching: false
 }
 
@@ -23,7 +29,9 @@ export interface LmdbFolder {
   readonly values: Database<Buffer, string>
   /** By time, for the sweep. */
   readonly expiries: Database<Buffer, [number, string]>
-  /** How many records an owner has, expired ones included, and before when none of them expires. */
+  /**
+   * The number of an owner's records, expired ones included, and a time before which none of them expires.
+   */
   readonly owners: Database<Buffer, string>
 }
 
@@ -33,15 +41,26 @@ export function openLmdbFolder (folder: string): LmdbFolder {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     refuseUnusable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
-    const openDatabase = <K extends string | [number, string]>(name: string): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary' })
-    return { root, headers: openDatabase('headers'), values: openDatabase('values'), expiries: openDatabase('expiries'), owners: openDatabase('owners') }
+    const openDatabase = <K extends string | [number, string]>(name: string): Database<Buffer, K> => {
+      return root.openDB<Buffer, K>({ name, encoding: 'binary' })
+    }
+    return {
+      root,
+      headers: openDatabase('headers'),
+      values: openDatabase('values'),
+      expiries: openDatabase('expiries'),
+      owners: openDatabase('owners')
+    }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`TRIVET_STATE_URL=file:${folder} cannot be used: expected a folder on a local disk that Trivet may write to, got "${reason}". Name another folder, or mend this one`, { cause })
+    const expected = 'expected a folder on a local disk that Trivet may write to'
+    const advice = 'Name another folder, or mend this one'
+    const problem = `${expected}, got "${reason}"`
+    throw new Error(`TRIVET_STATE_URL=file:${folder} cannot be used: ${problem}. ${advice}`, { cause })
   }
 }
 
-/** LMDB does not survive an open that fails: what can be foreseen is found before it. */
+/** A failed open crashes LMDB, so that known problems are found before it. */
 function refuseUnusable (folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   for (const name of ['data.mdb', 'lock.mdb']) {
@@ -53,7 +72,7 @@ function refuseUnusable (folder: string): void {
   if (!hasDatabase(join(folder, 'data.mdb'))) throw new Error('data.mdb is not a database of this store')
 }
 
-/** Whether there is one, or room for one. An empty file is what a process leaves that is killed at the very beginning. */
+/** `true` also where a database can be made. A process that is killed early leaves an empty file. */
 function hasDatabase (path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return true
   const file = openSync(path, 'r')

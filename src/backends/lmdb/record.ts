@@ -1,29 +1,35 @@
-// What the LMDB store writes of a record, beside its value: a key that is a text, and a header of fixed length.
+// A record in LMDB, beside its value: its key, and a header of fixed length.
 
 import type { StateKey } from '../../state/state-store.ts'
 
-/** LMDB takes keys of 1,978 bytes; the key of an expiry is longer than its record's by a number and some marks. */
+/** LMDB takes keys of 1,978 bytes. The key of an expiry is its record's key, a number and some separators. */
 const MAX_KEY_BYTES = 1_950
 export const VERSION_BYTES = 24
 
-/** What is known of a record beside its value: apart from it, so that a use does not write the value again. */
+/** Kept apart from the value, so that a use does not write the value again. */
 export interface Header {
   readonly version: string
   readonly idleMs: number
   readonly endsAt: number
   readonly expiresAt: number
-  /** Where its expiry is noted: a use does not move the note, the sweep does. Never later than `expiresAt`. */
+  /**
+   * The time under which the expiry is noted. The sweep updates the note, a use does not. Not after
+   * `expiresAt`.
+   */
   readonly notedAt: number
 }
 
-/** An owner has no `/`, so that two pairs never make one id, and an owner's ids are a range. */
+/** An owner contains no `/`, so that no two keys have one id, and the ids of one owner are a range. */
 export function toId ({ owner, name }: StateKey): string {
   const id = `${owner}/${name}`
-  if (Buffer.byteLength(id) > MAX_KEY_BYTES) throw new RangeError(`an owner and a name must not be longer than ${MAX_KEY_BYTES - 1} bytes together`)
+  if (Buffer.byteLength(id) > MAX_KEY_BYTES) {
+    throw new RangeError(`an owner and a name must not be longer than ${MAX_KEY_BYTES - 1} bytes together`)
+  }
   return id
 }
 
-export function ownerOf (id: string): string {
+/** The owner in an id. */
+export function toOwner (id: string): string {
   return id.slice(0, id.indexOf('/'))
 }
 
@@ -39,11 +45,21 @@ export function fromHeader ({ version, idleMs, endsAt, expiresAt, notedAt }: Hea
 
 export function toHeader (bytes: Buffer): Header {
   const numberAt = (index: number) => bytes.readDoubleBE(VERSION_BYTES + index * 8)
-  return { version: bytes.toString('latin1', 0, VERSION_BYTES), idleMs: numberAt(0), endsAt: numberAt(1), expiresAt: numberAt(2), notedAt: numberAt(3) }
+  return {
+    version: bytes.toString('latin1', 0, VERSION_BYTES),
+    idleMs: numberAt(0),
+    endsAt: numberAt(1),
+    expiresAt: numberAt(2),
+    notedAt: numberAt(3)
+  }
 }
 
-/** As it is after a use at this time, unless it had expired by then or is known to live longer. */
+/**
+ * The header after a use at this time. A use changes nothing once the record has expired, and never shortens
+ * it.
+ */
 export function extended (header: Header, usedAt: number | undefined): Header {
   if (usedAt === undefined || usedAt >= header.expiresAt) return header
-  return { ...header, expiresAt: Math.max(header.expiresAt, Math.min(usedAt + header.idleMs, header.endsAt)) }
+  const expiresAt = Math.min(usedAt + header.idleMs, header.endsAt)
+  return { ...header, expiresAt: Math.max(header.expiresAt, expiresAt) }
 }

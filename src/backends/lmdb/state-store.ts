@@ -1,38 +1,43 @@
-// The store of one machine: a folder that survives restarts and crashes. Several processes of the machine may share it.
+// The store of one machine: a folder that survives restarts and crashes. Processes of the machine may share
+// it.
 
 import { randomBytes } from 'node:crypto'
 import { StoreUnavailable, type StateRecord, type StateStore } from '../../state/state-store.ts'
+import { inTime, toCommitCause } from './deadline.ts'
 import { openLmdbFolder } from './folder.ts'
-import { extended, fromHeader, fromNumbers, ownerOf, toHeader, toId, VERSION_BYTES, type Header } from './record.ts'
+import {
+  extended, fromHeader, fromNumbers, toHeader, toId, toOwner, VERSION_BYTES, type Header
+} from './record.ts'
 
 const SWEEP_MS = 30_000
-/** Small, because the event loop stands still while one batch is swept. */
+/** Small, because the event loop waits while one batch is swept. */
 const SWEEP_BATCH = 200
 const WRITE_DEADLINE_MS = 10_000
 const NOTHING = Buffer.alloc(0)
-/** A use whose extension is a smaller part of the idle lifetime than this is not worth a write. */
+/** A use is written only where it extends the lifetime by at least this part of the idle lifetime. */
 const EXTENSION_THRESHOLD = 0.01
 
 export interface LmdbStateStoreOptions {
   /** The time in milliseconds since the epoch. The system's by default. */
   readonly now?: () => number
-  /** How often abandoned records are deleted, in milliseconds. 30,000 by default. */
+  /** How often expired records are deleted, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
   /** How long a write may wait for the disk and for other processes, in milliseconds. 10,000 by default. */
   readonly writeDeadlineMs?: number
 }
 
 /**
- * Makes the folder where there is none. Throws where it cannot be used. A folder may be open in many processes, but once
- * in each: opening it waits for whoever writes, and another store of this process would wait for this one's thread.
+ * Makes the folder where there is none. Throws where it cannot be used. A folder may be open in many
+ * processes, but once in each: opening waits for a write that another store of the same thread could not
+ * finish.
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
   const { now = Date.now, sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
   const { root, headers, values, expiries, owners } = openLmdbFolder(folder)
   const underWay = new Set<Promise<unknown>>()
-  /** When records were used whose extension is not written yet. Whoever reads a header here sees it extended. */
+  /** When records were used, until that is written. Headers that are read here are extended by it. */
   const uses = new Map<string, number>()
-  // Unique among all openings of the folder: a record made anew must not have the version of one that was deleted.
+  // Unique among all openings of the folder: a new record must not have the version of a deleted one.
   const versionPrefix = randomBytes(9).toString('base64url')
   let versions = 0
   let isExtending = false
@@ -46,18 +51,18 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   /**
-   * Runs it as one transaction. Those of the same moment share a commit; it is flushed to the disk before this resolves.
-   * What LMDB fails at in the middle of a transaction, it lets nobody commit.
+   * Runs `work` as one transaction, and resolves once its commit is on the disk. Transactions of the same
+   * moment share a commit. A failure inside the transaction fails the shared commit.
    */
   async function write<T> (work: () => T): Promise<T> {
     try {
       return await track(inTime(root.transaction(work), writeDeadlineMs))
     } catch (error) {
-      throw new StoreUnavailable(await toCause(error, writeDeadlineMs))
+      throw new StoreUnavailable(await toCommitCause(error, writeDeadlineMs))
     }
   }
 
-  /** Closing waits for it. */
+  /** Closing waits for what is tracked. */
   function track<T> (work: Promise<T>): Promise<T> {
     const forget = () => { underWay.delete(work) }
     underWay.add(work)
@@ -76,7 +81,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   function put (id: string, bytes: Buffer, header: Omit<Header, 'version'>): StateRecord {
-    const version = versionPrefix + (++versions).toString(36).padStart(VERSION_BYTES - versionPrefix.length, '0')
+    const number = (++versions).toString(36)
+    const version = versionPrefix + number.padStart(VERSION_BYTES - versionPrefix.length, '0')
     headers.put(id, fromHeader({ ...header, version }))
     values.put(id, bytes)
     return { value: { bytes }, version, expiresAt: header.expiresAt }
@@ -88,14 +94,15 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     headers.remove(id)
     values.remove(id)
     expiries.remove([header.notedAt, id])
-    const owner = ownerOf(id)
+    const owner = toOwner(id)
     const { count, earliest } = readOwned(owner)
     writeOwned(owner, count - 1, earliest)
   }
 
   function readOwned (owner: string): { readonly count: number, readonly earliest: number } {
     const bytes = owners.get(owner)
-    return bytes === undefined ? { count: 0, earliest: Infinity } : { count: bytes.readDoubleBE(0), earliest: bytes.readDoubleBE(8) }
+    if (bytes === undefined) return { count: 0, earliest: Infinity }
+    return { count: bytes.readDoubleBE(0), earliest: bytes.readDoubleBE(8) }
   }
 
   function writeOwned (owner: string, count: number, earliest: number): void {
@@ -105,10 +112,12 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   function findOwned (owner: string): ReadonlyArray<{ readonly id: string, readonly expiresAt: number }> {
     const range = headers.getRange({ start: `${owner}/`, end: `${owner}0` })
-    return [...range].map(({ key, value }) => ({ id: key, expiresAt: extended(toHeader(value), uses.get(key)).expiresAt }))
+    return [...range].map(({ key: id, value }) => {
+      return { id, expiresAt: extended(toHeader(value), uses.get(id)).expiresAt }
+    })
   }
 
-  /** Looks at the records of a full owner only when one of them can have expired since they were last looked at. */
+  /** Checks the records of a full owner only when one of them can have expired since the last check. */
   function hasRoom (owner: string, limit: number): boolean {
     const { count, earliest } = readOwned(owner)
     if (count < limit) return true
@@ -116,11 +125,12 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     const found = findOwned(owner)
     const live = found.filter(({ expiresAt }) => now() < expiresAt)
     for (const { id, expiresAt } of found) if (expiresAt <= now()) remove(id)
-    writeOwned(owner, live.length, live.reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Infinity))
+    const next = live.reduce((soonest, { expiresAt }) => Math.min(soonest, expiresAt), Infinity)
+    writeOwned(owner, live.length, next)
     return live.length < limit
   }
 
-  /** Not waited for: a read is no slower than the memory that it reads. */
+  /** Reads do not wait for the write. */
   function noteUse (id: string, usedAt: number): void {
     uses.set(id, usedAt)
     if (!isExtending) track(writeUses())
@@ -139,7 +149,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
           }
         })
       } catch {
-        // The record keeps the lifetime that it had. Whoever writes next is told what is wrong.
+        // The records keep the lifetimes that they had. The next write reports the problem.
         uses.clear()
       }
       for (const [id, usedAt] of written) if (uses.get(id) === usedAt) uses.delete(id)
@@ -152,7 +162,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     try {
       while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(settle) })
     } catch {
-      // The next sweep tries again; until then what has expired is absent all the same.
+      // The next sweep tries again. Until then reads ignore expired records.
     }
     isSweeping = false
   }
@@ -165,7 +175,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     return [...expiries.getKeys({ end: [now()], limit })]
   }
 
-  /** What was noted here has expired, or was used: then its expiry is noted where it is now. */
+  /** Removes an expired record. A record that was used meanwhile is noted again, under its new expiry. */
   function settle ([notedAt, id]: [number, string]): void {
     const header = findHeader(id)
     if (header !== undefined && header.expiresAt <= now()) return remove(id)
@@ -178,7 +188,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   async function close (): Promise<void> {
     clearInterval(timer)
     while (underWay.size > 0) await Promise.allSettled(underWay)
-    // Only where another process holds the folder's lock and does not let go is this not in time; nothing waits for it then.
+    // Not in time only where another process keeps the folder's lock.
     await inTime(root.close(), writeDeadlineMs).catch(() => {})
   }
 
@@ -202,7 +212,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       refuseWhenClosed()
       const id = toId(key)
       try {
-        // LMDB keeps its view for a moment; another process may have acknowledged something since.
+        // LMDB keeps a view for a moment, in which newer writes of other processes are missing.
         root.resetReadTxn()
         const header = findLive(id)
         const bytes = header === undefined ? undefined : values.get(id)
@@ -211,7 +221,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         const { version, expiresAt } = header
         const usedAt = now()
         const extension = extended(header, usedAt)
-        if (extension.expiresAt - expiresAt < header.idleMs * EXTENSION_THRESHOLD) return { value, version, expiresAt }
+        const isSlight = extension.expiresAt - expiresAt < header.idleMs * EXTENSION_THRESHOLD
+        if (isSlight) return { value, version, expiresAt }
         noteUse(id, usedAt)
         return { value, version, expiresAt: extension.expiresAt }
       } catch (error) {
@@ -247,27 +258,9 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     },
     async check () {
       refuseWhenClosed()
-      // Writes nothing, and yet asks for all that a write needs: the thread that writes, and the lock of the folder.
+      // Writes nothing, but needs what a write needs: the thread that writes, and the folder's lock.
       await write(() => {})
     },
     close: async () => await (closing ??= close())
   }
-}
-
-async function inTime<T> (promise: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`neither written nor refused within ${deadlineMs} ms`)), deadlineMs)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** A failed commit says why in a promise of its own, which must be waited for: nobody else does. */
-async function toCause (error: unknown, deadlineMs: number): Promise<unknown> {
-  if (!(error instanceof Error) || !('commitError' in error)) return error
-  return await inTime(Promise.resolve(error.commitError), deadlineMs).then(() => error, (cause: unknown) => cause)
 }

@@ -3,24 +3,25 @@ import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-l
 interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
 
 export interface MemoryEventLogOptions extends EventLogLimits {
-  /** What all streams may take together: beyond it the oldest is forgotten. 64 MB by default. */
+  /** The limit of all streams together: beyond it the oldest are dropped. 64 MB by default. */
   readonly maxBytes?: number
   readonly now?: () => number
 }
 
 /** The log of a single process. */
-export function createMemoryEventLog ({ maxEvents, ttlMs, maxBytes = 67_108_864, now = Date.now }: MemoryEventLogOptions): EventLog {
-  // The one that was written to last comes last.
+export function createMemoryEventLog (options: MemoryEventLogOptions): EventLog {
+  const { maxEvents, ttlMs, maxBytes = 67_108_864, now = Date.now } = options
+  // In the order of their last events.
   const streams = new Map<string, Stream>()
   let bytes = 0
-  const timer = setInterval(forget, ttlMs).unref()
+  const timer = setInterval(dropOld, ttlMs).unref()
 
   function drop (id: string, stream: Stream): void {
     streams.delete(id)
     bytes -= stream.bytes
   }
 
-  function forget (): void {
+  function dropOld (): void {
     for (const [id, stream] of streams) {
       if (bytes <= maxBytes && stream.expiresAt > now()) return
       drop(id, stream)
@@ -37,11 +38,12 @@ export function createMemoryEventLog ({ maxEvents, ttlMs, maxBytes = 67_108_864,
       stream.expiresAt = now() + ttlMs
       streams.set(id, stream)
       bytes += stream.bytes
-      forget()
+      dropOld()
     },
     async read (id, after) {
       const stream = streams.get(id)
-      return stream === undefined || stream.expiresAt <= now() ? undefined : stream.events.filter(({ position }) => position > after)
+      if (stream === undefined || stream.expiresAt <= now()) return undefined
+      return stream.events.filter(({ position }) => position > after)
     },
     async close () {
       clearInterval(timer)

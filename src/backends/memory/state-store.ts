@@ -1,13 +1,15 @@
-// The store of one process: gone when it ends. For tests, and for a service whose state need not outlive it.
+// The store of one process, which ends with it: for tests, and for a service whose state need not survive it.
 
-import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue } from '../../state/state-store.ts'
+import {
+  StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue
+} from '../../state/state-store.ts'
 
 const SWEEP_MS = 30_000
 
 export interface MemoryStateStoreOptions {
   /** The time in milliseconds since the epoch. The system's by default. */
   readonly now?: () => number
-  /** How often abandoned records are let go, in milliseconds. 30,000 by default. */
+  /** How often expired records are dropped, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
 }
 
@@ -17,7 +19,7 @@ interface Kept {
   value: StateValue
   version: string
   expiresAt: number
-  /** The span of time at whose end the sweep looks at this record: never later than the one that it expires in. */
+  /** The sweep checks this record at the end of this span of time. It does not expire in an earlier one. */
   dueIn: number
 }
 
@@ -27,7 +29,8 @@ interface Owned {
   earliest: number
 }
 
-export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: MemoryStateStoreOptions = {}): StateStore {
+export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): StateStore {
+  const { now = Date.now, sweepMs = SWEEP_MS } = options
   const owners = new Map<string, Owned>()
   const due = new Map<number, Set<Kept>>()
   let replacements = 0
@@ -49,7 +52,7 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
     return toRecord(kept)
   }
 
-  /** In place of whatever has its name. */
+  /** Replaces a record of the same name. */
   function put (key: StateKey, lifetime: Lifetime, value: StateValue): StateRecord {
     drop(key)
     const expiresAt = expiryOf(lifetime, now())
@@ -58,7 +61,7 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
     owners.set(key.owner, owned)
     owned.records.set(key.name, kept)
     owned.earliest = Math.min(owned.earliest, expiresAt)
-    awaitEnd(kept)
+    scheduleSweep(kept)
     return toRecord(kept)
   }
 
@@ -73,23 +76,24 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
     if (sharing?.size === 0) due.delete(kept.dueIn)
   }
 
-  function awaitEnd (kept: Kept): void {
+  function scheduleSweep (kept: Kept): void {
     kept.dueIn = Math.ceil(kept.expiresAt / sweepMs)
     const sharing = due.get(kept.dueIn) ?? new Set()
     due.set(kept.dueIn, sharing.add(kept))
   }
 
-  /** Looks at the records of a full owner only when one of them can have expired since they were last looked at. */
+  /** Checks the records of a full owner only when one of them can have expired since the last check. */
   function hasRoom (owner: string, limit: number): boolean {
     const owned = owners.get(owner)
     if (owned === undefined || owned.records.size < limit) return limit > 0
     if (now() < owned.earliest) return false
     for (const { key, expiresAt } of owned.records.values()) if (expiresAt <= now()) drop(key)
-    owned.earliest = [...owned.records.values()].reduce((earliest, { expiresAt }) => Math.min(earliest, expiresAt), Infinity)
+    owned.earliest = Infinity
+    for (const { expiresAt } of owned.records.values()) owned.earliest = Math.min(owned.earliest, expiresAt)
     return owned.records.size < limit
   }
 
-  /** A use does not move a record to a later span: that is done here, once, and not for every use. */
+  /** A use does not move its record to a later span. The sweep does, once for all uses. */
   function sweep (): void {
     const time = now()
     for (const [span, records] of due) {
@@ -97,7 +101,7 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
       due.delete(span)
       for (const kept of records) {
         if (kept.expiresAt <= time) drop(kept.key)
-        else awaitEnd(kept)
+        else scheduleSweep(kept)
       }
     }
   }
@@ -118,7 +122,7 @@ export function createMemoryStateStore ({ now = Date.now, sweepMs = SWEEP_MS }: 
       refuseWhenClosed()
       const kept = find(key)
       if (kept?.version !== version) return undefined
-      // It expires no earlier than before: neither its owner nor the sweep has to hear of it.
+      // The record expires no earlier than before, so that `earliest` and `dueIn` stay right.
       kept.value = value
       kept.version = String(++replacements)
       kept.expiresAt = expiryOf(kept.lifetime, now())

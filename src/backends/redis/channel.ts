@@ -1,5 +1,5 @@
-// Texts to everyone else who has the same channel of Redis open, and whether any of them may have been lost: Redis itself
-// keeps none for those who are away.
+// Texts to all other processes that have the same channel of Redis open. Redis keeps no text for a process
+// that is away, so the channel also reports when texts may have been lost.
 
 import { randomUUID } from 'node:crypto'
 
@@ -20,46 +20,54 @@ export interface RedisSubscriber {
   disconnect (reconnect: boolean): void
 }
 
-export interface RedisChannelClients { readonly commands: RedisPublisher, readonly subscriber: RedisSubscriber }
+export interface RedisChannelClients {
+  readonly commands: RedisPublisher
+  readonly subscriber: RedisSubscriber
+}
 
-/** What may have been lost: what others sent, what was sent from here. */
+/** What may have been lost: texts of others (`isMissed`), texts of this process (`isUnsent`). */
 export interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
 
 export interface RedisChannelListener {
   onMessage (text: string): void
-  /** Everything comes through again, after a time when something may not have. */
+  /** Texts come through again after an interruption. */
   onRestored (gap: Gap): void
   onError (error: unknown): void
 }
 
 export interface RedisChannel {
-  /** Rejects where Redis did not confirm it. */
+  /** Rejects where Redis did not confirm the text. */
   send (text: string): Promise<void>
   close (): void
 }
 
-/** The events after which it is not sure that everything is heard. The later ones are a cluster's. */
+/** After these events texts may have been lost. All but `close` are of a cluster. */
 const INTERRUPTIONS = ['close', '-node', '-subscriber', 'subscribersReady']
-const BEAT_MS = 5000
-/** How often it is tried whether messages come through again. */
-const PROBE_MS = 200
-/** A subscriber that seems connected and has not heard of its own channel for so long is connected anew. */
+/** A probe is a text that a channel sends to itself. */
+const PROBE_EVERY_MS = 5000
+/** The same during an interruption. */
+const PROBE_EVERY_IN_GAP_MS = 200
+/** A subscriber that seems connected, but has not heard a probe for this time, connects again. */
 const MAX_SILENCE_MS = 10_000
 const OPEN_TIMEOUT_MS = 5000
 
 /**
- * Resolves once the channel hears what it sends; rejects where it does not in time.
- * That is also how it knows from then on: a connection that is up proves neither that it is subscribed nor that it is not half-open.
+ * Resolves once the channel hears its own probe, and rejects where it does not in time. Probes go on
+ * afterwards: a connection that is up proves neither that it is subscribed nor that it is not half-open.
  */
-export async function openRedisChannel ({ commands, subscriber }: RedisChannelClients, name: string, { onMessage, onRestored, onError }: RedisChannelListener): Promise<RedisChannel> {
+export async function openRedisChannel (
+  { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
+): Promise<RedisChannel> {
+  const { onMessage, onRestored, onError } = listener
   const origin = randomUUID()
   const heardEvent = subscriber.isCluster ? 'smessage' : 'message'
   let gap: Gap = { isMissed: true, isUnsent: false }
   let isClosed = false
   let isSubscribed = false
   let onFirstHeard: (() => void) | undefined
-  /** Of the last probe that was sent, and of the last one that proves nothing because it was sent before an interruption. */
-  let [probe, staleProbe] = [0, 0]
+  let lastProbe = 0
+  /** Probes up to this one prove nothing: they were sent before the interruption. */
+  let lastProbeBeforeGap = 0
   let silentSince = performance.now()
   let lastError: unknown
   let timer: NodeJS.Timeout | undefined
@@ -69,7 +77,7 @@ export async function openRedisChannel ({ commands, subscriber }: RedisChannelCl
     await (commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message))
   }
 
-  function beat (): void {
+  function probe (): void {
     if (isClosed) return
     schedule()
     if (subscriber.status === 'ready' && performance.now() - silentSince > MAX_SILENCE_MS) {
@@ -77,37 +85,37 @@ export async function openRedisChannel ({ commands, subscriber }: RedisChannelCl
       interrupt()
       subscriber.disconnect(true)
     }
-    // In vain while Redis is away, which is told elsewhere.
-    publish(`?${++probe}`).catch(() => {})
+    // The connection reports that Redis is away.
+    publish(`?${++lastProbe}`).catch(() => {})
   }
 
   function schedule (): void {
     clearTimeout(timer)
-    if (!isClosed) timer = setTimeout(beat, hasGap() ? PROBE_MS : BEAT_MS).unref()
+    if (!isClosed) timer = setTimeout(probe, hasGap() ? PROBE_EVERY_IN_GAP_MS : PROBE_EVERY_MS).unref()
   }
 
   function widen (by: Partial<Gap>): void {
     const isNew = !hasGap()
     gap = { ...gap, ...by }
-    // Otherwise it is being tried already: what keeps failing must not keep putting that off.
+    // In an older gap probes are due already: failures that go on must not delay them again and again.
     if (isNew) schedule()
   }
 
   const hasGap = () => gap.isMissed || gap.isUnsent
 
   function interrupt (): void {
-    staleProbe = probe
+    lastProbeBeforeGap = lastProbe
     widen({ isMissed: true })
   }
 
   async function subscribe (): Promise<void> {
     silentSince = performance.now()
     try {
-      // A cluster's subscriber keeps its subscriptions by itself.
+      // The subscriber of a cluster keeps its subscriptions by itself.
       if (!subscriber.isCluster) await subscriber.subscribe(name)
       else if (!isSubscribed) await subscriber.ssubscribe(name)
       isSubscribed = true
-      beat()
+      probe()
     } catch (error) {
       lastError = error
       throw error
@@ -125,7 +133,7 @@ export async function openRedisChannel ({ commands, subscriber }: RedisChannelCl
   function hearOwn (text: string): void {
     if (!text.startsWith('?')) return
     silentSince = performance.now()
-    if (Number(text.slice(1)) <= staleProbe) return
+    if (Number(text.slice(1)) <= lastProbeBeforeGap) return
     const over = gap
     gap = { isMissed: false, isUnsent: false }
     if (onFirstHeard !== undefined) onFirstHeard()
@@ -142,15 +150,17 @@ export async function openRedisChannel ({ commands, subscriber }: RedisChannelCl
     for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
   }
 
+  function unheard (): Error {
+    const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
+    return new Error(`the channel ${name} of Redis was not heard within ${OPEN_TIMEOUT_MS} ms`, { cause })
+  }
+
   async function open (): Promise<void> {
     let late: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
         onFirstHeard = resolve
-        late = setTimeout(() => {
-          const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
-          reject(new Error(`the channel ${name} of Redis was not heard within ${OPEN_TIMEOUT_MS} ms`, { cause }))
-        }, OPEN_TIMEOUT_MS)
+        late = setTimeout(() => reject(unheard()), OPEN_TIMEOUT_MS)
         subscriber.on(heardEvent, hear)
         subscriber.on('ready', onReady)
         for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)

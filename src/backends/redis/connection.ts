@@ -1,57 +1,56 @@
 // Connections to Redis or Valkey: to one server, to the master that Sentinels name, or to a cluster.
+// The only file that knows how the driver is set up.
 
 import { isIP } from 'node:net'
-import type { ConnectionOptions } from 'node:tls'
 import { Cluster, Redis } from 'ioredis'
+import { readRedisUrl, type RedisAddress } from './address.ts'
 
 export type RedisClient = Redis | Cluster
 
 export interface RedisConnection {
-  /** For whatever is asked and answered. */
+  /** For commands. */
   readonly commands: RedisClient
-  /** For what is listened to: a connection that listens may do nothing else. */
+  /** For channels: a connection that listens may send no other commands. */
   readonly subscriber: RedisClient
-  /** Connects, and rejects where that does not succeed in time. It goes on being tried even then, until `close`. */
+  /** Connects, and rejects where that does not succeed in time. Attempts go on even then, until `close`. */
   ready (deadlineMs: number): Promise<void>
-  /** Idempotent. What is under way rejects. */
+  /** Idempotent. Commands under way reject. */
   close (): Promise<void>
 }
 
 export interface RedisConnectionOptions {
-  /** Told of each failure of a connection, such as each attempt in vain. */
+  /** Told of each failure of a connection, and so of each attempt to connect that fails. */
   onError (error: unknown): void
-  /** The setting that the URL is from, for complaints about it. */
-  readonly setting?: string
-  /** Further options of TLS, such as a `ca` of one's own. */
-  readonly tls?: ConnectionOptions
 }
 
-/** A call is over within this time, whether the server answers or not. */
+/** A command rejects after this time, whether the server answers or not. */
 const COMMAND_TIMEOUT_MS = 1500
-/** A connection on which nothing comes for this time, although an answer is due, is given up: only so are half-open ones noticed. */
+/**
+ * A connection on which nothing arrives for this time, although an answer is due, is closed. Nothing else
+ * notices a half-open connection.
+ */
 const SILENCE_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 const DISCONNECT_TIMEOUT_MS = 200
 const MAX_RETRY_DELAY_MS = 1000
-/** A node that was lost comes back without a change of the slots, so that nothing else would show it. */
+/** A node that was lost may come back without a change of the slots, and nothing else reports it. */
 const SLOTS_REFRESH_MS = 2000
 
-/** Opens nothing yet: `ready` does. Throws an Error that says what the URL must be, and nothing of what it is: there is a password in it. */
-export function openRedis (url: string, { onError, setting = 'TRIVET_STATE_URL', tls = {} }: RedisConnectionOptions): RedisConnection {
-  const address = readAddress(url, setting)
+/** Opens no connection: `ready` does. Throws where the URL is unusable. */
+export function openRedis (url: string, { onError }: RedisConnectionOptions): RedisConnection {
+  const address = readRedisUrl(url)
   let lastError: unknown
-  const clients = (['commands', 'subscriber'] as const).map((purpose) => {
-    const client = createClient(address, purpose, tls)
+  const [commands, subscriber] = [createClient(address, 'commands'), createClient(address, 'subscriber')]
+  const clients = [commands, subscriber]
+  for (const client of clients) {
     const fail = (error: unknown) => {
       lastError = error
       onError(error)
     }
-    // Without a listener for `error` the driver writes to the console, or throws. The others are those of a cluster's nodes.
+    // Without a listener for `error` the driver writes to the console, or throws. The others are of a
+    // cluster's nodes.
     for (const event of ['error', 'node error', 'nodeError']) client.on(event, fail)
-    return client
-  })
-  const [commands, subscriber] = clients
-  if (commands === undefined || subscriber === undefined) throw new TypeError('unreachable')
+  }
 
   return {
     commands,
@@ -61,9 +60,7 @@ export function openRedis (url: string, { onError, setting = 'TRIVET_STATE_URL',
       try {
         await Promise.all(clients.map(async (client) => await connect(client, late)))
       } catch {
-        const cause = lastError ?? new Error('it does not answer')
-        throw new Error(`${setting}: no Redis is reachable at ${address.hosts.map(({ host, port }) => `${host}:${port}`).join(', ')} ` +
-          `within ${deadlineMs} ms (${cause instanceof Error ? cause.message : String(cause)}). Start it, or correct the setting`, { cause })
+        throw unreachable(address, deadlineMs, lastError ?? new Error('it does not answer'))
       }
     },
     async close () {
@@ -72,57 +69,44 @@ export function openRedis (url: string, { onError, setting = 'TRIVET_STATE_URL',
   }
 }
 
-interface Address {
-  readonly kind: 'single' | 'sentinel' | 'cluster'
-  readonly isTls: boolean
-  readonly username?: string
-  readonly password?: string
-  readonly hosts: ReadonlyArray<{ readonly host: string, readonly port: number }>
-  readonly master: string
-  readonly db: number
+function unreachable ({ hosts }: RedisAddress, deadlineMs: number, cause: unknown): Error {
+  const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${reason})`
+  return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
 }
 
-const FORMS = 'redis://[user:password@]host[:port][/db], redis+sentinel://[user:password@]host[:port],…/master[/db] or ' +
-  'redis+cluster://[user:password@]host[:port],…, each with rediss for TLS, and with what is special in a password percent-encoded'
-const URL_FORM = /^redis(s)?(?:\+(sentinel|cluster))?:\/\/(?:([^/@]*)@)?([^/@?#]+)(?:\/([^?#]*))?$/
-const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
+type Purpose = 'commands' | 'subscriber'
 
-function readAddress (url: string, setting: string): Address {
-  const complain = (problem: string) => new Error(`${setting} must be ${FORMS}: ${problem}`)
-  const [, tls, kind = 'single', credentials, hostList = '', path = ''] = URL_FORM.exec(url) ?? []
-  if (hostList === '') throw complain('it is none of these')
-  if (kind !== 'single' && kind !== 'sentinel' && kind !== 'cluster') throw complain('it is none of these')
-  const hosts = hostList.split(',').map((one) => {
-    const [, bracketed, plain, port = kind === 'sentinel' ? '26379' : '6379'] = HOST_FORM.exec(one) ?? []
-    const host = bracketed ?? plain
-    if (host === undefined || Number(port) < 1 || Number(port) > 65_535) throw complain('each host must be a name or an address, with a port from 1 to 65535 or none')
-    return { host, port: Number(port) }
-  })
-  if (kind === 'single' && hosts.length > 1) throw complain('more than one host needs redis+sentinel or redis+cluster')
-  const parts = path.split('/').filter((part) => part !== '')
-  const master = kind === 'sentinel' ? parts.shift() : ''
-  if (master === undefined) throw complain('the name of the master is missing, such as /mymaster')
-  const [db = '0', ...rest] = parts
-  if (!/^\d{1,5}$/.test(db) || rest.length > 0) throw complain('what follows the hosts must be the number of a database')
-  if (kind === 'cluster' && Number(db) !== 0) throw complain('a cluster has no databases but 0')
-  return { kind, isTls: tls !== undefined, ...readCredentials(credentials, complain), hosts, master, db: Number(db) }
-}
-
-function readCredentials (text: string | undefined, complain: (problem: string) => Error): { username?: string, password?: string } {
-  if (text === undefined) return {}
-  const colon = text.indexOf(':')
-  if (colon === -1) throw complain('what precedes the @ must be user:password, or :password')
-  try {
-    const [username, password] = [text.slice(0, colon), text.slice(colon + 1)].map(decodeURIComponent)
-    return { ...(username !== undefined && username !== '' && { username }), ...(password !== undefined && password !== '' && { password }) }
-  } catch {
-    throw complain('the user or the password is not percent-encoded')
-  }
-}
-
-function createClient ({ kind, isTls, username, password, hosts, master, db }: Address, purpose: 'commands' | 'subscriber', tls: ConnectionOptions): RedisClient {
-  const isSubscriber = purpose === 'subscriber'
+function createClient (address: RedisAddress, purpose: Purpose): RedisClient {
+  const { kind, isTls, hosts, master, db } = address
+  if (kind === 'cluster') return createCluster(address, purpose)
   const options = {
+    ...toOptions(address, purpose),
+    db,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    retryStrategy: toRetryDelay
+  }
+  const [{ host, port } = { host: '', port: 0 }] = hosts
+  if (kind === 'single') {
+    const tls = isIP(host) === 0 ? { servername: host } : {}
+    return new Redis({ ...options, host, port, ...(isTls && { tls }) })
+  }
+  return new Redis({
+    ...options,
+    sentinels: [...hosts],
+    name: master,
+    sentinelRetryStrategy: toRetryDelay,
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    // Sentinels get the same password. A Sentinel that needs none accepts any.
+    ...(address.password !== undefined && { sentinelPassword: address.password }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true })
+  })
+}
+
+function toOptions ({ username, password }: RedisAddress, purpose: Purpose) {
+  return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     connectionName: `trivet-${purpose}`,
@@ -130,48 +114,44 @@ function createClient ({ kind, isTls, username, password, hosts, master, db }: A
     socketTimeout: SILENCE_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-    // A command that was sent may have been executed: whether it is to be sent again, only its caller can know.
+    // A command that was sent may have been executed. Only its caller can know whether to send it again.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     maxLoadingRetryTime: 500,
-    // Whoever subscribed does so again, and knows then that it is.
+    // A channel subscribes again by itself, and so knows when it has.
     autoResubscribe: false,
     // After a failover the old master may go on answering, as a replica.
     reconnectOnError: (error: Error) => error.message.includes('READONLY')
   }
-  if (kind === 'cluster') {
-    const cluster = new Cluster([...hosts], {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      clusterRetryStrategy: toRetryDelay,
-      // As above: a command whose connection broke may have been executed.
-      retryDelayOnFailover: 0,
-      maxRedirections: 5,
-      slotsRefreshInterval: SLOTS_REFRESH_MS,
-      shardedSubscribers: isSubscriber,
-      // A certificate is for a name: it must not be resolved before it is checked.
-      ...(isTls && { dnsLookup: (host: string, done: (error: null, address: string) => void) => done(null, host) }),
-      redisOptions: { ...options, ...(isTls && { tls }) }
-    })
-    if (!isSubscriber) connectNodesEarly(cluster)
-    return cluster
-  }
-  const single = { ...options, db, lazyConnect: true, enableOfflineQueue: false, retryStrategy: toRetryDelay }
-  const [{ host, port } = { host: '', port: 0 }] = hosts
-  if (kind === 'single') return new Redis({ ...single, host, port, ...(isTls && { tls: { ...(isIP(host) === 0 && { servername: host }), ...tls } }) })
-  return new Redis({
-    ...single,
-    sentinels: [...hosts],
-    name: master,
-    sentinelRetryStrategy: toRetryDelay,
-    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
-    // Sentinels are asked with the same password: one that needs none accepts any.
-    ...(password !== undefined && { sentinelPassword: password }),
-    ...(isTls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true })
-  })
 }
 
-/** A node connects with its first command and refuses all others until it is connected: the first had better be none of anybody's. */
+function createCluster (address: RedisAddress, purpose: Purpose): Cluster {
+  const { isTls, hosts } = address
+  const cluster = new Cluster([...hosts], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: toRetryDelay,
+    // A command whose connection broke may have been executed, as above.
+    retryDelayOnFailover: 0,
+    maxRedirections: 5,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    shardedSubscribers: purpose === 'subscriber',
+    // A certificate is for a name: the name must not be resolved before the certificate is checked.
+    ...(isTls && { dnsLookup: keepName }),
+    redisOptions: { ...toOptions(address, purpose), ...(isTls && { tls: {} }) }
+  })
+  if (purpose === 'commands') connectNodesEarly(cluster)
+  return cluster
+}
+
+function keepName (host: string, done: (error: null, address: string) => void): void {
+  done(null, host)
+}
+
+/**
+ * A node connects with its first command, and refuses all others until it is connected. So it is connected
+ * before the first command.
+ */
 function connectNodesEarly (cluster: Cluster): void {
   const connectNodes = () => {
     for (const node of cluster.nodes('master')) if (node.status === 'wait') node.connect().catch(() => {})
@@ -187,11 +167,13 @@ function toRetryDelay (attempts: number): number {
 }
 
 async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
-  // Fails with the first attempt, while others follow.
+  // Rejects with the first attempt, while further attempts follow.
   if (client.status === 'wait') client.connect().catch(() => {})
   await reach(client, 'ready', late)
-  // A cluster is ready before its nodes are, and those keep what they are asked until then.
-  if (client instanceof Cluster) await Promise.all(client.nodes('master').filter((node) => node.status !== 'wait').map(async (node) => await node.ping()))
+  // A cluster is ready before its nodes are, and its nodes queue commands until they are ready.
+  if (!(client instanceof Cluster)) return
+  const nodes = client.nodes('master').filter((node) => node.status !== 'wait')
+  await Promise.all(nodes.map(async (node) => await node.ping()))
 }
 
 async function disconnect (client: RedisClient): Promise<void> {

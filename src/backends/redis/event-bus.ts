@@ -1,23 +1,29 @@
-// The bus of many replicas, over Redis or Valkey.
+// The bus of many replicas, over a channel of Redis.
 
 import type { ChangeEvent } from '../../events/change-event.ts'
 import type { EventBus } from '../../events/event-bus.ts'
 import { createLocalListeners } from '../../events/local-listeners.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
+import { readObject } from './message.ts'
 
 const CHANNEL = 'trivet:events'
 const MISSED: ChangeEvent = { type: 'events-missed' }
 
 export interface RedisEventBusOptions {
-  /** Told of what could not be handed over, of messages that are no events, and of listeners that failed. */
+  /**
+   * Told of events that were not handed over, of messages that are no events, and of listeners that failed.
+   */
   onError (error: unknown): void
 }
 
 /**
- * Resolves once events come through, and rejects where they do not in time. The clients stay their owner's.
- * An outage afterwards is no failure of `publish`: this process is told at once, and all others that they missed something.
+ * Resolves once events come through, and rejects where they do not in time. Closing the bus does not close
+ * the clients. `publish` does not fail in an outage: the listeners of this process are told at once, and all
+ * others are told afterwards that they missed something.
  */
-export async function openRedisEventBus (clients: RedisChannelClients, { onError }: RedisEventBusOptions): Promise<EventBus> {
+export async function openRedisEventBus (
+  clients: RedisChannelClients, { onError }: RedisEventBusOptions
+): Promise<EventBus> {
   const listeners = createLocalListeners<ChangeEvent>()
   let closed = false
 
@@ -25,7 +31,7 @@ export async function openRedisEventBus (clients: RedisChannelClients, { onError
     onMessage: (text) => guard(() => listeners.tell(readEvent(text))),
     onRestored ({ isMissed, isUnsent }) {
       if (isMissed) guard(() => listeners.tell(MISSED))
-      if (isUnsent) hand(MISSED).catch(onError)
+      if (isUnsent) handOver(MISSED).catch(onError)
     },
     onError
   })
@@ -38,19 +44,19 @@ export async function openRedisEventBus (clients: RedisChannelClients, { onError
     }
   }
 
-  async function hand (event: ChangeEvent): Promise<void> {
+  async function handOver (event: ChangeEvent): Promise<void> {
     await channel.send(JSON.stringify(event)).catch(onError)
   }
 
   return {
     async publish (event) {
       if (closed) return
-      // First of all, so that a listener that fails keeps nothing from the other replicas.
-      const handed = hand(event)
+      // Before the listeners are told, so that one that fails keeps nothing from the other replicas.
+      const handedOver = handOver(event)
       try {
         listeners.tell(event)
       } finally {
-        await handed
+        await handedOver
       }
     },
     subscribe: (hear) => listeners.add(hear),
@@ -63,13 +69,15 @@ export async function openRedisEventBus (clients: RedisChannelClients, { onError
 }
 
 function readEvent (text: string): ChangeEvent {
-  const { type, uri, owner }: { type?: unknown, uri?: unknown, owner?: unknown } = JSON.parse(text) ?? {}
+  const { type, uri, owner } = readObject(text, CHANNEL)
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
     case 'events-missed': return { type }
-    case 'resource-updated': if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
+    case 'resource-updated': {
+      if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
+    }
   }
-  throw new TypeError(`a message on ${CHANNEL} is no event of this version: ${text.slice(0, 100)}`)
+  throw new TypeError(`a message on ${CHANNEL} is no event of this release`)
 }

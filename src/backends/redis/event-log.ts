@@ -1,4 +1,4 @@
-// The log of many replicas: a stream of Redis for each stream of a call, which expires by itself.
+// The event log of many replicas: a stream of Redis for each stream of a client, which expires by itself.
 
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
 
@@ -6,11 +6,13 @@ export interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
 }
 
-export function createRedisEventLog (client: RedisStreamCommands, { maxEvents, ttlMs }: EventLogLimits): EventLog {
-  const keyOf = (stream: string) => `trivet:stream:{${stream}}`
+/** Closing the log does not close the client. */
+export function createRedisEventLog (client: RedisStreamCommands, limits: EventLogLimits): EventLog {
+  const { maxEvents, ttlMs } = limits
+  const toKey = (stream: string) => `trivet:stream:{${stream}}`
   return {
     async append (stream, { position, text }) {
-      const key = keyOf(stream)
+      const key = toKey(stream)
       await Promise.all([
         // Of one connection, so the second cannot be done before the first.
         client.call('XADD', key, 'MAXLEN', maxEvents, `${position}-0`, 'e', text),
@@ -18,8 +20,11 @@ export function createRedisEventLog (client: RedisStreamCommands, { maxEvents, t
       ])
     },
     async read (stream, after) {
-      const key = keyOf(stream)
-      const [exists, entries] = await Promise.all([client.call('EXISTS', key), client.call('XRANGE', key, `(${after}-0`, '+')])
+      const key = toKey(stream)
+      const [exists, entries] = await Promise.all([
+        client.call('EXISTS', key),
+        client.call('XRANGE', key, `(${after}-0`, '+')
+      ])
       if (exists !== 1 || !Array.isArray(entries)) return undefined
       return entries.map(readEntry)
     },
@@ -30,6 +35,8 @@ export function createRedisEventLog (client: RedisStreamCommands, { maxEvents, t
 function readEntry (entry: unknown): LoggedEvent {
   const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
   const [, text]: unknown[] = Array.isArray(fields) ? fields : []
-  if (typeof id !== 'string' || typeof text !== 'string') throw new TypeError('Redis answered with something else than an entry of a stream')
+  if (typeof id !== 'string' || typeof text !== 'string') {
+    throw new TypeError('Redis answered with something else than an entry of a stream')
+  }
   return { position: Number.parseInt(id, 10), text }
 }

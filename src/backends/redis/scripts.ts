@@ -1,15 +1,17 @@
-// What is done to a record in Redis, each as one script: nothing comes between its steps, and nothing is ever half done.
+// The scripts that work on records in Redis. Each is atomic: no other command runs between its steps.
 
 /**
- * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, if it has one.
- * KEYS[2] holds the names of the owner's live records by when they expire. Only the limit hangs on it: so it is written
- * last and by `pcall`, and its failure is no failure of the operation. The value is written first, because Redis refuses
- * for want of memory only what a script writes first: what it has begun it lets it finish.
- * Times are milliseconds, by the clock of Redis.
+ * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, or
+ * ''. KEYS[2] is a sorted set of the names of the owner's live records, by when they expire. Times are
+ * milliseconds, by the clock of Redis.
  *
- * A use that follows soon after another writes nothing, because whatever is written is waited for: a record is given a
- * hundredth of its idle lifetime on top, a minute at most, and while all of that lifetime is still before it, it stays
- * as it is.
+ * The value is written before all else: Redis checks memory only before a script's first write. The sorted
+ * set serves the limit and the list alone, so it is written last and by `pcall`: its failure does not fail
+ * the operation.
+ *
+ * Callers wait for writes, so a use soon after another writes nothing: each write gives the record a
+ * hundredth of its idle lifetime more, a minute at most, and a use extends it only once less than the idle
+ * lifetime is left.
  */
 const PRELUDE = `
 local function clock ()
@@ -19,12 +21,12 @@ end
 
 local function keep (name, idle, ends)
   local last = tonumber(ends) or math.huge
-  -- Asked before the clock is, so that the sum of both is never too early.
+  -- Read before the clock, so that the sum of both is never too early.
   local left = redis.call('PTTL', KEYS[1])
   local now = clock()
-  -- Below 0 nothing is set to end it yet.
+  -- Negative for a new record, which does not expire yet.
   if left >= 0 and now + left >= math.min(now + tonumber(idle), last) then
-    -- Removes nothing, but is refused by a server that is no master any more: what that one has may be out of date.
+    -- Removes nothing, but a replica refuses it: a server that is no master any more may have old values.
     redis.call('HDEL', KEYS[1], '')
     return now + left
   end
@@ -41,7 +43,7 @@ end
 export const TAKEN = -1
 export const FULL = -2
 
-/** ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, or one of the above. */
+/** ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, TAKEN or FULL. */
 export const CREATE = `${PRELUDE}
 if redis.call('EXISTS', KEYS[1]) == 1 then return ${TAKEN} end
 local now = clock()
@@ -58,7 +60,7 @@ if not record[1] then return false end
 return { record[1], record[2], keep(ARGV[1], record[3], record[4]) }
 `
 
-/** ARGV: name, the version that is there, value, the next version. Returns when it expires, or nil. */
+/** ARGV: name, the current version, value, the next version. Returns when it expires, or nil. */
 export const REPLACE = `${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
 if record[1] ~= ARGV[2] then return false end
@@ -66,7 +68,7 @@ redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
 return keep(ARGV[1], record[2], record[3])
 `
 
-/** KEYS[1] is not looked at. Returns names and when each expires, in turn. */
+/** KEYS[1] is not used. Returns each name, followed by when its record expires. */
 export const LIST = `${PRELUDE}
 return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', clock()), '+inf', 'WITHSCORES')
 `

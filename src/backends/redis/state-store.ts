@@ -1,31 +1,43 @@
-// Records in Redis or Valkey: a hash for each, which expires by itself, and for each owner a sorted set of what is live.
+// Records in Redis or Valkey: a hash for each record, which expires by itself, and a sorted set for each
+// owner.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import {
+  StoreUnavailable, type StateKey, type StateRecord, type StateStore
+} from '../../state/state-store.ts'
 import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
-import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from '../../state/state-store.ts'
 
 type Argument = string | number | Buffer
 
-/** What is asked of a client: a connection to one server or to a cluster, which rejects in time and sends nothing twice. */
+/** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
 export interface RedisCommands {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
   ping (): Promise<unknown>
-  /** Where it has only one. */
+  /** Absent where there is more than one. */
   readonly stream?: Pick<Writable, 'cork' | 'uncork'>
 }
 
 interface Script { readonly text: string, readonly sha: string }
 
-const SCRIPTS = { create: toScript(CREATE), read: toScript(READ), replace: toScript(REPLACE), delete: toScript(DELETE), list: toScript(LIST) }
+const SCRIPTS = {
+  create: toScript(CREATE),
+  read: toScript(READ),
+  replace: toScript(REPLACE),
+  delete: toScript(DELETE),
+  list: toScript(LIST)
+}
 
-/** Keeps records by way of the client, which stays its owner's: closing the store does not close the client. */
+/** Closing the store does not close the client. */
 export function openRedisStateStore (client: RedisCommands): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
   let isGathering = false
 
-  /** What is asked for within one turn of the event loop leaves in one write: a write costs as much as all else of a command. */
+  /**
+   * Commands of one turn of the event loop leave in one write: a write costs as much as the rest of a
+   * command.
+   */
   function gather ({ stream }: RedisCommands): void {
     if (isGathering || stream === undefined) return
     isGathering = true
@@ -36,7 +48,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
     })
   }
 
-  /** Everything that goes wrong on the way to Redis, in it or on the way back is one and the same failure to the caller. */
+  /** Whatever fails on the way to Redis, in Redis or on the way back is a StoreUnavailable. */
   async function attempt<T> (work: () => Promise<T>): Promise<T> {
     if (closed) throw new StoreUnavailable(new Error('the store is closed'))
     const promise = work()
@@ -50,23 +62,23 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
     }
   }
 
-  async function run ({ text, sha }: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
-    // In braces is what a cluster places a key by: all keys of one owner are in one place.
+  async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
+    // A cluster places a key by the part in braces: all keys of one owner are on one node.
     const live = `trivet:{${owner}}`
     gather(client)
     const parts = [2, `${live}:${name}`, live, name, ...args]
     try {
-      return await client.callBuffer('EVALSHA', sha, ...parts)
+      return await client.callBuffer('EVALSHA', script.sha, ...parts)
     } catch (error) {
-      // A server that does not know the script yet has done nothing.
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return await client.callBuffer('EVAL', text, ...parts)
-      throw error
+      // A server that does not know the script has done nothing.
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return await client.callBuffer('EVAL', script.text, ...parts)
     }
   }
 
   return {
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
-      // Random, so that no version of a record that was deleted fits one that is made in its place.
+      // Random, so that no version of a deleted record is the version of a new one.
       const version = randomUUID()
       const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
@@ -83,7 +95,9 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
       return reply === null ? undefined : { value, version: next, expiresAt: readNumber(reply) }
     }),
     delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
-    list: async (owner) => await attempt(async () => readExpiries(await run(SCRIPTS.list, { owner, name: '' }))),
+    list: async (owner) => await attempt(async () => {
+      return readExpiries(await run(SCRIPTS.list, { owner, name: '' }))
+    }),
     check: async () => await attempt(async () => { await client.ping() }),
     async close () {
       closed = true
@@ -101,15 +115,19 @@ function readNumber (reply: unknown): number {
   return reply
 }
 
-/** RESP3 gives pairs where RESP2 gives one long list, and scores as numbers where that gives text. */
+/** RESP3 has pairs of a text and a number. RESP2 has one flat list of texts. */
 function readExpiries (reply: unknown): ReadonlyMap<string, number> {
   if (!Array.isArray(reply)) throw new TypeError('Redis answered with something else than a list')
   const flat: unknown[] = reply.flat()
-  return new Map(flat.flatMap((name, index) => index % 2 === 0 ? [[String(name), Number(flat[index + 1])] as const] : []))
+  const expiries = new Map<string, number>()
+  for (let at = 0; at < flat.length; at += 2) expiries.set(String(flat[at]), Number(flat[at + 1]))
+  return expiries
 }
 
 function readRecord (reply: unknown): StateRecord {
   const [bytes, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
-  if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) throw new TypeError('Redis answered with something else than a record')
+  if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) {
+    throw new TypeError('Redis answered with something else than a record')
+  }
   return { value: { bytes }, version: version.toString(), expiresAt: readNumber(expiresAt) }
 }
