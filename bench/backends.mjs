@@ -32,6 +32,6 @@ export async function importBuilt (main, path) {
 /** Opens a store in this process, as the service would in its own. */
 export async function openStore (main, address) {
   const { openBackend } = await importBuilt(main, 'backends/url-schemes.js')
-  const { store, close } = await openBackend(address, { log: console })
+  const { store, close } = await openBackend(address, { log: console, prefix: 'trivet' })
   return { ...store, close }
 }

@@ -57,7 +57,7 @@ export interface Service {
 export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const backend = await openBackend(config.stateUrl, { log }).catch((error: unknown) => {
+  const backend = await openBackend(config.stateUrl, { log, prefix: config.statePrefix }).catch((error: unknown) => {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   })
   const { store, bus, relay, eventLog } = backend

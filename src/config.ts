@@ -21,6 +21,7 @@ export interface Config {
   readonly shutdownTimeoutMs: number
   readonly drainMs: number
   readonly stateUrl: string
+  readonly statePrefix: string
   readonly maxHandles: number
   readonly secrets: readonly string[]
   readonly requestStateTtlMs: number
@@ -64,6 +65,7 @@ export const SETTINGS: Settings = {
   shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, read: integer(0, 600_000) },
   drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, read: integer(0, 600_000) },
   stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, read: text(STATE_URL_FORM, { test: isStateUrl }) },
+  statePrefix: { variable: 'TRIVET_STATE_PREFIX', fallback: 'trivet', read: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/) },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, read: integer(1, 10_000_000) },
   secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, read: list('secrets of 32 characters or more each', /^.{32,}$/) },
   requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, read: integer(1000, 86_400_000) },
@@ -117,6 +119,7 @@ export function readConfig (environment: { readonly [variable: string]: string |
     shutdownTimeoutMs: read('shutdownTimeoutMs'),
     drainMs: read('drainMs'),
     stateUrl: read('stateUrl'),
+    statePrefix: read('statePrefix'),
     maxHandles: read('maxHandles'),
     secrets: read('secrets'),
     requestStateTtlMs: read('requestStateTtlMs'),

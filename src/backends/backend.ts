@@ -17,6 +17,11 @@ export interface Backend {
 
 export interface BackendOptions {
   readonly log: { warn (fields: object, message: string): void }
+  /**
+   * Names the service where several share one medium: those of different prefixes have different records,
+   * events, messages and streams. Letters, digits, `-`, `_` and `.`.
+   */
+  readonly prefix: string
   /** EVENT_LOG_LIMITS by default. */
   readonly eventLogLimits?: EventLogLimits
 }

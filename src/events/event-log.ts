@@ -10,8 +10,8 @@ export interface LoggedEvent {
 /** Each stream is limited in its number of events and in its lifetime. New events replace the oldest. */
 export interface EventLog {
   /**
-   * Positions are appended in order. Only the replica that serves a stream appends to it, or a replica that takes a
-   * stream over from one that is gone.
+   * Positions are appended in order. Only the replica that serves a stream appends to it, or a replica that
+   * takes a stream over from one that is gone.
    */
   append (stream: string, event: LoggedEvent): Promise<void>
   /** The events after the position; `undefined` for a stream that is unknown or has expired. */

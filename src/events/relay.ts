@@ -1,5 +1,5 @@
-// Messages between replicas. The relay does not know what they mean: each part of the service checks those that
-// it hears, and ignores the types that it does not know.
+// Messages between replicas. The relay does not know what they mean: each part of the service checks those
+// that it hears, and ignores the types that it does not know.
 
 /** A value of JSON. */
 export interface RelayMessage {
@@ -11,7 +11,9 @@ export type RelayListener = (message: RelayMessage) => void
 
 /** Carries messages to every replica, this one included. */
 export interface Relay {
-  /** The listeners of this replica have heard the message. Rejects where other replicas may not have heard it. */
+  /**
+   * The listeners of this replica have heard the message. Rejects where other replicas may not have heard it.
+   */
   send (message: RelayMessage): Promise<void>
   /**
    * Hears every message sent from now on, once each, until the returned function is called.

@@ -15,16 +15,27 @@ export interface SessionSettingsRecord {
   readonly uris: readonly string[]
 }
 
-/** The session's changes are told on this stream from now on. Streams of the session that were opened earlier end. */
-export type StreamOpened = { readonly type: 'stream-opened', readonly session: string, readonly openedAt: number }
+/** The session's changes are told on this stream from now on. Older streams of the session end. */
+export type StreamOpened = {
+  readonly type: 'stream-opened'
+  readonly session: string
+  readonly openedAt: number
+}
+
+/** A client's answer to a request of the service. */
+type ClientAnswered = {
+  readonly type: 'answered'
+  readonly session: string
+  readonly request: string
+  readonly response: unknown
+}
 
 export type SessionMessage =
   | { readonly type: 'session-ended', readonly session: string, readonly expiresAt: number }
   | { readonly type: 'session-changed', readonly session: string, readonly settings: SessionSettingsRecord }
   | StreamOpened
   | { readonly type: 'call-cancelled', readonly session: string, readonly request: string | number }
-  /** A client's answer to a request of the service. */
-  | { readonly type: 'answered', readonly session: string, readonly request: string, readonly response: unknown }
+  | ClientAnswered
   /** The replica that waited for an answer has it. */
   | { readonly type: 'answer-taken', readonly session: string, readonly request: string }
   /** A client reads the logged events of a call's stream. */
@@ -34,10 +45,13 @@ export type SessionMessage =
 
 type MessageType = SessionMessage['type']
 
-type Readers = { readonly [T in MessageType]: (message: unknown) => Extract<SessionMessage, { readonly type: T }> }
+type MessageOf<T extends MessageType> = Extract<SessionMessage, { readonly type: T }>
+
+type Readers = { readonly [T in MessageType]: (message: unknown) => MessageOf<T> }
 
 const session = Type.String()
 const stream = Type.String()
+const requestId = Type.Union([Type.String(), Type.Number()])
 const settings = Type.Object({
   version: Type.Number(),
   logLevel: Type.Optional(Type.Enum([...LOG_LEVELS])),
@@ -48,7 +62,7 @@ const READERS: Readers = {
   'session-ended': createMessageReader('session-ended', { session, expiresAt: Type.Number() }),
   'session-changed': createMessageReader('session-changed', { session, settings }),
   'stream-opened': createMessageReader('stream-opened', { session, openedAt: Type.Number() }),
-  'call-cancelled': createMessageReader('call-cancelled', { session, request: Type.Union([Type.String(), Type.Number()]) }),
+  'call-cancelled': createMessageReader('call-cancelled', { session, request: requestId }),
   answered: createMessageReader('answered', { session, request: Type.String(), response: Type.Unknown() }),
   'answer-taken': createMessageReader('answer-taken', { session, request: Type.String() }),
   'stream-followed': createMessageReader('stream-followed', { stream }),
@@ -59,14 +73,16 @@ const READERS: Readers = {
 function createMessageReader<T extends MessageType, M extends TProperties> (type: T, members: M) {
   return createReader(Type.Object({ type: Type.Literal(type), ...members }), (problems) => {
     // The names of members alone: their values belong to clients.
-    const wrong = problems.map((problem) => problem.slice(0, problem.indexOf(':'))).join(', ')
-    return new TypeError(`a message ${type} of another replica has another shape than this release knows: ${wrong}`)
+    const wrong = problems.map((problem) => problem.replace(/:.*$/s, '')).join(', ')
+    return new TypeError(`a message ${type} of another replica has an unknown shape: ${wrong}`)
   })
 }
 
 /** Carries the messages of sessions to every replica, this one included. */
 export interface SessionRelay {
-  /** The listeners of this replica have heard the message. Rejects where other replicas may not have heard it. */
+  /**
+   * The listeners of this replica have heard the message. Rejects where other replicas may not have heard it.
+   */
   send (message: SessionMessage): Promise<void>
   /**
    * Listens until the returned function is called.

@@ -15,7 +15,8 @@ const HOOKS = `
     return await next(specifier, context)
   }`
 const toModule = (source: string) => `data:text/javascript,${encodeURIComponent(source)}`
-const NODE_OPTIONS = `--import=${toModule(`import { register } from 'node:module'; register(${JSON.stringify(toModule(HOOKS))})`)}`
+const REGISTRATION = `import { register } from 'node:module'; register(${JSON.stringify(toModule(HOOKS))})`
+const NODE_OPTIONS = `--import=${toModule(REGISTRATION)}`
 
 /** The drivers among the packages that a service has loaded once it has answered. */
 async function findDrivers (t: Test, stateUrl: string): Promise<string[]> {

@@ -6,7 +6,9 @@ import { isSharedUrl, isStateUrl, openBackend, STATE_URL_FORM } from '../../src/
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
-import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer } from '../helpers/redis-server.ts'
+import {
+  hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
+} from '../helpers/redis-server.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
 
 const SHARED = [
@@ -15,12 +17,13 @@ const SHARED = [
 ]
 const OWN = ['memory:', 'file:data', 'file:/data', 'file:with space', 'file:redis://']
 const NONE = [
-  '', 'memory', 'memory:x', 'memory://', 'file', 'file:', 'redis', 'redis:', 'redis:host', 'redis://', 'redis:// ',
-  'redis+other://host', 'http://host', './data', 'constructor:', '__proto__:', 'MEMORY:', ' memory:', ':'
+  '', 'memory', 'memory:x', 'memory://', 'file', 'file:', 'redis', 'redis:', 'redis:host', 'redis://',
+  'redis:// ', 'redis+other://host', 'http://host', './data', 'constructor:', '__proto__:', 'MEMORY:',
+  ' memory:', ':'
 ]
 
 async function open (t: Test, url: string): Promise<Backend> {
-  const backend = await openBackend(url, { log: createReadableLog().logger })
+  const backend = await openBackend(url, { log: createReadableLog().logger, prefix: 'trivet' })
   t.teardown(async () => await backend.close())
   return backend
 }
@@ -66,15 +69,23 @@ t.test('file', async (t) => await checkParts(t, `file:${await makeFolder(t)}`))
 
 if (hasRedisServer(t)) {
   t.test('redis', async (t) => await checkParts(t, (await startRedisServer(t)).url))
-  t.test('redis+sentinel', async (t) => await checkParts(t, (await startRedisSentinel(t, 'word:of@its/own')).url))
+  t.test('redis+sentinel', async (t) => {
+    await checkParts(t, (await startRedisSentinel(t, 'word:of@its/own')).url)
+  })
   t.test('redis+cluster', async (t) => await checkParts(t, (await startRedisCluster(t)).url))
 
-  t.test('a Redis that is not reachable, or whose user may not listen, is refused and left alone', async (t) => {
-    await t.rejects(within(open(t, 'redis://127.0.0.1:1'), 'the refusal', 10_000), { message: /^TRIVET_STATE_URL: no Redis is reachable/ })
+  t.test('a Redis that cannot be reached is refused', async (t) => {
+    const refusal = within(open(t, 'redis://127.0.0.1:1'), 'the refusal', 10_000)
+    await t.rejects(refusal, { message: /^TRIVET_STATE_URL: no Redis is reachable/ })
+  })
+
+  t.test('a Redis whose user may not listen is refused, and its connections end', async (t) => {
     const server = await startRedisServer(t)
     await server.cli('acl', 'setuser', 'deaf', 'on', '>word', '~*', '+@all', 'resetchannels')
     const url = server.url.replace('//', '//deaf:word@')
-    await t.rejects(within(open(t, url), 'the refusal', 15_000), { message: /^the channel trivet:events of Redis was not heard/ })
-    await until(async () => !(await server.cli('client', 'list')).includes('user=deaf'), 'its connections to end')
+    const refusal = within(open(t, url), 'the refusal', 15_000)
+    await t.rejects(refusal, { message: /^the channel trivet:events of Redis was not heard/ })
+    const isConnected = async () => (await server.cli('client', 'list')).includes('user=deaf')
+    await until(async () => !await isConnected(), 'its connections to end')
   })
 }

@@ -17,7 +17,8 @@ export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Prom
   }
 
   async function write (log: EventLog, stream: string, texts: readonly string[]): Promise<void> {
-    await Promise.all(texts.map(async (text, index) => await log.append(stream, { position: index + 1, text })))
+    const events = texts.map((text, index) => ({ position: index + 1, text }))
+    await Promise.all(events.map(async (event) => await log.append(stream, event)))
   }
 
   t.test('gives what was written, in order, after any position (347)', async (t) => {

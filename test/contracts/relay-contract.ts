@@ -33,7 +33,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     stop()
   }
 
-  t.test('every listener of the sender hears every message once and in order, before it is sent', async (t) => {
+  t.test('every listener of the sender hears every message once, in order and at once', async (t) => {
     const relay = await open(t)
     const listeners = Array.from({ length: 3 }, () => listen(relay))
     const messages = Array.from({ length: 200 }, (_, index) => numbered(index))

@@ -35,6 +35,8 @@ function open (t: Test, relay = createMemoryRelay()): Opened {
   return { relay, sessions, heard, errors }
 }
 
+const toChanged = (settings: object): RelayMessage => ({ type: 'session-changed', session: 'a', settings })
+
 t.test('every message of a session arrives as it was sent', async (t) => {
   const { sessions, heard, errors } = open(t)
   for (const message of MESSAGES) await sessions.send(message)
@@ -51,18 +53,20 @@ t.test('a message of a later release is heard with what it says beside', async (
 
 t.test('messages of other parts of the service are ignored, whatever their types', async (t) => {
   const { relay, heard, errors } = open(t)
-  for (const type of ['task-done', '', 'session', 'constructor', '__proto__', 'toString']) await relay.send({ type, session: 'a' })
+  const types = ['task-done', '', 'session', 'constructor', '__proto__', 'toString']
+  for (const type of types) await relay.send({ type, session: 'a' })
   t.strictSame(heard, [])
   t.strictSame(errors, [])
 })
 
-t.test('a message in another shape is reported by its member, without its values, and is not heard', async (t) => {
+t.test('a message in another shape is reported without its values, and is not heard', async (t) => {
+  const settings = { version: 1, logLevel: 'error', uris: [] }
   const { relay, heard, errors } = open(t)
   const wrong: ReadonlyArray<readonly [RelayMessage, RegExp]> = [
     [{ type: 'session-ended', session: 'canary' }, /session-ended .*: expiresAt$/],
     [{ type: 'session-ended', session: ['canary'], expiresAt: 1 }, /session-ended .*: session$/],
-    [{ type: 'session-changed', session: 'a', settings: { version: 1, logLevel: 'canary', uris: [] } }, /: settings\.logLevel$/],
-    [{ type: 'session-changed', session: 'a', settings: { version: 1, uris: [{ canary: 1 }] } }, /: settings\.uris\[0\]$/],
+    [toChanged({ ...settings, logLevel: 'canary' }), /: settings\.logLevel$/],
+    [toChanged({ ...settings, uris: [{ canary: 1 }] }), /: settings\.uris\[0\]$/],
     [{ type: 'call-cancelled', session: 'a', request: { canary: 1 } }, /call-cancelled .*: request/],
     [{ type: 'stream-written', session: 'canary' }, /stream-written .*: stream$/]
   ]
@@ -74,7 +78,7 @@ t.test('a message in another shape is reported by its member, without its values
   t.equal(heard.length, 1, 'and the next one is heard')
 })
 
-t.test('a listener that fails is reported, and neither the others nor the sender have to do with it', async (t) => {
+t.test('a listener that fails is reported, and fails neither the others nor the sender', async (t) => {
   const { sessions, heard, errors } = open(t)
   const stop = sessions.listen(() => { throw new Error('a listener of the test fails') })
   const [message = MESSAGES[0] as SessionMessage] = MESSAGES

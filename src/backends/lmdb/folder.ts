@@ -23,6 +23,9 @@ const OPENING = {
   eventTurnBatching: false
 }
 
+/** Its databases have no prefix in their names: earlier releases, which knew no prefixes, wrote them so. */
+const DEFAULT_PREFIX = 'trivet'
+
 export interface LmdbFolder {
   readonly root: RootDatabase<Buffer, string>
   readonly headers: Database<Buffer, string>
@@ -36,12 +39,13 @@ export interface LmdbFolder {
 }
 
 /** Makes the folder where there is none. Throws where it cannot be used. */
-export function openLmdbFolder (folder: string): LmdbFolder {
+export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     refuseUnusable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
-    const openDatabase = <K extends string | [number, string]>(name: string): Database<Buffer, K> => {
+    const openDatabase = <K extends string | [number, string]>(kind: string): Database<Buffer, K> => {
+      const name = prefix === DEFAULT_PREFIX ? kind : `${prefix}:${kind}`
       return root.openDB<Buffer, K>({ name, encoding: 'binary' })
     }
     return {

@@ -5,10 +5,12 @@ import { createMemoryEventLog } from '../memory/event-log.ts'
 import { createMemoryRelay } from '../memory/relay.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
-/** `file:PATH` keeps records in a folder. All other parts end with the process. */
-export const openLmdbBackend: OpenBackend = async (url, { eventLogLimits = EVENT_LOG_LIMITS }) => toBackend({
-  store: openLmdbStateStore(url.slice('file:'.length)),
-  bus: createMemoryEventBus(),
-  relay: createMemoryRelay(),
-  eventLog: createMemoryEventLog(eventLogLimits)
-})
+/** `file:PATH` keeps records in a folder. All other parts are of this process alone, and end with it. */
+export const openLmdbBackend: OpenBackend = async (url, { prefix, eventLogLimits = EVENT_LOG_LIMITS }) => {
+  return toBackend({
+    store: openLmdbStateStore(url.slice('file:'.length), { prefix }),
+    bus: createMemoryEventBus(),
+    relay: createMemoryRelay(),
+    eventLog: createMemoryEventLog(eventLogLimits)
+  })
+}

@@ -18,6 +18,8 @@ const NOTHING = Buffer.alloc(0)
 const EXTENSION_THRESHOLD = 0.01
 
 export interface LmdbStateStoreOptions {
+  /** Stores of different prefixes share a folder and no records. `trivet` by default. */
+  readonly prefix?: string
   /** The time in milliseconds since the epoch. The system's by default. */
   readonly now?: () => number
   /** How often expired records are deleted, in milliseconds. 30,000 by default. */
@@ -32,8 +34,9 @@ export interface LmdbStateStoreOptions {
  * finish.
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
-  const { now = Date.now, sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
-  const { root, headers, values, expiries, owners } = openLmdbFolder(folder)
+  const { prefix = 'trivet', now = Date.now } = options
+  const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
+  const { root, headers, values, expiries, owners } = openLmdbFolder(folder, prefix)
   const underWay = new Set<Promise<unknown>>()
   /** When records were used, until that is written. Headers that are read here are extended by it. */
   const uses = new Map<string, number>()

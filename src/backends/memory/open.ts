@@ -5,10 +5,12 @@ import { createMemoryEventLog } from './event-log.ts'
 import { createMemoryRelay } from './relay.ts'
 import { createMemoryStateStore } from './state-store.ts'
 
-/** `memory:` is one process, and ends with it. */
-export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EVENT_LOG_LIMITS }) => toBackend({
-  store: createMemoryStateStore(),
-  bus: createMemoryEventBus(),
-  relay: createMemoryRelay(),
-  eventLog: createMemoryEventLog(eventLogLimits)
-})
+/** `memory:` is one process, and ends with it. No other service shares it, whatever the prefix. */
+export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
+  return toBackend({
+    store: createMemoryStateStore(),
+    bus: createMemoryEventBus(),
+    relay: createMemoryRelay(),
+    eventLog: createMemoryEventLog(eventLogLimits)
+  })
+}

@@ -12,6 +12,8 @@ export interface RedisConnection {
   readonly commands: RedisClient
   /** For channels: a connection that listens may send no other commands. */
   readonly subscriber: RedisClient
+  /** The number of the database that keys are in. Channels are in none: they belong to the server. */
+  readonly db: number
   /** Connects, and rejects where that does not succeed in time. Attempts go on even then, until `close`. */
   ready (deadlineMs: number): Promise<void>
   /** Idempotent. Commands under way reject. */
@@ -55,6 +57,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
   return {
     commands,
     subscriber,
+    db: address.db,
     async ready (deadlineMs) {
       const late = AbortSignal.timeout(deadlineMs)
       try {

@@ -6,10 +6,11 @@ import { createLocalListeners } from '../../events/local-listeners.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 import { readObject } from './message.ts'
 
-const CHANNEL = 'trivet:events'
 const MISSED: ChangeEvent = { type: 'events-missed' }
 
 export interface RedisEventBusOptions {
+  /** The name of the channel. */
+  readonly channel: string
   /**
    * Told of events that were not handed over, of messages that are no events, and of listeners that failed.
    */
@@ -22,13 +23,13 @@ export interface RedisEventBusOptions {
  * others are told afterwards that they missed something.
  */
 export async function openRedisEventBus (
-  clients: RedisChannelClients, { onError }: RedisEventBusOptions
+  clients: RedisChannelClients, { channel: name, onError }: RedisEventBusOptions
 ): Promise<EventBus> {
   const listeners = createLocalListeners<ChangeEvent>()
   let closed = false
 
-  const channel = await openRedisChannel(clients, CHANNEL, {
-    onMessage: (text) => guard(() => listeners.tell(readEvent(text))),
+  const channel = await openRedisChannel(clients, name, {
+    onMessage: (text) => guard(() => listeners.tell(readEvent(text, name))),
     onRestored ({ isMissed, isUnsent }) {
       if (isMissed) guard(() => listeners.tell(MISSED))
       if (isUnsent) handOver(MISSED).catch(onError)
@@ -68,8 +69,8 @@ export async function openRedisEventBus (
   }
 }
 
-function readEvent (text: string): ChangeEvent {
-  const { type, uri, owner } = readObject(text, CHANNEL)
+function readEvent (text: string, channel: string): ChangeEvent {
+  const { type, uri, owner } = readObject(text, channel)
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
@@ -79,5 +80,5 @@ function readEvent (text: string): ChangeEvent {
       if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
     }
   }
-  throw new TypeError(`a message on ${CHANNEL} is no event of this release`)
+  throw new TypeError(`a message on ${channel} is no event of this release`)
 }

@@ -6,10 +6,15 @@ export interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
 }
 
+export interface RedisEventLogOptions extends EventLogLimits {
+  /** Begins the name of every key. */
+  readonly prefix: string
+}
+
 /** Closing the log does not close the client. */
-export function createRedisEventLog (client: RedisStreamCommands, limits: EventLogLimits): EventLog {
-  const { maxEvents, ttlMs } = limits
-  const toKey = (stream: string) => `trivet:stream:{${stream}}`
+export function createRedisEventLog (client: RedisStreamCommands, options: RedisEventLogOptions): EventLog {
+  const { prefix, maxEvents, ttlMs } = options
+  const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
   return {
     async append (stream, { position, text }) {
       const key = toKey(stream)

@@ -11,18 +11,24 @@ import { openRedisStateStore } from './state-store.ts'
 const CONNECT_DEADLINE_MS = 5000
 
 /** All parts share two connections: one for commands, one that listens. */
-export const openRedisBackend: OpenBackend = async (url, { log, eventLogLimits = EVENT_LOG_LIMITS }) => {
+export const openRedisBackend: OpenBackend = async (url, options) => {
+  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
+  // A server has one set of channels for all of its databases.
+  const place = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
   try {
     await redis.ready(CONNECT_DEADLINE_MS)
     const bus = await openRedisEventBus(redis, {
+      channel: `${place}:events`,
       onError: createOutageLog({ log, message: 'events are not passed on to other replicas' })
     })
     const relay = await openRedisRelay(redis, {
+      // The name is that of earlier releases, whose replicas may run beside this one.
+      channel: `${place}:sessions`,
       onError: createOutageLog({ log, message: 'messages are not passed on to other replicas' })
     })
-    const store = openRedisStateStore(redis.commands)
-    const eventLog = createRedisEventLog(redis.commands, eventLogLimits)
+    const store = openRedisStateStore(redis.commands, { prefix })
+    const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     return toBackend({ store, bus, relay, eventLog }, redis.close)
   } catch (error) {
     // An open connection tries to connect again and again.

@@ -5,10 +5,9 @@ import type { Relay, RelayMessage } from '../../events/relay.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 import { readObject } from './message.ts'
 
-/** The name is the same in earlier releases, whose replicas may run beside this one. */
-const CHANNEL = 'trivet:sessions'
-
 export interface RedisRelayOptions {
+  /** The name of the channel. */
+  readonly channel: string
   /**
    * Told of texts that are no messages, and of listeners that failed to hear the message of another replica.
    */
@@ -20,14 +19,14 @@ export interface RedisRelayOptions {
  * close the clients.
  */
 export async function openRedisRelay (
-  clients: RedisChannelClients, { onError }: RedisRelayOptions
+  clients: RedisChannelClients, { channel: name, onError }: RedisRelayOptions
 ): Promise<Relay> {
   const listeners = createLocalListeners<RelayMessage>()
   const missListeners = createLocalListeners<undefined>()
   let closed = false
 
-  const channel = await openRedisChannel(clients, CHANNEL, {
-    onMessage: (text) => guard(() => listeners.tell(readRelayMessage(text))),
+  const channel = await openRedisChannel(clients, name, {
+    onMessage: (text) => guard(() => listeners.tell(readRelayMessage(text, name))),
     onRestored: () => guard(() => missListeners.tell(undefined)),
     onError
   })
@@ -64,8 +63,8 @@ export async function openRedisRelay (
   }
 }
 
-function readRelayMessage (text: string): RelayMessage {
-  const { type, ...members } = readObject(text, CHANNEL)
-  if (typeof type !== 'string') throw new TypeError(`a message on ${CHANNEL} has no type`)
+function readRelayMessage (text: string, channel: string): RelayMessage {
+  const { type, ...members } = readObject(text, channel)
+  if (typeof type !== 'string') throw new TypeError(`a message on ${channel} has no type`)
   return { ...members, type }
 }

@@ -28,8 +28,13 @@ const SCRIPTS = {
   list: toScript(LIST)
 }
 
+export interface RedisStateStoreOptions {
+  /** Begins the name of every key. */
+  readonly prefix: string
+}
+
 /** Closing the store does not close the client. */
-export function openRedisStateStore (client: RedisCommands): StateStore {
+export function openRedisStateStore (client: RedisCommands, { prefix }: RedisStateStoreOptions): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
   let isGathering = false
@@ -64,7 +69,7 @@ export function openRedisStateStore (client: RedisCommands): StateStore {
 
   async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
     // A cluster places a key by the part in braces: all keys of one owner are on one node.
-    const live = `trivet:{${owner}}`
+    const live = `${prefix}:{${owner}}`
     gather(client)
     const parts = [2, `${live}:${name}`, live, name, ...args]
     try {

@@ -11,7 +11,7 @@ async function connect (t: Test, url: string, onError: (error: unknown) => void 
   const redis = openRedis(url, { onError () {} })
   t.teardown(async () => await redis.close())
   await redis.ready(5000)
-  const bus = await openRedisEventBus(redis, { onError })
+  const bus = await openRedisEventBus(redis, { channel: 'trivet:events', onError })
   t.teardown(async () => await bus.close())
   return bus
 }
@@ -108,7 +108,7 @@ if (hasRedisServer(t)) {
   t.test('does not open where Redis is not connected', { timeout: 60_000 }, async (t) => {
     const nowhere = openRedis('redis://127.0.0.1:1', { onError () {} })
     t.teardown(async () => await nowhere.close())
-    await t.rejects(openRedisEventBus(nowhere, { onError () {} }), { message: /trivet:events/, cause: { message: /not connected/ } })
+    await t.rejects(openRedisEventBus(nowhere, { channel: 'trivet:events', onError () {} }), { message: /trivet:events/, cause: { message: /not connected/ } })
   })
 
   t.test('a cluster that loses the node of the channel passes events on when that is back', { timeout: 120_000 }, async (t) => {

@@ -10,5 +10,5 @@ if (hasRedisServer(t)) {
   t.teardown(async () => await redis.close())
   await redis.ready(5000)
 
-  checkEventLog(t, async (limits) => createRedisEventLog(redis.commands, limits))
+  checkEventLog(t, async (limits) => createRedisEventLog(redis.commands, { prefix: 'trivet', ...limits }))
 }

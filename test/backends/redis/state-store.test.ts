@@ -17,7 +17,7 @@ async function connect (t: Test, url: string): Promise<StateStore> {
   const redis = openRedis(url, { onError () {} })
   t.teardown(async () => await redis.close())
   await redis.ready(5000)
-  const store = openRedisStateStore(redis.commands)
+  const store = openRedisStateStore(redis.commands, { prefix: 'trivet' })
   t.teardown(async () => await store.close())
   return store
 }
@@ -206,7 +206,7 @@ if (hasRedisServer(t)) {
     await redis.ready(5000)
     if (!('stream' in redis.commands)) throw new Error('one server has one stream')
     const { stream } = redis.commands
-    const store = openRedisStateStore(redis.commands)
+    const store = openRedisStateStore(redis.commands, { prefix: 'trivet' })
     await store.read(KEY)
     let writes = 0
     const gathered = stream.uncork.bind(stream)
