@@ -1,6 +1,7 @@
 // The event log of many replicas: a stream of Redis for each stream of a client, which expires by itself.
 
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
+import { APPEND } from './scripts.ts'
 
 export interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
@@ -17,12 +18,9 @@ export function createRedisEventLog (client: RedisStreamCommands, options: Redis
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
   return {
     async append (stream, { position, text }) {
-      const key = toKey(stream)
-      await Promise.all([
-        // Of one connection, so the second cannot be done before the first.
-        client.call('XADD', key, 'MAXLEN', maxEvents, `${position}-0`, 'e', text),
-        client.call('PEXPIRE', key, ttlMs)
-      ])
+      // By its text and not by its hash: a server that lacks the script would refuse one event and take the
+      // next.
+      await client.call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
     },
     async read (stream, after) {
       const key = toKey(stream)

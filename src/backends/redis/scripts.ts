@@ -1,4 +1,4 @@
-// The scripts that work on records in Redis. Each is atomic: no other command runs between its steps.
+// The scripts that change what is kept in Redis. Each is atomic: no other command runs between its steps.
 
 /**
  * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, or
@@ -78,4 +78,13 @@ export const DELETE = `
 local deleted = redis.call('DEL', KEYS[1])
 redis.pcall('ZREM', KEYS[2], ARGV[1])
 return deleted
+`
+
+/**
+ * KEYS[1] is a stream. ARGV: how many events it keeps, id, text, lifetime. A stream never exists without a
+ * lifetime.
+ */
+export const APPEND = `
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[2], 'e', ARGV[3])
+return redis.call('PEXPIRE', KEYS[1], ARGV[4])
 `
