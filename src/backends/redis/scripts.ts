@@ -43,12 +43,36 @@ end
 export const TAKEN = -1
 export const FULL = -2
 
-/** ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, TAKEN or FULL. */
+/**
+ * ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, TAKEN or FULL.
+ *
+ * Redis may evict a record and leave its name in the sorted set. A full owner is searched for such names, a
+ * hundred of them at each attempt: an owner may have millions, and other commands wait for the script.
+ */
 export const CREATE = `${PRELUDE}
+local function findLost (name, now, live)
+  local lost = {}
+  local last = redis.call('ZCARD', KEYS[2]) - 1
+  local first = last + 1 - live
+  if live > 100 then first = first + redis.call('TIME')[2] % (live - 99) end
+  for _, other in ipairs(redis.call('ZRANGE', KEYS[2], first, math.min(first + 99, last))) do
+    if other ~= name and redis.call('EXISTS', KEYS[2] .. ':' .. other) == 0 then lost[#lost + 1] = other end
+  end
+  local expires = redis.call('ZSCORE', KEYS[2], name)
+  if expires and tonumber(expires) > now then lost[#lost + 1] = name end
+  return lost
+end
+
 if redis.call('EXISTS', KEYS[1]) == 1 then return ${TAKEN} end
 local now = clock()
-if redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf') >= tonumber(ARGV[6]) then return ${FULL} end
-redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', ARGV[4], 'e', ARGV[5])
+local limit = tonumber(ARGV[6])
+local live = redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf')
+local lost = {}
+if live >= limit then lost = findLost(ARGV[1], now, live) end
+local isFull = live - #lost >= limit
+if not isFull then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', ARGV[4], 'e', ARGV[5]) end
+if #lost > 0 then redis.pcall('ZREM', KEYS[2], unpack(lost)) end
+if isFull then return ${FULL} end
 redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 return keep(ARGV[1], ARGV[4], ARGV[5])
 `
@@ -68,9 +92,30 @@ redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
 return keep(ARGV[1], record[2], record[3])
 `
 
-/** KEYS[1] is not used. Returns each name, followed by when its record expires. */
+/**
+ * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by when its
+ * record expires. Names whose records Redis has evicted are left out: EXISTS counts all records of the page
+ * at once, and each record is looked at only where some are missing.
+ */
 export const LIST = `${PRELUDE}
-return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', clock()), '+inf', 'WITHSCORES')
+local page = redis.call('ZSCAN', KEYS[2], ARGV[2], 'COUNT', 1000)
+local now = clock()
+local found, keys = {}, {}
+for at = 1, #page[2], 2 do
+  if tonumber(page[2][at + 1]) > now then
+    found[#found + 1] = at
+    keys[#keys + 1] = KEYS[2] .. ':' .. page[2][at]
+  end
+end
+local live = { page[1] }
+local areAll = #keys == 0 or redis.call('EXISTS', unpack(keys)) == #keys
+for index, at in ipairs(found) do
+  if areAll or redis.call('EXISTS', keys[index]) == 1 then
+    live[#live + 1] = page[2][at]
+    live[#live + 1] = page[2][at + 1]
+  end
+end
+return live
 `
 
 /** ARGV: name. Returns 1 or 0. */

@@ -101,7 +101,15 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
     }),
     delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
     list: async (owner) => await attempt(async () => {
-      return readExpiries(await run(SCRIPTS.list, { owner, name: '' }))
+      const expiries = new Map<string, number>()
+      let cursor = '0'
+      do {
+        // In pages: a script keeps all other commands waiting.
+        const page = readTexts(await run(SCRIPTS.list, { owner, name: '' }, cursor))
+        for (let at = 1; at < page.length; at += 2) expiries.set(page[at] ?? '', Number(page[at + 1]))
+        cursor = page[0] ?? '0'
+      } while (cursor !== '0')
+      return expiries
     }),
     check: async () => await attempt(async () => { await client.ping() }),
     async close () {
@@ -120,13 +128,9 @@ function readNumber (reply: unknown): number {
   return reply
 }
 
-/** RESP3 has pairs of a text and a number. RESP2 has one flat list of texts. */
-function readExpiries (reply: unknown): ReadonlyMap<string, number> {
+function readTexts (reply: unknown): string[] {
   if (!Array.isArray(reply)) throw new TypeError('Redis answered with something else than a list')
-  const flat: unknown[] = reply.flat()
-  const expiries = new Map<string, number>()
-  for (let at = 0; at < flat.length; at += 2) expiries.set(String(flat[at]), Number(flat[at + 1]))
-  return expiries
+  return reply.map(String)
 }
 
 function readRecord (reply: unknown): StateRecord {

@@ -155,6 +155,68 @@ if (hasRedisServer(t)) {
     t.strictSame(await keys(), [''])
   })
 
+  t.test('a record that Redis has evicted is absent everywhere, although its name is still there', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const keyOf = (name: string): StateKey => ({ owner: 'o', name })
+    const create = async (name: string) => await store.create(keyOf(name), toValue(name), LIFETIME, 3)
+    const evict = async (...names: string[]) => {
+      await own.cli('del', ...names.map((name) => `trivet:{o}:${name}`))
+      for (const name of names) t.match(await own.cli('zscore', 'trivet:{o}', name), /^\d+$/, 'its name is left')
+    }
+    for (const name of ['a', 'b', 'c']) t.type(await create(name), 'object')
+
+    await evict('a')
+    t.strictSame([...(await store.list('o')).keys()].toSorted(), ['b', 'c'])
+    t.equal(await store.read(keyOf('a')), undefined)
+    t.equal(await store.replace(keyOf('a'), '1', toValue('x')), undefined)
+    t.type(await create('a'), 'object', 'a full owner makes it anew')
+    t.equal(await create('d'), 'full')
+
+    await evict('a', 'b')
+    t.type(await create('d'), 'object', 'and others in the place of those that are gone')
+    t.type(await create('e'), 'object')
+    t.equal(await create('f'), 'full')
+    t.strictSame([...(await store.list('o')).keys()].toSorted(), ['c', 'd', 'e'])
+
+    await evict('c')
+    t.equal(await store.delete(keyOf('c')), false)
+    t.type(await create('f'), 'object')
+  })
+
+  t.test('an owner of many records finds room for those that were evicted', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const create = async (index: number) => {
+      return await store.create({ owner: 'o', name: `n${index}` }, toValue('x'), LIFETIME, 5000)
+    }
+    for (let from = 0; from < 5000; from += 250) {
+      await Promise.all(Array.from({ length: 250 }, async (_, index) => await create(from + index)))
+    }
+    const evicted = Array.from({ length: 500 }, (_, index) => index * 10)
+    await own.cli('del', ...evicted.map((index) => `trivet:{o}:n${index}`))
+    t.equal((await store.list('o')).size, 4500)
+    let made = 0
+    // Each attempt looks at a part of the names: of 100, ten are those of records that are gone.
+    for (let index = 5000; made < 500 && index < 100_000; index++) if (typeof await create(index) === 'object') made++
+    t.equal(made, 500)
+    t.equal(await create(100_000), 'full')
+    t.equal((await store.list('o')).size, 5000)
+  })
+
+  t.test('an eviction leaves no way around the limit of memory', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const create = async (name: string) => await store.create({ owner: 'o', name }, toValue('x'), LIFETIME, 1)
+    await create('a')
+    await own.cli('del', 'trivet:{o}:a')
+    await own.cli('config', 'set', 'maxmemory', '1')
+    for (const name of ['a', 'b']) await t.rejects(create(name), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
+    await own.cli('config', 'set', 'maxmemory', '0')
+    t.equal((await store.list('o')).size, 0)
+    t.type(await create('b'), 'object')
+  })
+
   t.test('a use soon after another writes nothing, and shortens no lifetime', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
