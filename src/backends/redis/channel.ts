@@ -2,6 +2,7 @@
 // that is away, so the channel also reports when texts may have been lost.
 
 import { randomUUID } from 'node:crypto'
+import { toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
 export interface RedisPublisher {
@@ -69,12 +70,16 @@ export async function openRedisChannel (
   /** Probes up to this one prove nothing: they were sent before the interruption. */
   let lastProbeBeforeGap = 0
   let silentSince = performance.now()
-  let lastError: unknown
+  let lastError: Error | undefined
   let timer: NodeJS.Timeout | undefined
 
   async function publish (text: string): Promise<void> {
     const message = `${origin} ${text}`
-    await (commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message))
+    try {
+      await (commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message))
+    } catch (error) {
+      throw toRedisError(error)
+    }
   }
 
   function probe (): void {
@@ -117,8 +122,8 @@ export async function openRedisChannel (
       isSubscribed = true
       probe()
     } catch (error) {
-      lastError = error
-      throw error
+      lastError = toRedisError(error)
+      throw lastError
     }
   }
 

@@ -4,6 +4,7 @@
 import { isIP } from 'node:net'
 import { Cluster, Redis } from 'ioredis'
 import { readRedisUrl, type RedisAddress } from './address.ts'
+import { toRedisError } from './redis-error.ts'
 
 export type RedisClient = Redis | Cluster
 
@@ -41,13 +42,13 @@ const SLOTS_REFRESH_MS = 2000
 /** Opens no connection: `ready` does. Throws where the URL is unusable. */
 export function openRedis (url: string, { onError }: RedisConnectionOptions): RedisConnection {
   const address = readRedisUrl(url)
-  let lastError: unknown
+  let lastError: Error | undefined
   const [commands, subscriber] = [createClient(address, 'commands'), createClient(address, 'subscriber')]
   const clients = [commands, subscriber]
   for (const client of clients) {
     const fail = (error: unknown) => {
-      lastError = error
-      onError(error)
+      lastError = toRedisError(error)
+      onError(lastError)
     }
     // Without a listener for `error` the driver writes to the console, or throws. The others are of a
     // cluster's nodes.
@@ -72,10 +73,9 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
   }
 }
 
-function unreachable ({ hosts }: RedisAddress, deadlineMs: number, cause: unknown): Error {
+function unreachable ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
   const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${reason})`
+  const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${cause.message})`
   return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
 }
 

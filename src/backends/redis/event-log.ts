@@ -1,6 +1,7 @@
 // The event log of many replicas: a stream of Redis for each stream of a client, which expires by itself.
 
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
+import { toRedisError } from './redis-error.ts'
 import { APPEND } from './scripts.ts'
 
 export interface RedisStreamCommands {
@@ -16,17 +17,26 @@ export interface RedisEventLogOptions extends EventLogLimits {
 export function createRedisEventLog (client: RedisStreamCommands, options: RedisEventLogOptions): EventLog {
   const { prefix, maxEvents, ttlMs } = options
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
+
+  async function call (command: string, ...args: Array<string | number>): Promise<unknown> {
+    try {
+      return await client.call(command, ...args)
+    } catch (error) {
+      throw toRedisError(error)
+    }
+  }
+
   return {
     async append (stream, { position, text }) {
       // By its text and not by its hash: a server that lacks the script would refuse one event and take the
       // next.
-      await client.call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
+      await call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
     },
     async read (stream, after) {
       const key = toKey(stream)
       const [exists, entries] = await Promise.all([
-        client.call('EXISTS', key),
-        client.call('XRANGE', key, `(${after}-0`, '+')
+        call('EXISTS', key),
+        call('XRANGE', key, `(${after}-0`, '+')
       ])
       if (exists !== 1 || !Array.isArray(entries)) return undefined
       return entries.map(readEntry)

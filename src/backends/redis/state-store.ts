@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../state/state-store.ts'
+import { toRedisError } from './redis-error.ts'
 import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
 
 type Argument = string | number | Buffer
@@ -61,7 +62,7 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
     try {
       return await promise
     } catch (error) {
-      throw new StoreUnavailable(error)
+      throw new StoreUnavailable(toRedisError(error))
     } finally {
       underWay.delete(promise)
     }
