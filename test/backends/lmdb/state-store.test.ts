@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
 import { openLmdbStateStore } from '../../../src/backends/lmdb/state-store.ts'
-import { StoreUnavailable, type StateRecord, type StateStore } from '../../../src/state/state-store.ts'
+import {
+  StoreUnavailable, type StateKey, type StateRecord, type StateStore
+} from '../../../src/state/state-store.ts'
 import { checkStateStore } from '../../contracts/state-store-contract.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
@@ -45,16 +47,22 @@ function openStore (t: Test, folder: string, options = {}): StateStore {
   return store
 }
 
-async function create (store: StateStore, key: { owner: string, name: string }, value: string | Buffer, idleMs = LIFETIME.idleMs): Promise<StateRecord> {
+async function create (
+  store: StateStore, key: StateKey, value: string | Buffer, idleMs = LIFETIME.idleMs
+): Promise<StateRecord> {
   const made = await store.create(key, toValue(value), { idleMs }, 1e9)
   if (typeof made === 'string') throw new Error(made)
   return made
 }
 
-/** Tells how many entries each database of the folder has. Opened before anything writes: opening waits for writers, and they for this thread. */
+/**
+ * Tells how many entries each database of the folder has. To be opened before anything writes: opening waits
+ * for writers, which wait for this thread.
+ */
 function openCounts (t: Test, folder: string): () => { [database: string]: number } {
   const root = open({ path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false })
-  const databases = ['headers', 'values', 'expiries', 'owners'].map((name) => [name, root.openDB({ name, encoding: 'binary' })] as const)
+  const databases = ['headers', 'values', 'expiries', 'owners']
+    .map((name) => [name, root.openDB({ name, encoding: 'binary' })] as const)
   t.teardown(async () => await root.close())
   return () => {
     root.resetReadTxn()
@@ -73,7 +81,7 @@ checkStateStore(t, async (t) => {
 t.test('what a killed process had acknowledged is there, and its folder works on', async (t) => {
   const folder = await makeFolder(t)
   const count = openCounts(t, folder)
-  // Open all the time: the lock that the killed process held must not be lost to the others.
+  // Open all the time: the killed process must not keep the lock from other processes.
   const beside = openStore(t, folder)
   const expected = new Map<string, string>()
   for (let round = 0; round < 4; round++) {
@@ -81,8 +89,11 @@ t.test('what a killed process had acknowledged is there, and its folder works on
     await until(() => writer.lines().length > 300 * (round + 1), 'acknowledgements', 20_000)
     writer.child.kill('SIGKILL')
     await writer.exited
-    // A later operation on the same record may have been written without its acknowledgement having been printed.
-    const last = new Map(writer.lines().map((line) => [line.split(' ', 2).join('/'), line.split(' ').slice(2).join(' ')]))
+    // The next operation on the same record may have been written before its acknowledgement was printed.
+    const last = new Map(writer.lines().map((line) => {
+      const [owner = '', name = '', ...state] = line.split(' ')
+      return [`${owner}/${name}`, state.join(' ')]
+    }))
     t.ok(last.size > 100)
     for (const [id, state] of last) expected.set(id, state)
     const lost: string[] = []
@@ -90,7 +101,8 @@ t.test('what a killed process had acknowledged is there, and its folder works on
       const [owner = '', name = ''] = id.split('/')
       const value = textOf(await beside.read({ owner, name })) ?? 'deleted'
       const index = Number(state.split(' ')[1])
-      const next = state.startsWith('created') ? { 0: state, 1: `replaced ${index}`, 2: 'deleted' }[index % 3] : state
+      const after = [state, `replaced ${index}`, 'deleted']
+      const next = state.startsWith('created') ? after[index % 3] : state
       if (value !== state && value !== next) lost.push(`${id}: ${state}, found ${value}`)
     }
     t.strictSame(lost, [])
@@ -108,7 +120,8 @@ t.test('processes that share a folder lose none of their increments', async (t) 
   const writers = [startWriter(t, 'increment', folder, '400'), startWriter(t, 'increment', folder, '400')]
   for (let own = 0; own < 100; own++) {
     for (let record = await store.read(KEY); record !== undefined; record = await store.read(KEY)) {
-      if (await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined) break
+      const next = toValue(String(Number(textOf(record)) + 1))
+      if (await store.replace(KEY, record.version, next) !== undefined) break
     }
   }
   for (const { exited, lines, stderr } of writers) {
@@ -128,7 +141,7 @@ t.test('a read sees what another process has acknowledged, at once', async (t) =
   let seen = 0
   let wasBehind = 0
   writer.child.stdout?.on('data', (text: string) => {
-    // Keeps a view of the moment before in use, which the next read must not fall back on.
+    // Keeps the view of an earlier moment in use. The next read must not use it.
     for (const [, owner = '', name = ''] of text.matchAll(/^(o\d+) (\S+) created \d*0$/gm)) {
       if (Number(name.split('-')[1]) % 3 !== 0) continue
       seen++
@@ -175,16 +188,20 @@ t.test('a use is kept by the store that was closed right after it', async (t) =>
 
 t.test('a write that the disk refuses is not acknowledged, and says why', async (t) => {
   const folder = await makeFolder(t)
-  // The limit of a file's size is, to the process, what a full disk is.
-  const writer = start(t, '/bin/sh', '-c', 'ulimit -f 4096 && exec "$0" "$@"', process.execPath, WRITER, 'fill', folder)
+  // A limited size of files fails as a full disk does.
+  const limited = ['-c', 'ulimit -f 4096 && exec "$0" "$@"', process.execPath]
+  const writer = start(t, '/bin/sh', ...limited, WRITER, 'fill', folder)
   t.equal(await within(writer.exited, 'the process to end', 30_000), 0, writer.stderr())
   const failed = writer.lines().find((line) => line.startsWith('failed')) ?? ''
   t.match(failed, /^failed StoreUnavailable: .*(?:too large|no space|input\/output error)/i)
-  t.strictSame(writer.lines().slice(-3), ['refused 20 of 20', 'reads 20000', 'closed'], 'and goes on refusing, reads, and closes')
+  const goesOn = ['refused 20 of 20', 'reads 20000', 'closed']
+  t.strictSame(writer.lines().slice(-3), goesOn, 'and goes on refusing, reads, and closes')
   const store = openStore(t, folder)
   const acknowledged = writer.lines().filter((line) => line.startsWith('o '))
   t.ok(acknowledged.length > 10)
-  for (const line of acknowledged) t.equal((await store.read({ owner: 'o', name: line.slice(2) }))?.value.bytes.length, 20_000)
+  for (const line of acknowledged) {
+    t.equal((await store.read({ owner: 'o', name: line.slice(2) }))?.value.bytes.length, 20_000)
+  }
   t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x', 'and the folder is sound')
 })
 
@@ -199,7 +216,8 @@ t.test('a process that keeps the lock makes writes fail in time, and reads go on
   t.equal(textOf(await store.read(KEY)), 'x')
   holder.child.kill('SIGKILL')
   await holder.exited
-  await within(until(async () => await store.check().then(() => true, () => false), 'the lock to be free again'), 'a check')
+  const isWritable = async () => await store.check().then(() => true, () => false)
+  await within(until(isWritable, 'the lock to be free again'), 'a check')
   t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x')
 })
 
@@ -212,7 +230,9 @@ t.test('a folder that cannot be used is refused with what to do', async (t) => {
   const locked = await makeFolder(t)
   await mkdir(join(locked, 'lock.mdb'))
   for (const path of [file, join(file, 'below'), broken, locked]) {
-    t.throws(() => openLmdbStateStore(path), { message: new RegExp(`^TRIVET_STATE_URL=file:${path} cannot be used: expected a folder .* got ".+"\\. Name another`) }, path)
+    const problem = 'cannot be used: expected a folder .* got ".+"\\. Name another'
+    const message = new RegExp(`^TRIVET_STATE_URL=file:${path} ${problem}`)
+    t.throws(() => openLmdbStateStore(path), { message }, path)
   }
   const made = openStore(t, join(folder, 'is.made', 'v1.0'))
   t.equal(textOf(await create(made, KEY, 'x')), 'x', 'and one that is missing is made, with any name')
@@ -220,7 +240,8 @@ t.test('a folder that cannot be used is refused with what to do', async (t) => {
 
 t.test('a name that is too long is refused, and no part of it is kept', async (t) => {
   const store = openStore(t, await makeFolder(t))
-  await t.rejects(store.create({ owner: 'o', name: 'n'.repeat(2000) }, toValue('x'), LIFETIME, 10), RangeError)
+  const tooLong = { owner: 'o', name: 'n'.repeat(2000) }
+  await t.rejects(store.create(tooLong, toValue('x'), LIFETIME, 10), RangeError)
   t.equal(textOf(await create(store, { owner: 'o', name: 'n'.repeat(1948) }, 'x')), 'x')
   t.equal(textOf(await store.read({ owner: 'o', name: 'n'.repeat(1948) })), 'x')
   t.equal(await store.delete({ owner: 'o', name: 'n'.repeat(1948) }), true)

@@ -26,13 +26,14 @@ t.test('abandoned records give their memory back, without being asked for; used 
   t.teardown(async () => await store.close())
   const before = await settledBytes()
   const value = Buffer.alloc(MEBIBYTE)
-  for (let i = 0; i < 50; i++) await store.create({ owner: `o${i % 3}`, name: `n${i}` }, toValue(value), { idleMs: 1000 }, 100)
+  const keyOf = (i: number) => ({ owner: `o${i % 3}`, name: `n${i}` })
+  for (let i = 0; i < 50; i++) await store.create(keyOf(i), toValue(value), { idleMs: 1000 }, 100)
   t.ok(bytes() - before > 50 * MEBIBYTE)
   time += 600
-  for (let i = 0; i < 10; i++) await store.read({ owner: `o${i % 3}`, name: `n${i}` })
+  for (let i = 0; i < 10; i++) await store.read(keyOf(i))
   time += 600
   await until(() => bytes() - before < 15 * MEBIBYTE, 'the memory of 40 records')
-  for (let i = 0; i < 10; i++) t.equal((await store.read({ owner: `o${i % 3}`, name: `n${i}` }))?.value.bytes.length, MEBIBYTE)
+  for (let i = 0; i < 10; i++) t.equal((await store.read(keyOf(i)))?.value.bytes.length, MEBIBYTE)
   time += 1000
   await until(() => bytes() - before < 3 * MEBIBYTE, 'the memory of the other 10')
 })
@@ -46,7 +47,9 @@ t.test('a deleted record gives its memory back at once, and so does a closed sto
     await store.delete({ owner: 'o', name: 'deleted' })
   }
   await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of deleted records')
-  for (let i = 0; i < 20; i++) await store.create({ owner: 'o', name: `n${i}` }, toValue(value), { idleMs: 86_400_000 }, 100)
+  for (let i = 0; i < 20; i++) {
+    await store.create({ owner: 'o', name: `n${i}` }, toValue(value), { idleMs: 86_400_000 }, 100)
+  }
   t.ok(bytes() - before > 15 * MEBIBYTE)
   await store.close()
   await until(() => bytes() - before < 5 * MEBIBYTE, 'the memory of a closed store')

@@ -5,7 +5,9 @@ import { openRedisStateStore } from '../../../src/backends/redis/state-store.ts'
 import { StoreUnavailable, type StateKey, type StateStore } from '../../../src/state/state-store.ts'
 import { checkStateStore } from '../../contracts/state-store-contract.ts'
 import { until, within } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer, type RedisServer } from '../../helpers/redis-server.ts'
+import {
+  hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer, type RedisServer
+} from '../../helpers/redis-server.ts'
 import { textOf, toValue } from '../../helpers/state-value.ts'
 
 const KEY: StateKey = { owner: 'o', name: 'counter' }
@@ -27,11 +29,17 @@ async function countChanges (server: RedisServer): Promise<string | undefined> {
   return /rdb_changes_since_last_save:(\d+)/.exec(await server.cli('info', 'persistence'))?.[1]
 }
 
+/** Whether Redis answers. */
+const isThere = async (store: StateStore) => await store.check().then(() => true, () => false)
+
+const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', cause: { message } })
+
 async function increment (store: StateStore): Promise<void> {
   for (;;) {
     const record = await store.read(KEY)
     if (record === undefined) throw new Error('the record is gone')
-    if (await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined) return
+    const next = toValue(String(Number(textOf(record)) + 1))
+    if (await store.replace(KEY, record.version, next) !== undefined) return
   }
 }
 
@@ -53,28 +61,34 @@ if (hasRedisServer(t)) {
   t.test('two replicas change one record, and nothing is lost', async (t) => {
     const stores = [await connect(t, server.url), await connect(t, server.url)]
     await stores[0]?.create(KEY, toValue('0'), LIFETIME, 10)
-    await Promise.all(stores.flatMap((store) => Array.from({ length: 50 }, async () => await increment(store))))
+    const all = Array.from({ length: 100 }, (_, index) => stores[index % 2] ?? flush)
+    await Promise.all(all.map(increment))
     t.equal(textOf(await stores[1]?.read(KEY)), '100')
   })
 
-  t.test('a lost Redis fails quickly, and is found again with all that it acknowledged', { timeout: 60_000 }, async (t) => {
+  t.test('a lost Redis fails quickly, and comes back with all of it', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t, { isDurable: true })
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
     await increment(store)
     for (const [fail, recover] of [[own.kill, own.restart], [own.freeze, own.thaw]] as const) {
       await fail()
-      for (const act of [() => store.read(KEY), () => store.check(), () => store.replace(KEY, '1', toValue('9')), () => store.create(KEY, toValue('9'), LIFETIME, 10)]) {
-        const error: unknown = await within(act().then(() => undefined, (error: unknown) => error), 'an answer without Redis', QUICK_MS)
-        t.match(error, { name: 'StoreUnavailable' })
+      const acts: ReadonlyArray<() => Promise<unknown>> = [
+        async () => await store.read(KEY),
+        async () => await store.check(),
+        async () => await store.replace(KEY, '1', toValue('9')),
+        async () => await store.create(KEY, toValue('9'), LIFETIME, 10)
+      ]
+      for (const act of acts) {
+        await t.rejects(within(act(), 'an answer without Redis', QUICK_MS), { name: 'StoreUnavailable' })
       }
       await recover()
-      await until(async () => await store.check().then(() => true, () => false), 'Redis to be found again', 10_000)
+      await until(async () => await isThere(store), 'Redis to be found again', 10_000)
       t.equal(textOf(await store.read(KEY)), '1')
     }
   })
 
-  t.test('a change that is acknowledged while Redis crashes and comes back is kept, and none is made twice', { timeout: 60_000 }, async (t) => {
+  t.test('no acknowledged change is lost or doubled in a crash', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t, { isDurable: true })
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
@@ -84,8 +98,10 @@ if (hasRedisServer(t)) {
       while (!over.signal.aborted) {
         const record = await store.read(KEY).catch(async () => await pause(5))
         if (record === undefined) continue
-        await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
-          .then((replaced) => { if (replaced !== undefined) counts.acknowledged++ }, () => { counts.unknown++ })
+        const replacing = store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
+        await replacing.then((replaced) => {
+          if (replaced !== undefined) counts.acknowledged++
+        }, () => { counts.unknown++ })
       }
     }))
     await until(() => counts.acknowledged > 100, 'increments before the crash')
@@ -96,14 +112,17 @@ if (hasRedisServer(t)) {
     over.abort()
     await incrementing
     const count = Number(textOf(await store.read(KEY)))
-    t.ok(count >= counts.acknowledged && count <= counts.acknowledged + counts.unknown, `${count} of ${JSON.stringify(counts)}`)
+    const { acknowledged, unknown } = counts
+    t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
   })
 
-  t.test('many calls to a Redis that answers no more are all over soon, and later ones at once', { timeout: 60_000 }, async (t) => {
+  t.test('calls to a Redis that hangs fail soon, and later ones at once', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     own.freeze()
-    const failures = await within(Promise.all(Array.from({ length: 500 }, async () => await store.read(KEY).catch((error: unknown) => error))), 'all answers', QUICK_MS)
+    const read = async () => await store.read(KEY).catch((error: unknown) => error)
+    const calls = Array.from({ length: 500 }, read)
+    const failures = await within(Promise.all(calls), 'all answers', QUICK_MS)
     t.ok(failures.every((error) => error instanceof StoreUnavailable))
     const isAtOnce = async () => {
       const started = performance.now()
@@ -112,10 +131,10 @@ if (hasRedisServer(t)) {
     }
     await until(isAtOnce, 'the connection to be given up')
     own.thaw()
-    await until(async () => await store.check().then(() => true, () => false), 'Redis to be found again', 10_000)
+    await until(async () => await isThere(store), 'Redis to be found again', 10_000)
   })
 
-  t.test('a Redis that is full, has become a replica, or holds something else under the key is not available, and says why', { timeout: 60_000 }, async (t) => {
+  t.test('a Redis that refuses is not available, and says why', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const other: StateKey = { owner: 'o', name: 'other' }
@@ -124,26 +143,27 @@ if (hasRedisServer(t)) {
     const create = async () => await store.create(other, toValue('0'), LIFETIME, 10)
 
     await own.cli('config', 'set', 'maxmemory', '1')
-    await t.rejects(create(), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
-    await t.rejects(store.replace(KEY, made.version, toValue('1')), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
+    await t.rejects(create(), unavailable(/^OOM/))
+    await t.rejects(store.replace(KEY, made.version, toValue('1')), unavailable(/^OOM/))
     t.equal(textOf(await store.read(KEY)), '0', 'what it has can still be read')
     await own.cli('config', 'set', 'maxmemory', '0')
     t.equal(await store.read(other), undefined, 'and nothing is half done')
 
     await own.cli('set', 'trivet:{o}:other', 'something else')
-    await t.rejects(store.read(other), { name: 'StoreUnavailable', cause: { message: /^WRONGTYPE/ } })
+    await t.rejects(store.read(other), unavailable(/^WRONGTYPE/))
     await own.cli('del', 'trivet:{o}:other')
 
     await own.cli('replicaof', '127.0.0.1', '1')
-    await t.rejects(store.read(KEY), { name: 'StoreUnavailable', cause: { message: /^READONLY/ } }, 'what it has may be out of date')
-    // Its refusal has the connection made anew, in case that there is another master.
-    await until(async () => await store.check().then(() => true, () => false), 'the new connection')
-    await t.rejects(create(), { name: 'StoreUnavailable', cause: { message: /^READONLY/ } })
+    await t.rejects(store.read(KEY), unavailable(/^READONLY/), 'its values may be old')
+    // The refusal closes the connection: there may be another master.
+    await until(async () => await isThere(store), 'the new connection')
+    await t.rejects(create(), unavailable(/^READONLY/))
     await own.cli('replicaof', 'no', 'one')
-    await until(async () => await create().then(() => true, () => false), 'Redis to take writes again', 10_000)
+    const isMade = async () => await create().then(() => true, () => false)
+    await until(isMade, 'Redis to take writes again', 10_000)
   })
 
-  t.test('Redis expires by itself what is not used, and an owner without records leaves nothing', async (t) => {
+  t.test('unused records expire by themselves, and an owner without records leaves nothing', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const keys = async () => (await own.cli('keys', '*')).split('\n').toSorted()
@@ -155,14 +175,15 @@ if (hasRedisServer(t)) {
     t.strictSame(await keys(), [''])
   })
 
-  t.test('a record that Redis has evicted is absent everywhere, although its name is still there', async (t) => {
+  t.test('a record that Redis has evicted is absent everywhere, although its name is left', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const keyOf = (name: string): StateKey => ({ owner: 'o', name })
     const create = async (name: string) => await store.create(keyOf(name), toValue(name), LIFETIME, 3)
     const evict = async (...names: string[]) => {
       await own.cli('del', ...names.map((name) => `trivet:{o}:${name}`))
-      for (const name of names) t.match(await own.cli('zscore', 'trivet:{o}', name), /^\d+$/, 'its name is left')
+      const scores = await own.cli('zmscore', 'trivet:{o}', ...names)
+      t.match(scores.split('\n'), names.map(() => /^\d+$/), 'the names are left')
     }
     for (const name of ['a', 'b', 'c']) t.type(await create(name), 'object')
 
@@ -197,8 +218,10 @@ if (hasRedisServer(t)) {
     await own.cli('del', ...evicted.map((index) => `trivet:{o}:n${index}`))
     t.equal((await store.list('o')).size, 4500)
     let made = 0
-    // Each attempt looks at a part of the names: of 100, ten are those of records that are gone.
-    for (let index = 5000; made < 500 && index < 100_000; index++) if (typeof await create(index) === 'object') made++
+    // Each attempt looks at 100 names, of which ten are those of evicted records.
+    for (let index = 5000; made < 500 && index < 100_000; index++) {
+      if (typeof await create(index) === 'object') made++
+    }
     t.equal(made, 500)
     t.equal(await create(100_000), 'full')
     t.equal((await store.list('o')).size, 5000)
@@ -211,7 +234,7 @@ if (hasRedisServer(t)) {
     await create('a')
     await own.cli('del', 'trivet:{o}:a')
     await own.cli('config', 'set', 'maxmemory', '1')
-    for (const name of ['a', 'b']) await t.rejects(create(name), { name: 'StoreUnavailable', cause: { message: /^OOM/ } })
+    for (const name of ['a', 'b']) await t.rejects(create(name), unavailable(/^OOM/))
     await own.cli('config', 'set', 'maxmemory', '0')
     t.equal((await store.list('o')).size, 0)
     t.type(await create('b'), 'object')
@@ -228,14 +251,16 @@ if (hasRedisServer(t)) {
       for (let i = 0; i < 20; i++) {
         const usedAt = Date.now()
         const { expiresAt } = await store.read(KEY) ?? { expiresAt: 0 }
-        t.ok(expiresAt >= usedAt + LIFETIME.idleMs && expiresAt <= usedAt + LIFETIME.idleMs * 1.011, String(expiresAt - usedAt))
+        const left = expiresAt - usedAt
+        t.ok(left >= LIFETIME.idleMs && left <= LIFETIME.idleMs * 1.011, String(left))
       }
       t.equal(await countChanges(own), before)
     }
     await own.cli('pexpire', 'trivet:{o}:counter', '599000')
     const before = await countChanges(own)
     const usedAt = Date.now()
-    t.ok((await store.read(KEY))!.expiresAt >= usedAt + LIFETIME.idleMs, 'a lifetime that has become shorter is restored')
+    const { expiresAt } = await store.read(KEY) ?? { expiresAt: 0 }
+    t.ok(expiresAt >= usedAt + LIFETIME.idleMs, 'a lifetime that has become shorter is restored')
     t.not(await countChanges(own), before)
     t.equal(textOf(await store.read({ ...KEY })), '0')
   })
@@ -246,9 +271,9 @@ if (hasRedisServer(t)) {
     const endsAt = Date.now() + 60_000
     await store.create(KEY, toValue('0'), { ...LIFETIME, endsAt }, 10)
     const before = await countChanges(own)
-    // Often enough that a millisecond ends in the middle of a script.
+    // So often that a millisecond ends in the middle of a script.
     const expiries = new Set<number>()
-    for (let i = 0; i < 2000; i++) expiries.add((await store.read(KEY))!.expiresAt)
+    for (let i = 0; i < 2000; i++) expiries.add((await store.read(KEY))?.expiresAt ?? 0)
     t.ok([...expiries].every((expiresAt) => Math.abs(expiresAt - endsAt) <= 1), [...expiries].join())
     t.equal(await countChanges(own), before)
   })
@@ -294,7 +319,10 @@ if (hasRedisServer(t)) {
     const cluster = await startRedisCluster(t)
     const store = await connect(t, cluster.url)
     const owners = Array.from({ length: 30 }, (_, index) => `owner-${index}`)
-    await Promise.all(owners.map(async (owner) => await store.create({ owner, name: 'a' }, toValue(owner), LIFETIME, 10)))
+    const create = async (owner: string) => {
+      return await store.create({ owner, name: 'a' }, toValue(owner), LIFETIME, 10)
+    }
+    await Promise.all(owners.map(create))
     for (const owner of owners) t.equal(textOf(await store.read({ owner, name: 'a' })), owner)
     const kept = await Promise.all(cluster.nodes.map(async ({ cli }) => Number(await cli('dbsize'))))
     t.ok(kept.every((count) => count > 0), 'and they lie on all of its nodes')
@@ -306,14 +334,5 @@ if (hasRedisServer(t)) {
     await store.create(KEY, toValue('0'), LIFETIME, 10)
     await increment(store)
     t.equal(textOf(await store.read(KEY)), '1')
-  })
-
-  t.test('says which setting is wrong, and never the password', async (t) => {
-    for (const url of ['redis://:hunter2@', 'redis://:hunter2@a:99999', 'redis+sentinel://:hunter2@a', 'redis://:hunter2@a,b', 'redis://:hunter2@a/x']) {
-      t.throws(() => openRedis(url, { onError () {} }), { message: /^TRIVET_STATE_URL must be redis:\/\/(?!.*hunter2)/ }, url)
-    }
-    const nowhere = openRedis('redis://:hunter2@127.0.0.1:1', { onError () {} })
-    t.teardown(async () => await nowhere.close())
-    await t.rejects(nowhere.ready(300), { message: /^TRIVET_STATE_URL: no Redis is reachable at 127\.0\.0\.1:1 (?!.*hunter2)/ })
   })
 }
