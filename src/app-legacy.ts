@@ -7,6 +7,8 @@ import type { Method } from './dispatch/method.ts'
 import { createPipeline, type PipelineDependencies } from './dispatch/pipeline.ts'
 import type { EraSupport } from './dispatch/request-context.ts'
 import type { EventBus } from './events/event-bus.ts'
+import type { EventLog } from './events/event-log.ts'
+import type { Relay } from './events/relay.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
 import type { Era } from './http/era.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
@@ -17,23 +19,19 @@ import { createPost } from './http/legacy/post.ts'
 import { createSessionStreams } from './http/legacy/session-stream.ts'
 import type { Replies } from './http/replies.ts'
 import { createQuestions } from './input/questions.ts'
-import type { Sealer } from './input/sealer.ts'
 import { createCallStreams } from './legacy/call-streams.ts'
 import { createClientAnswers } from './legacy/client-answers.ts'
 import { openEndedSessions } from './legacy/ended-sessions.ts'
 import { createLegacySnapshots } from './legacy/legacy-snapshots.ts'
 import { describeLack, LiveInputRound, Unanswered } from './legacy/live-input-round.ts'
-import { createMemoryEventLog } from './legacy/memory-event-log.ts'
-import { createMemoryRelay } from './legacy/memory-relay.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
-import { createRedisEventLog } from './legacy/redis-event-log.ts'
-import { openRedisRelay } from './legacy/redis-relay.ts'
 import { createSessionCalls } from './legacy/session-calls.ts'
 import { sessionCallerOf } from './legacy/session-caller.ts'
+import { createSessionRelay } from './legacy/session-relay.ts'
 import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
 import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
-import type { RedisConnection } from './redis-connection.ts'
+import type { Sealer } from './sealing/sealer.ts'
 import type { StateStore } from './state/state-store.ts'
 
 export interface LegacyDependencies {
@@ -46,21 +44,17 @@ export interface LegacyDependencies {
   readonly replies: Replies
   readonly store: StateStore
   readonly bus: EventBus
+  readonly relay: Relay
+  readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly sealer: Sealer
-  /** Where replicas share one. */
-  readonly redis: RedisConnection | undefined
 }
 
-/** What is kept of a call's stream for a client that was cut off. */
-const EVENT_LOG = { maxEvents: 1000, ttlMs: 600_000 }
-
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
-  const { config, log, catalog, methods, pipelineDependencies, replies, store, bus, subscriptions, sealer, redis } = dependencies
+  const { config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer } = dependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
   const isWatching = config.watch !== 'off'
-  const relay = redis === undefined ? createMemoryRelay() : await openRedisRelay(redis, { onError })
-  const eventLog = redis === undefined ? createMemoryEventLog(EVENT_LOG) : createRedisEventLog(redis.commands, EVENT_LOG)
+  const relay = createSessionRelay(dependencies.relay, onError)
   const ended = await openEndedSessions(store, relay, { onError })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
@@ -86,7 +80,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     // Those on which sessions hear of changes are ended with all the others of their kind.
     endStreams: () => keepAlive.endFollowers(),
     async close () {
-      for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, eventLog, relay]) part.close()
+      for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay]) part.close()
     }
   })
 }

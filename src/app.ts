@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
+import { openBackend } from './backends/url-schemes.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { completeConfig, ConfigError, isLoopback, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
@@ -12,9 +13,6 @@ import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
 import { createPipeline } from './dispatch/pipeline.ts'
-import type { EventBus } from './events/event-bus.ts'
-import { createMemoryEventBus } from './events/memory-event-bus.ts'
-import { openRedisEventBus } from './events/redis-event-bus.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
 import type { Era } from './http/era.ts'
@@ -27,18 +25,12 @@ import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
-import { createSealer } from './input/sealer.ts'
 import { createMethods } from './methods/method-list.ts'
-import { createOutageLog } from './outage-log.ts'
-import { openRedis, type RedisConnection } from './redis-connection.ts'
 import { missingClientCapability } from './protocol/errors.ts'
+import { createSealer } from './sealing/sealer.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
-import { openLmdbStateStore } from './state/lmdb-state-store.ts'
-import { createMemoryStateStore } from './state/memory-state-store.ts'
-import { openRedisStateStore } from './state/redis-state-store.ts'
-import type { StateStore } from './state/state-store.ts'
 
 /**
  * The options of `createApp`: the settings of the README's table by their names in camel case, each with its default.
@@ -80,9 +72,10 @@ export interface Service {
 export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const { store, bus, redis, closeBackends } = await openBackends(config, log).catch((error: unknown) => {
+  const backend = await openBackend(config.stateUrl, { log, prefix: config.statePrefix }).catch((error: unknown) => {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   })
+  const { store, bus, relay, eventLog } = backend
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
@@ -90,12 +83,12 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     trivet: await import('./index.ts')
   })
   const { catalog, close } = await openLiveCatalog(source, bus, log, { pageSize: config.pageSize }).catch(async (error: unknown) => {
-    await closeBackends()
+    await backend.close()
     throw error
   })
   const closeAll = async () => {
     await close()
-    await closeBackends()
+    await backend.close()
   }
   const giveUp = async (error: unknown): Promise<never> => {
     await closeAll()
@@ -143,7 +136,7 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     }
   })
   const eras: Era[] = [createModernEra({ pipeline, replies })]
-  const parts = { config, log, catalog, methods, pipelineDependencies, replies, store, bus, subscriptions, sealer, redis }
+  const parts = { config, log, catalog, methods, pipelineDependencies, replies, store, bus, relay, eventLog, subscriptions, sealer }
   // It looks at each request first: the modern era takes whatever is left.
   if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(giveUp))
   const shutdown = registerShutdown(app, {
@@ -171,45 +164,4 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
 /** Whether only this machine can reach an address that is listened on. */
 function isLocal (address: ReturnType<FastifyInstance['server']['address']>): boolean {
   return typeof address === 'object' && address !== null && isLoopback(address.address)
-}
-
-interface Backends {
-  readonly store: StateStore
-  readonly bus: EventBus
-  readonly redis: RedisConnection | undefined
-  closeBackends (): Promise<void>
-}
-
-/** How long Redis may take to be reached when the service starts, in milliseconds. */
-const CONNECT_DEADLINE_MS = 5000
-
-/** The address of the state carries the bus as well: where replicas share the one, they share the other. */
-async function openBackends ({ stateUrl }: AppConfig, log: FastifyBaseLogger): Promise<Backends> {
-  if (stateUrl.startsWith('redis')) {
-    const redis = openRedis(stateUrl, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
-    try {
-      await redis.ready(CONNECT_DEADLINE_MS)
-      const bus = await openRedisEventBus(redis, { onError: createOutageLog({ log, message: 'events are not passed on' }) })
-      return toBackends(openRedisStateStore(redis.commands), bus, redis)
-    } catch (error) {
-      // Otherwise it goes on trying to connect.
-      await redis.close()
-      throw error
-    }
-  }
-  const store = stateUrl === 'memory:' ? createMemoryStateStore() : openLmdbStateStore(stateUrl.slice('file:'.length))
-  return toBackends(store, createMemoryEventBus())
-}
-
-function toBackends (store: StateStore, bus: EventBus, redis?: RedisConnection): Backends {
-  return {
-    store,
-    bus,
-    redis,
-    async closeBackends () {
-      await bus.close()
-      await store.close()
-      await redis?.close()
-    }
-  }
 }

@@ -2,6 +2,8 @@
 
 import { inspect } from 'node:util'
 
+import { isSharedUrl, isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
+
 export interface Config {
   readonly host: string
   readonly port: number
@@ -21,6 +23,7 @@ export interface Config {
   readonly shutdownTimeoutMs: number
   readonly drainMs: number
   readonly stateUrl: string
+  readonly statePrefix: string
   readonly maxHandles: number
   readonly secrets: readonly string[]
   readonly requestStateTtlMs: number
@@ -55,7 +58,6 @@ interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const STATE_URL = /^(?:memory:|file:.+|rediss?(?:\+(?:sentinel|cluster))?:\/\/\S+)$/
 const NO_SECRETS = 'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has sealed. ' +
   'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
 
@@ -79,7 +81,8 @@ export const SETTINGS: Settings = {
   requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, kind: integer(1, 3_600_000) },
   shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, kind: integer(0, 600_000) },
   drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, kind: integer(0, 600_000) },
-  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, kind: text('memory:, file:PATH, or an address of Redis such as redis://host:6379', STATE_URL) },
+  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, kind: text(STATE_URL_FORM, { test: isStateUrl }) },
+  statePrefix: { variable: 'TRIVET_STATE_PREFIX', fallback: 'trivet', kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/) },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
   secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, kind: list('secrets of 32 characters or more each', /^.{32,}$/) },
   requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, kind: integer(1000, 86_400_000) },
@@ -175,6 +178,7 @@ function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
     shutdownTimeoutMs: read('shutdownTimeoutMs'),
     drainMs: read('drainMs'),
     stateUrl: read('stateUrl'),
+    statePrefix: read('statePrefix'),
     maxHandles: read('maxHandles'),
     secrets: read('secrets'),
     requestStateTtlMs: read('requestStateTtlMs'),
@@ -186,7 +190,7 @@ function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
 
 /** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
 function lacksSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
-  return stateUrl.startsWith('redis') && secrets.length === 0
+  return isSharedUrl(stateUrl) && secrets.length === 0
 }
 
 /** Whether only this machine can reach an address. */
@@ -210,7 +214,7 @@ function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
   }
 }
 
-function text (form: string, pattern: RegExp): Kind<string> {
+function text (form: string, pattern: Pick<RegExp, 'test'>): Kind<string> {
   return { form, parse: (text) => text, accepts: (value): value is string => typeof value === 'string' && pattern.test(value) }
 }
 

@@ -5,7 +5,8 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfImplementations, breaksOfPackage, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
+  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfPackage, breaksOfProcess, breaksOfRooms, breaksOfSize,
+  breaksOfStrangers, breaksOfWires,
   readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
@@ -15,21 +16,21 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const ROOMS = {
   protocol: [],
   access: [],
+  sealing: [],
   schema: ['protocol'],
   authoring: ['protocol', 'access'],
   events: ['protocol'],
   state: ['authoring', 'schema', 'protocol', 'access'],
-  input: ['authoring', 'schema', 'protocol', 'access'],
+  backends: ['state', 'events', 'protocol'],
+  input: ['sealing', 'authoring', 'schema', 'protocol', 'access'],
   catalog: ['state', 'authoring', 'schema', 'protocol', 'access'],
   sources: ['catalog', 'authoring', 'schema', 'protocol', 'events'],
   dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
-  legacy: ['dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'],
+  legacy: ['dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'],
   methods: ['legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
-  'config.ts': [],
-  'redis-connection.ts': [],
-  'outage-log.ts': [],
+  'config.ts': ['backends'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'main.ts': ['app.ts', 'config.ts', 'catalog'],
@@ -42,6 +43,11 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' || ((file === 'main.ts' || file === 'app-legacy.ts') && isType)
+const mayImportDriver = ({ file, target }: Import) => file.startsWith(target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/')
+/** The table loads a backend late. The folder of LMDB has only a store: the other parts are those of memory. */
+const mayImportBackend = ({ file, target, isDynamic }: Import) => {
+  return (file === 'backends/url-schemes.ts' && isDynamic) || (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
+}
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/json-schema.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -51,7 +57,7 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
     breaks: (sources) => breaksOfRooms(sources, ROOMS),
     made: {
       'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
-      'events/b.ts': "import { x } from './memory-event-bus.ts'\nimport {\n  y,\n  z\n} from '../dispatch/method.ts'\n",
+      'events/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from '../dispatch/method.ts'\n",
       'http/c.ts': "import '../methods/tools-call.ts'\nexport { a } from '../authoring/context.ts'\n",
       'sources/d.ts': "const x = await import('../app.ts')\n",
       'utils/e.ts': '',
@@ -109,15 +115,17 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
     found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
   },
   {
-    claim: 'a driver is imported by its own file alone',
-    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, ({ file }) => file === 'state/lmdb-folder.ts' || file === 'redis-connection.ts'),
+    claim: "a driver is imported by its own backend's folder alone",
+    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, mayImportDriver),
     made: {
-      'state/lmdb-folder.ts': "import { open } from 'lmdb'\n",
-      'redis-connection.ts': "import { Redis } from 'ioredis'\n",
-      'events/redis-event-bus.ts': "import { Redis } from 'ioredis'\n",
+      'backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
+      'backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
+      'backends/redis/c.ts': "import { open } from 'lmdb'\n",
+      'backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
+      'backends/e.ts': "const { Redis } = await import('ioredis')\n",
       'app.ts': "import { open } from 'lmdb'\n"
     },
-    found: ['events/redis-event-bus.ts imports ioredis', 'app.ts imports lmdb']
+    found: ['backends/redis/c.ts imports lmdb', 'backends/memory/d.ts imports ioredis', 'backends/e.ts imports ioredis', 'app.ts imports lmdb']
   },
   {
     claim: 'only main.ts touches the process',
@@ -132,15 +140,22 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
     found: ['config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
   },
   {
-    claim: 'an implementation is imported where the parts are joined alone',
-    breaks: breaksOfImplementations,
+    claim: "what is in a backend's folder is imported by its own folder, and late by the table of URL schemes",
+    breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
-      'app.ts': "import { a } from './events/memory-event-bus.ts'\n",
-      'methods/a.ts': "import { a } from '../events/memory-event-bus.ts'\n",
-      'state/b.ts': "import { a } from './redis-state-store.ts'\nimport { b } from './state-store.ts'\n",
-      'legacy/c.ts': "import { a } from './memory-relay.ts'\n"
+      'app.ts': "import { a } from './backends/memory/open.ts'\nimport { b } from './backends/url-schemes.ts'\n",
+      'backends/url-schemes.ts': "const { a } = await import('./redis/open.ts')\nimport { b } from './lmdb/open.ts'\n",
+      'backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
+      'backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from './state-store.ts'\n",
+      'backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",
+      'backends/redis/b.ts': "import { a } from '../memory/relay.ts'\nimport { b } from '../backend.ts'\n",
+      'state/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from './state-store.ts'\n"
     },
-    found: ['methods/a.ts imports events/memory-event-bus.ts', 'state/b.ts imports state/redis-state-store.ts', 'legacy/c.ts imports legacy/memory-relay.ts']
+    found: [
+      'app.ts imports backends/memory/open.ts', 'backends/url-schemes.ts imports backends/lmdb/open.ts',
+      'backends/outage-log.ts imports backends/redis/connection.ts', 'backends/lmdb/a.ts imports backends/redis/relay.ts',
+      'backends/redis/b.ts imports backends/memory/relay.ts', 'state/c.ts imports backends/redis/state-store.ts'
+    ]
   },
   {
     claim: 'no imports go in a circle, but for the late one of index.ts',

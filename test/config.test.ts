@@ -68,6 +68,12 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['memory', 'file:', './data', 'http://redis', 'redis://'],
     rule: 'must be memory:, file:PATH, or an address of Redis such as redis://host:6379, got '
   },
+  statePrefix: {
+    fallback: 'trivet',
+    good: [['shop', 'shop'], ['a.B-c_9', 'a.B-c_9'], ['x'.repeat(64), 'x'.repeat(64)]],
+    bad: ['a:b', 'a b', '{a}', 'a*', 'a/b', 'ä', 'x'.repeat(65)],
+    rule: 'must be 1 to 64 letters, digits, -, _ or ., got '
+  },
   maxHandles: integer(10_000, 1, 10_000_000),
   secrets: {
     fallback: [],

@@ -6,12 +6,12 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { createMemoryRelay } from '../src/legacy/memory-relay.ts'
 import { createSessionSettings } from '../src/legacy/session-settings.ts'
-import { createMemoryStateStore } from '../src/state/memory-state-store.ts'
+import { createMemoryStateStore } from '../src/backends/memory/state-store.ts'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
 import { hasRedisServer, startRedisServer, type RedisServer } from './helpers/redis-server.ts'
+import { createLocalSessionRelay } from './helpers/session-relay.ts'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const CLIENTS = 32
@@ -152,7 +152,7 @@ t.test('the records of sessions that are never ended are gone from memory after 
   let time = 0
   const store = createMemoryStateStore({ now: () => time })
   t.teardown(async () => await store.close())
-  const settings = createSessionSettings(store, createMemoryRelay(), { idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time })
+  const settings = createSessionSettings(store, createLocalSessionRelay(), { idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time })
   t.teardown(() => settings.close())
   const sessions = Array.from({ length: 100 }, (_, index) => (
     { id: String(index), owner: 'anonymous', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: 60_000 }

@@ -5,8 +5,6 @@ import { pathToFileURL } from 'node:url'
 import { NO_REDIS, startRedis } from './redis.mjs'
 import { workspacePath } from '../workspace.mjs'
 
-const CONNECT_DEADLINE_MS = 5000
-
 /** `addressOf`: for a store of its own each time, but for Redis. `leftOut`: why, by name of the backend. */
 export async function startBackends () {
   const redis = await startRedis()
@@ -33,24 +31,7 @@ export async function importBuilt (main, path) {
 
 /** Opens a store in this process, as the service would in its own. */
 export async function openStore (main, address) {
-  if (address === 'memory:') {
-    const { createMemoryStateStore } = await importBuilt(main, 'state/memory-state-store.js')
-    return createMemoryStateStore()
-  }
-  if (address.startsWith('file:')) {
-    const { openLmdbStateStore } = await importBuilt(main, 'state/lmdb-state-store.js')
-    return openLmdbStateStore(address.slice('file:'.length))
-  }
-  const { openRedis } = await importBuilt(main, 'redis-connection.js')
-  const { openRedisStateStore } = await importBuilt(main, 'state/redis-state-store.js')
-  const connection = openRedis(address, { onError: (error) => console.error(`Redis: ${error.message}`) })
-  await connection.ready(CONNECT_DEADLINE_MS)
-  const store = openRedisStateStore(connection.commands)
-  return {
-    ...store,
-    async close () {
-      await store.close()
-      await connection.close()
-    }
-  }
+  const { openBackend } = await importBuilt(main, 'backends/url-schemes.js')
+  const { store, close } = await openBackend(address, { log: console, prefix: 'trivet' })
+  return { ...store, close }
 }

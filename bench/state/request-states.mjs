@@ -13,7 +13,7 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  * @param {{ main: string, rounds: number, seconds: number, warmUpSeconds: number }} options
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
-  const { createSealer } = await importBuilt(main, 'input/sealer.js')
+  const { createSealer } = await importBuilt(main, 'sealing/sealer.js')
   const { openState, sealState, toBound, toBytes } = await importBuilt(main, 'input/request-state.js')
   const sealer = createSealer([SECRET])
   const args = { basketId: 'bsk_0123456789abcdefghijkl' }

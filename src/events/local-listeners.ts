@@ -1,33 +1,30 @@
-// Those who listen to a bus within this process.
+// The listeners within this process.
 
-import type { ChangeEvent } from './change-event.ts'
-import type { ChangeListener } from './event-bus.ts'
-
-export interface LocalListeners {
-  /** Every listener of this moment hears the event. Throws an AggregateError afterwards where some of them failed. */
-  tell (event: ChangeEvent): void
+export interface LocalListeners<T> {
+  /** Calls every current listener. Throws an AggregateError afterwards where some of them failed. */
+  tell (message: T): void
   /** Listens until the returned function is called. */
-  add (hear: ChangeListener): () => void
-  /** Tells nobody anything any more. */
+  add (hear: (message: T) => void): () => void
+  /** Drops all listeners, and calls none from now on. */
   close (): void
 }
 
-export function createLocalListeners (): LocalListeners {
-  const listeners = new Set<{ readonly hear: ChangeListener }>()
+export function createLocalListeners<T> (): LocalListeners<T> {
+  const listeners = new Set<{ readonly hear: (message: T) => void }>()
   let closed = false
 
   return {
-    tell (event) {
+    tell (message) {
       const failures: unknown[] = []
       for (const { hear } of closed ? [] : [...listeners]) {
         try {
-          hear(event)
+          hear(message)
         } catch (error) {
           failures.push(error)
         }
       }
-      // Only now, so that one listener's failure keeps nothing from the others.
-      if (failures.length > 0) throw new AggregateError(failures, 'a listener of the bus failed')
+      // Thrown after the loop, so that the failure of one listener keeps nothing from the others.
+      if (failures.length > 0) throw new AggregateError(failures, 'a listener failed')
     },
     add (hear) {
       const entry = { hear }

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { invalidParams } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { RoundBinding } from './input-round.ts'
-import type { Sealer } from './sealer.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 
 /** By key, each as JSON. */
 export interface RequestState {

@@ -8,9 +8,9 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { InputRound, RoundRequest } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson, type RequestState } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
-import type { Sealer } from './sealer.ts'
 
 export interface InputRoundsOptions {
   readonly sealer: Sealer

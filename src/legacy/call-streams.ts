@@ -1,9 +1,9 @@
 // The streams of calls, as they are numbered and logged: a client that was cut off reads on where it was, on any replica.
 
 import { randomBytes } from 'node:crypto'
+import type { EventLog } from '../events/event-log.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
-import type { EventLog } from './event-log.ts'
-import type { Relay } from './relay.ts'
+import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
 
 /** Where the events of one stream are kept, and how the client names them. */
@@ -44,7 +44,7 @@ function toStreamName (session: string, name: string): string {
   return `${session}.${name}`
 }
 
-export function createCallStreams (log: EventLog, relay: Relay, onError: (error: unknown) => void): CallStreams {
+export function createCallStreams (log: EventLog, relay: SessionRelay, onError: (error: unknown) => void): CallStreams {
   // Who reads a stream where it was logged is told of each event, and that it is still being served.
   const open = new Map<string, { isFollowed: boolean }>()
   const tell = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }

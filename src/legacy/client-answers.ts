@@ -2,7 +2,7 @@
 
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import type { Relay } from './relay.ts'
+import type { SessionRelay } from './session-relay.ts'
 
 /** The client answered with an error. */
 export class ClientRefusal extends Error {
@@ -33,7 +33,7 @@ export interface ClientAnswers {
 /** How long another replica has to say that the answer is its own, in milliseconds. */
 const TAKEN_TIMEOUT_MS = 1000
 
-export function createClientAnswers (relay: Relay): ClientAnswers {
+export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const waiting = new Map<string, (response: ClientResponse) => void>()
   const delivering = new Map<string, () => void>()
   const keyOf = (session: string, request: string) => `${session} ${request}`

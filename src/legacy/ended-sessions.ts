@@ -1,7 +1,7 @@
 // Sessions that their clients have ended: what was sealed for them must open nothing any more, on any replica.
 
 import type { StateStore } from '../state/state-store.ts'
-import type { Relay } from './relay.ts'
+import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
 
 export interface EndedSessions {
@@ -18,7 +18,7 @@ const MAX_ENDED = 200_000
 const SWEEP_MS = 60_000
 
 /** Resolves when those that ended before are known. */
-export async function openEndedSessions (store: StateStore, relay: Relay, { onError, now = Date.now }: { onError (error: unknown): void, now?: () => number }): Promise<EndedSessions> {
+export async function openEndedSessions (store: StateStore, relay: SessionRelay, { onError, now = Date.now }: { onError (error: unknown): void, now?: () => number }): Promise<EndedSessions> {
   const ended = new Map<string, number>()
   const note = (id: string, expiresAt: number) => {
     const [oldest] = ended.keys()

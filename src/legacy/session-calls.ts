@@ -2,7 +2,7 @@
 
 import { RequestCancelled, type Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
-import type { Relay } from './relay.ts'
+import type { SessionRelay } from './session-relay.ts'
 
 export interface SessionCalls {
   /** Stops the request when its client cancels it or ends the session. */
@@ -10,7 +10,7 @@ export interface SessionCalls {
   close (): void
 }
 
-export function createSessionCalls (relay: Relay): SessionCalls {
+export function createSessionCalls (relay: SessionRelay): SessionCalls {
   const bySession = new Map<string, Map<RequestId, Lifetime>>()
 
   const stopListening = relay.listen((message) => {

@@ -6,14 +6,14 @@ import { pauseBefore } from '../state/backoff.ts'
 import { JsonValue, readJson } from '../state/json-value.ts'
 import type { StateKey, StateStore, StateValue } from '../state/state-store.ts'
 import { createRecent } from './recent.ts'
-import type { Relay, Settings } from './relay.ts'
+import type { SessionRelay, SessionSettingsRecord } from './session-relay.ts'
 import type { Session } from './session.ts'
 
 export interface SessionSettings {
   /** As they are, or as they were a moment ago. Keeps the record from expiring. */
-  read (session: Session): Promise<Settings>
+  read (session: Session): Promise<SessionSettingsRecord>
   /** Atomic: what two replicas change at once is changed by both. Known to all replicas when it resolves. */
-  update (session: Session, change: (settings: Settings) => Settings): Promise<void>
+  update (session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord): Promise<void>
   delete (session: Session): Promise<void>
   close (): void
 }
@@ -25,16 +25,16 @@ export interface SessionSettingsOptions {
   readonly now?: () => number
 }
 
-const NONE: Settings = { version: 0, uris: [] }
+const NONE: SessionSettingsRecord = { version: 0, uris: [] }
 const MAX_ATTEMPTS = 20
 const RECENT = { max: 1000, idleMs: 30_000 }
 /** After this time the record is read again, which keeps it from expiring. */
 const FRESH_MS = 60_000
 const never = new AbortController().signal
 
-interface Known { readonly at: number, readonly settings: Promise<Settings> }
+interface Known { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
-export function createSessionSettings (store: StateStore, relay: Relay, { idleMs, onError, now = Date.now }: SessionSettingsOptions): SessionSettings {
+export function createSessionSettings (store: StateStore, relay: SessionRelay, { idleMs, onError, now = Date.now }: SessionSettingsOptions): SessionSettings {
   const recent = createRecent<string, Known>(RECENT)
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-changed') note(message.session, message.settings)
@@ -42,19 +42,19 @@ export function createSessionSettings (store: StateStore, relay: Relay, { idleMs
   }, () => recent.clear())
 
   /** What is on its way from the store may be older, and two messages may have passed each other. */
-  function note (session: string, settings: Settings): void {
-    const newest = async (before: Settings) => before.version > settings.version ? before : settings
+  function note (session: string, settings: SessionSettingsRecord): void {
+    const newest = async (before: SessionSettingsRecord) => before.version > settings.version ? before : settings
     const known = recent.get(session)?.settings ?? Promise.resolve(settings)
     recent.set(session, { at: now(), settings: known.then(newest, () => settings) })
   }
 
-  async function load (session: Session): Promise<Settings> {
+  async function load (session: Session): Promise<SessionSettingsRecord> {
     const record = await store.read(toKey(session))
     return record === undefined ? NONE : readSettings(record.value)
   }
 
   /** `undefined` where somebody else was faster. */
-  async function attempt (session: Session, change: (settings: Settings) => Settings): Promise<Settings | undefined> {
+  async function attempt (session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord): Promise<SessionSettingsRecord | undefined> {
     const key = toKey(session)
     const record = await store.read(key)
     const before = record === undefined ? NONE : readSettings(record.value)
@@ -100,7 +100,7 @@ function toKey ({ id }: Session): StateKey {
 }
 
 /** Written by us, but perhaps by another release. */
-function readSettings (value: StateValue): Settings {
+function readSettings (value: StateValue): SessionSettingsRecord {
   const body = readJson(value)
   const { version, logLevel, uris } = isObject(body) ? body : {}
   return {

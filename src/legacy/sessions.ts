@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
-import type { Sealer } from '../input/sealer.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { toImplementation } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'

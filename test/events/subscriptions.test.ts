@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createMemoryEventBus } from '../../src/events/memory-event-bus.ts'
+import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
 import { ListenWords } from '../../src/events/listen-words.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'

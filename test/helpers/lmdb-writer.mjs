@@ -3,7 +3,7 @@
 
 import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
-import { openLmdbStateStore } from '../../dist/state/lmdb-state-store.js'
+import { openLmdbStateStore } from '../../dist/backends/lmdb/state-store.js'
 
 const LIFETIME = { idleMs: 3_600_000 }
 const [work, folder, times = '0'] = process.argv.slice(2)

@@ -78,9 +78,13 @@ export function breaksOfPackage (sources: Sources, pattern: RegExp, mayImport: (
   return readImports(sources).filter((one) => !one.isOurs && pattern.test(one.target) && !mayImport(one)).map(toLine)
 }
 
-/** Whoever imports an implementation of an interface, but for the composition root. */
-export function breaksOfImplementations (sources: Sources): string[] {
-  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && /(?:^|\/)(?:memory|lmdb|redis)-(?:[\w-]+-)?(?:store|bus|relay|log)\.ts$/.test(target) && file !== 'app.ts' && file !== 'app-legacy.ts').map(toLine)
+/** The folder of one backend. */
+const backendOf = (file: string) => /^backends\/([^/]+)\//.exec(file)?.[1]
+
+/** Files that import a backend and may not. @param mayImport told of every import of a backend from outside its folder. */
+export function breaksOfBackends (sources: Sources, mayImport: (one: Import) => boolean): string[] {
+  const fromOutside = ({ file, target, isOurs }: Import) => isOurs && backendOf(target) !== undefined && backendOf(target) !== backendOf(file)
+  return readImports(sources).filter((one) => fromOutside(one) && !mayImport(one)).map(toLine)
 }
 
 /** Files that refer to the process. */

@@ -3,7 +3,7 @@
 import type { InputRound, RoundBinding } from '../../src/input/input-round.ts'
 import { InputRequired } from '../../src/input/round-state.ts'
 import { createInputRounds, type InputRounds, type InputRoundsOptions } from '../../src/input/sealed-input-round.ts'
-import { createSealer } from '../../src/input/sealer.ts'
+import { createSealer } from '../../src/sealing/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 

@@ -1,12 +1,12 @@
 // What sessions have set: kept in a store, known to all replicas, and forgotten where nobody uses it.
 
 import t, { type Test } from 'tap'
-import { createMemoryRelay } from '../../src/legacy/memory-relay.ts'
-import type { Relay, RelayMessage } from '../../src/legacy/relay.ts'
+import type { SessionMessage, SessionRelay } from '../../src/legacy/session-relay.ts'
 import { createSessionSettings, type SessionSettings } from '../../src/legacy/session-settings.ts'
 import type { Session } from '../../src/legacy/session.ts'
-import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
+import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 import { toValue } from '../helpers/state-value.ts'
 
 const SESSION: Session = { id: 'one', owner: 'alice', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: Date.now() + 3_600_000 }
@@ -31,7 +31,7 @@ function createCountingStore (now?: () => number): Counted {
   }
 }
 
-function open (t: Test, store: StateStore, { relay = createMemoryRelay(), idleMs = 1000, now = Date.now }: { relay?: Relay, idleMs?: number, now?: () => number } = {}): SessionSettings {
+function open (t: Test, store: StateStore, { relay = createLocalSessionRelay(), idleMs = 1000, now = Date.now }: { relay?: SessionRelay, idleMs?: number, now?: () => number } = {}): SessionSettings {
   const settings = createSessionSettings(store, relay, { idleMs, onError: (error) => { throw error }, now })
   t.teardown(() => settings.close())
   return settings
@@ -48,7 +48,7 @@ t.test('a session that sets nothing costs the store one look, and no record', as
 
 t.test('what is set is read, here and on who hears of it, without asking the store again (336)', async (t) => {
   const { store, reads } = createCountingStore()
-  const relay = createMemoryRelay()
+  const relay = createLocalSessionRelay()
   const [here, there] = [open(t, store, { relay }), open(t, store, { relay })]
   await there.read(SESSION)
   await here.update(SESSION, (before) => ({ ...before, logLevel: 'error' }))
@@ -61,7 +61,7 @@ t.test('what is set is read, here and on who hears of it, without asking the sto
 
 t.test('nothing is lost of what two replicas change at once (338)', async (t) => {
   const store = createMemoryStateStore()
-  const relay = createMemoryRelay()
+  const relay = createLocalSessionRelay()
   const replicas = [open(t, store, { relay }), open(t, store, { relay }), open(t, store)]
   const uris = Array.from({ length: 12 }, (_, index) => `test:${index}`)
   await Promise.all(uris.map(async (uri, index) => await addUri(replicas[index % 3] ?? replicas[0] as SessionSettings, uri)))
@@ -70,7 +70,7 @@ t.test('nothing is lost of what two replicas change at once (338)', async (t) =>
 })
 
 t.test('messages that passed each other on the way do no harm', async (t) => {
-  const relay = createMemoryRelay()
+  const relay = createLocalSessionRelay()
   const settings = open(t, createMemoryStateStore(), { relay })
   const say = async (version: number) => await relay.send({ type: 'session-changed', session: 'one', settings: { version, uris: [`test:${version}`] } })
   await say(2)
@@ -83,7 +83,7 @@ t.test('messages that passed each other on the way do no harm', async (t) => {
 t.test('is read from the store again where messages were missed', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: Relay = { send: async () => {}, listen: (_: (message: RelayMessage) => void, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
+  const deaf: SessionRelay = { send: async () => {}, listen: (_: (message: SessionMessage) => void, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
   const there = open(t, store, { relay: deaf })
   await there.read(SESSION)
   await addUri(open(t, store), 'test:a')

@@ -2,23 +2,23 @@
 
 import t from 'tap'
 import type { Principal } from '../../src/access/principal.ts'
-import { createSealer } from '../../src/input/sealer.ts'
+import { createSealer } from '../../src/sealing/sealer.ts'
 import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
-import { createMemoryRelay } from '../../src/legacy/memory-relay.ts'
-import type { Relay } from '../../src/legacy/relay.ts'
+import type { SessionRelay } from '../../src/legacy/session-relay.ts'
 import type { Session } from '../../src/legacy/session.ts'
 import { createSessions, type Sessions } from '../../src/legacy/sessions.ts'
-import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
+import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 
 const SECRET = 'the secret of these tests, which is long'
 const TTL_MS = 100_000
 const ALICE: Principal = { subject: 'alice', clientId: 'app', scopes: new Set() }
 const SETTLED = { revision: '2025-06-18', clientInfo: { name: 'test', version: '1' }, clientCapabilities: { roots: {} } }
 
-interface Parts { readonly store?: StateStore, readonly relay?: Relay, readonly now?: () => number, readonly secrets?: readonly string[] }
+interface Parts { readonly store?: StateStore, readonly relay?: SessionRelay, readonly now?: () => number, readonly secrets?: readonly string[] }
 
-async function open (t: { teardown (end: () => void): unknown }, { store = createMemoryStateStore(), relay = createMemoryRelay(), now = Date.now, secrets = [SECRET] }: Parts = {}) {
+async function open (t: { teardown (end: () => void): unknown }, { store = createMemoryStateStore(), relay = createLocalSessionRelay(), now = Date.now, secrets = [SECRET] }: Parts = {}) {
   const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, now })
   const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
   t.teardown(() => {
@@ -90,7 +90,7 @@ t.test('ends when its time is over, remembered or not (324)', async (t) => {
 
 t.test('once ended it opens nowhere: here, on those who hear of it, and on those who start later (324, 325)', async (t) => {
   const store = createMemoryStateStore()
-  const relay = createMemoryRelay()
+  const relay = createLocalSessionRelay()
   const here = await open(t, { store, relay })
   const there = await open(t, { store, relay })
   const token = here.sessions.create(SETTLED, ALICE)
@@ -107,7 +107,7 @@ t.test('once ended it opens nowhere: here, on those who hear of it, and on those
 t.test('is known to have ended also where messages were missed', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: Relay = { send: async () => {}, listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
+  const deaf: SessionRelay = { send: async () => {}, listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
   const here = await open(t, { store })
   const there = await open(t, { store, relay: deaf })
   const token = here.sessions.create(SETTLED, ALICE)

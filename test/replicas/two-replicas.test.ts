@@ -6,6 +6,7 @@ import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createApp } from '../../src/app.ts'
 import { listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { counterModule } from '../helpers/counter-module.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { startPair } from '../helpers/pair.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
@@ -17,26 +18,6 @@ const SECRET = 'the secret that all replicas here have'
 const RANDOM_PART = 'AAAAAAAAAAAAAAAAAAAAAA'
 /** Past this a call counts as hanging. */
 const QUICK_MS = 3000
-
-/** A counter with its four tools. `lifetimes` is the text of members. */
-function counterModule (kind: string, prefix: string, lifetimes: string): string {
-  const tool = (verb: string, run: string) => `
-export const ${verb}Tool = defineTool({
-  name: '${verb}_${kind}', description: 'A tool.', inputSchema: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' } } },
-  run: async ({ id = '', name = '' }, ctx) => ${run}
-})`
-  return `
-import { defineHandle, defineTool } from 'trivet'
-export const handle = defineHandle({
-  kind: '${kind}', prefix: '${prefix}', ${lifetimes}, createdBy: 'create_${kind}',
-  schema: { type: 'object', properties: { names: { type: 'array', items: { type: 'string' } } }, required: ['names'] }
-})
-${tool('create', '(await ctx.handles(handle).create({ names: [] })).id')}
-${tool('read', 'JSON.stringify((await ctx.handles(handle).read(id)).names)')}
-${tool('change', 'JSON.stringify((await ctx.handles(handle).update(id, ({ names }) => { names.push(name) })).names)')}
-${tool('delete', '{ await ctx.handles(handle).delete(id); return "deleted" }')}
-`
-}
 
 const FILES = {
   'tools/list.ts': counterModule('list', 'lst', 'idleTtlMs: 600_000'),

@@ -5,7 +5,7 @@ import { isToolError } from '../../src/authoring/tool-error.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 import { createHandles, type HandleAccess } from '../../src/state/handles.ts'
 import type { HandleKind } from '../../src/state/handle-kind.ts'
-import { createMemoryStateStore } from '../../src/state/memory-state-store.ts'
+import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import { StoreUnavailable, type StateStore } from '../../src/state/state-store.ts'
 
 const HOUR_MS = 3_600_000

@@ -4,8 +4,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../../dispatch/pipeline.ts'
 import { toProtocolError } from '../../dispatch/to-protocol-error.ts'
-import type { Relay } from '../../legacy/relay.ts'
 import { SessionCaller } from '../../legacy/session-caller.ts'
+import type { SessionRelay } from '../../legacy/session-relay.ts'
 import type { Session } from '../../legacy/session.ts'
 import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
 import { isObject, isRequest, isRequestId, isResponse, readMessage, readRequestId, toErrorResponse, type Notification, type Request } from '../../protocol/json-rpc.ts'
@@ -17,7 +17,7 @@ import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
 export interface PostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
   readonly pipeline: Pipeline
-  readonly relay: Relay
+  readonly relay: SessionRelay
   readonly replies: Replies
 }
 

@@ -1,16 +1,16 @@
 // The rest of a call's stream, for a client that was cut off from it: what was logged, and what is still to come.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
+import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
 import { END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
-import type { EventLog, LoggedEvent } from '../../legacy/event-log.ts'
-import type { Relay } from '../../legacy/relay.ts'
+import type { SessionRelay } from '../../legacy/session-relay.ts'
 import { replicaLost } from '../../protocol/errors.ts'
 import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import type { EventStream } from '../event-stream.ts'
 
 export interface ResumedStreamDependencies {
   readonly eventLog: EventLog
-  readonly relay: Relay
+  readonly relay: SessionRelay
   onError (error: unknown): void
 }
 

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { Subscription, type StreamWords } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
 import type { RecentChanges } from '../../legacy/recent-changes.ts'
-import type { Relay, Settings, StreamOpened } from '../../legacy/relay.ts'
+import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
@@ -14,7 +14,7 @@ import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EventStream } from '../event-stream.ts'
 
 export interface SessionStreamsDependencies {
-  readonly relay: Relay
+  readonly relay: SessionRelay
   readonly settings: SessionSettings
   readonly subscriptions: Subscriptions
   readonly changes: RecentChanges
@@ -72,7 +72,7 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
     else announce(open)
   }
 
-  function toFilter ({ uris }: Settings): SubscriptionFilter {
+  function toFilter ({ uris }: SessionSettingsRecord): SubscriptionFilter {
     const lists = isWatching ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } : {}
     return { ...lists, resourceSubscriptions: [...uris] }
   }

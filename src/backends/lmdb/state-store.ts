@@ -1,0 +1,269 @@
+// The store of one machine: a folder that survives restarts and crashes. Processes of the machine may share
+// it.
+
+import { randomBytes } from 'node:crypto'
+import { StoreUnavailable, type StateRecord, type StateStore } from '../../state/state-store.ts'
+import { inTime, toCommitCause } from './deadline.ts'
+import { openLmdbFolder } from './folder.ts'
+import {
+  extended, fromHeader, fromNumbers, toHeader, toId, toOwner, VERSION_BYTES, type Header
+} from './record.ts'
+
+const SWEEP_MS = 30_000
+/** Small, because the event loop waits while one batch is swept. */
+const SWEEP_BATCH = 200
+const WRITE_DEADLINE_MS = 10_000
+const NOTHING = Buffer.alloc(0)
+/** A use is written only where it extends the lifetime by at least this part of the idle lifetime. */
+const EXTENSION_THRESHOLD = 0.01
+
+export interface LmdbStateStoreOptions {
+  /** Stores of different prefixes share a folder and no records. `trivet` by default. */
+  readonly prefix?: string
+  /** The time in milliseconds since the epoch. The system's by default. */
+  readonly now?: () => number
+  /** How often expired records are deleted, in milliseconds. 30,000 by default. */
+  readonly sweepMs?: number
+  /** How long a write may wait for the disk and for other processes, in milliseconds. 10,000 by default. */
+  readonly writeDeadlineMs?: number
+}
+
+/**
+ * Makes the folder where there is none. Throws where it cannot be used. A folder may be open in many
+ * processes, but once in each: opening waits for a write that another store of the same thread could not
+ * finish.
+ */
+export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
+  const { prefix = 'trivet', now = Date.now } = options
+  const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
+  const { root, headers, values, expiries, owners } = openLmdbFolder(folder, prefix)
+  const underWay = new Set<Promise<unknown>>()
+  /** When records were used, until that is written. Headers that are read here are extended by it. */
+  const uses = new Map<string, number>()
+  // Unique among all openings of the folder: a new record must not have the version of a deleted one.
+  const versionPrefix = randomBytes(9).toString('base64url')
+  let versions = 0
+  let isExtending = false
+  let isSweeping = false
+  let closing: Promise<void> | undefined
+
+  const timer = setInterval(() => { if (!isSweeping) track(sweep()) }, sweepMs).unref()
+
+  function refuseWhenClosed (): void {
+    if (closing !== undefined) throw new StoreUnavailable(new Error('the store is closed'))
+  }
+
+  /**
+   * Runs `work` as one transaction, and resolves once its commit is on the disk. Transactions of the same
+   * moment share a commit. A failure inside the transaction fails the shared commit.
+   */
+  async function write<T> (work: () => T): Promise<T> {
+    try {
+      return await track(inTime(root.transaction(work), writeDeadlineMs))
+    } catch (error) {
+      throw new StoreUnavailable(await toCommitCause(error, writeDeadlineMs))
+    }
+  }
+
+  /** Closing waits for what is tracked. */
+  function track<T> (work: Promise<T>): Promise<T> {
+    const forget = () => { underWay.delete(work) }
+    underWay.add(work)
+    work.then(forget, forget)
+    return work
+  }
+
+  function findHeader (id: string): Header | undefined {
+    const bytes = headers.get(id)
+    return bytes === undefined ? undefined : extended(toHeader(bytes), uses.get(id))
+  }
+
+  function findLive (id: string): Header | undefined {
+    const header = findHeader(id)
+    return header !== undefined && now() < header.expiresAt ? header : undefined
+  }
+
+  function put (id: string, bytes: Buffer, header: Omit<Header, 'version'>): StateRecord {
+    const number = (++versions).toString(36)
+    const version = versionPrefix + number.padStart(VERSION_BYTES - versionPrefix.length, '0')
+    headers.put(id, fromHeader({ ...header, version }))
+    values.put(id, bytes)
+    return { value: { bytes }, version, expiresAt: header.expiresAt }
+  }
+
+  function remove (id: string): void {
+    const header = findHeader(id)
+    if (header === undefined) return
+    headers.remove(id)
+    values.remove(id)
+    expiries.remove([header.notedAt, id])
+    const owner = toOwner(id)
+    const { count, earliest } = readOwned(owner)
+    writeOwned(owner, count - 1, earliest)
+  }
+
+  function readOwned (owner: string): { readonly count: number, readonly earliest: number } {
+    const bytes = owners.get(owner)
+    if (bytes === undefined) return { count: 0, earliest: Infinity }
+    return { count: bytes.readDoubleBE(0), earliest: bytes.readDoubleBE(8) }
+  }
+
+  function writeOwned (owner: string, count: number, earliest: number): void {
+    if (count === 0) owners.remove(owner)
+    else owners.put(owner, fromNumbers(count, earliest))
+  }
+
+  function findOwned (owner: string): ReadonlyArray<{ readonly id: string, readonly expiresAt: number }> {
+    const range = headers.getRange({ start: `${owner}/`, end: `${owner}0` })
+    return [...range].map(({ key: id, value }) => {
+      return { id, expiresAt: extended(toHeader(value), uses.get(id)).expiresAt }
+    })
+  }
+
+  /** Checks the records of a full owner only when one of them can have expired since the last check. */
+  function hasRoom (owner: string, limit: number): boolean {
+    const { count, earliest } = readOwned(owner)
+    if (count < limit) return true
+    if (now() < earliest) return false
+    const found = findOwned(owner)
+    const live = found.filter(({ expiresAt }) => now() < expiresAt)
+    for (const { id, expiresAt } of found) if (expiresAt <= now()) remove(id)
+    const next = live.reduce((soonest, { expiresAt }) => Math.min(soonest, expiresAt), Infinity)
+    writeOwned(owner, live.length, next)
+    return live.length < limit
+  }
+
+  /** Reads do not wait for the write. */
+  function noteUse (id: string, usedAt: number): void {
+    uses.set(id, usedAt)
+    if (!isExtending) track(writeUses())
+  }
+
+  async function writeUses (): Promise<void> {
+    isExtending = true
+    while (uses.size > 0) {
+      let written: ReadonlyArray<[string, number]> = []
+      try {
+        await write(() => {
+          written = [...uses]
+          for (const [id] of written) {
+            const header = findHeader(id)
+            if (header !== undefined) headers.put(id, fromHeader(header))
+          }
+        })
+      } catch {
+        // The records keep the lifetimes that they had. The next write reports the problem.
+        uses.clear()
+      }
+      for (const [id, usedAt] of written) if (uses.get(id) === usedAt) uses.delete(id)
+    }
+    isExtending = false
+  }
+
+  async function sweep (): Promise<void> {
+    isSweeping = true
+    try {
+      while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(settle) })
+    } catch {
+      // The next sweep tries again. Until then reads ignore expired records.
+    }
+    isSweeping = false
+  }
+
+  function hasDue (): boolean {
+    return closing === undefined && findDue(1).length > 0
+  }
+
+  function findDue (limit: number): ReadonlyArray<[number, string]> {
+    return [...expiries.getKeys({ end: [now()], limit })]
+  }
+
+  /** Removes an expired record. A record that was used meanwhile is noted again, under its new expiry. */
+  function settle ([notedAt, id]: [number, string]): void {
+    const header = findHeader(id)
+    if (header !== undefined && header.expiresAt <= now()) return remove(id)
+    expiries.remove([notedAt, id])
+    if (header === undefined) return
+    headers.put(id, fromHeader({ ...header, notedAt: header.expiresAt }))
+    expiries.put([header.expiresAt, id], NOTHING)
+  }
+
+  async function close (): Promise<void> {
+    clearInterval(timer)
+    while (underWay.size > 0) await Promise.allSettled(underWay)
+    // Not in time only where another process keeps the folder's lock.
+    await inTime(root.close(), writeDeadlineMs).catch(() => {})
+  }
+
+  return {
+    async create (key, { bytes }, lifetime, limit) {
+      refuseWhenClosed()
+      const id = toId(key)
+      return await write(() => {
+        if (findLive(id) !== undefined) return 'taken'
+        remove(id)
+        if (!hasRoom(key.owner, limit)) return 'full'
+        const { idleMs, endsAt = Infinity } = lifetime
+        const expiresAt = Math.min(now() + idleMs, endsAt)
+        const { count, earliest } = readOwned(key.owner)
+        writeOwned(key.owner, count + 1, Math.min(earliest, expiresAt))
+        expiries.put([expiresAt, id], NOTHING)
+        return put(id, bytes, { idleMs, endsAt, expiresAt, notedAt: expiresAt })
+      })
+    },
+    async read (key) {
+      refuseWhenClosed()
+      const id = toId(key)
+      try {
+        // LMDB keeps a view for a moment, in which newer writes of other processes are missing.
+        root.resetReadTxn()
+        const header = findLive(id)
+        const bytes = header === undefined ? undefined : values.get(id)
+        if (header === undefined || bytes === undefined) return undefined
+        const value = { bytes }
+        const { version, expiresAt } = header
+        const usedAt = now()
+        const extension = extended(header, usedAt)
+        const isSlight = extension.expiresAt - expiresAt < header.idleMs * EXTENSION_THRESHOLD
+        if (isSlight) return { value, version, expiresAt }
+        noteUse(id, usedAt)
+        return { value, version, expiresAt: extension.expiresAt }
+      } catch (error) {
+        throw new StoreUnavailable(error)
+      }
+    },
+    async replace (key, version, { bytes }) {
+      refuseWhenClosed()
+      const id = toId(key)
+      return await write(() => {
+        const header = findLive(id)
+        return header?.version === version ? put(id, bytes, extended(header, now())) : undefined
+      })
+    },
+    async delete (key) {
+      refuseWhenClosed()
+      const id = toId(key)
+      return await write(() => {
+        const found = findLive(id) !== undefined
+        remove(id)
+        return found
+      })
+    },
+    async list (owner) {
+      refuseWhenClosed()
+      try {
+        root.resetReadTxn()
+        const live = findOwned(owner).filter(({ expiresAt }) => now() < expiresAt)
+        return new Map(live.map(({ id, expiresAt }) => [id.slice(owner.length + 1), expiresAt]))
+      } catch (error) {
+        throw new StoreUnavailable(error)
+      }
+    },
+    async check () {
+      refuseWhenClosed()
+      // Writes nothing, but needs what a write needs: the thread that writes, and the folder's lock.
+      await write(() => {})
+    },
+    close: async () => await (closing ??= close())
+  }
+}

@@ -1,0 +1,13 @@
+import type { ChangeEvent } from '../../events/change-event.ts'
+import type { EventBus } from '../../events/event-bus.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
+
+/** The bus of a single process. */
+export function createMemoryEventBus (): EventBus {
+  const listeners = createLocalListeners<ChangeEvent>()
+  return {
+    async publish (event) { listeners.tell(event) },
+    subscribe: (hear) => listeners.add(hear),
+    async close () { listeners.close() }
+  }
+}

@@ -1,0 +1,196 @@
+// Texts to all other processes that have the same channel of Redis open. Redis keeps no text for a process
+// that is away, so the channel also reports when texts may have been lost.
+
+import { randomUUID } from 'node:crypto'
+import { toRedisError } from './redis-error.ts'
+
+/** A connection to one server, or to a cluster. */
+export interface RedisPublisher {
+  readonly isCluster: boolean
+  publish (channel: string, message: string): Promise<unknown>
+  spublish (channel: string, message: string): Promise<unknown>
+}
+
+export interface RedisSubscriber {
+  readonly isCluster: boolean
+  readonly status: string
+  subscribe (channel: string): Promise<unknown>
+  ssubscribe (channel: string): Promise<unknown>
+  on (event: string, listener: (channel: string, message: string) => void): unknown
+  off (event: string, listener: (channel: string, message: string) => void): unknown
+  disconnect (reconnect: boolean): void
+}
+
+export interface RedisChannelClients {
+  readonly commands: RedisPublisher
+  readonly subscriber: RedisSubscriber
+}
+
+/** What may have been lost: texts of others (`isMissed`), texts of this process (`isUnsent`). */
+export interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
+
+export interface RedisChannelListener {
+  onMessage (text: string): void
+  /** Texts come through again after an interruption. */
+  onRestored (gap: Gap): void
+  onError (error: unknown): void
+}
+
+export interface RedisChannel {
+  /** Rejects where Redis did not confirm the text. */
+  send (text: string): Promise<void>
+  close (): void
+}
+
+/** After these events texts may have been lost. All but `close` are of a cluster. */
+const INTERRUPTIONS = ['close', '-node', '-subscriber', 'subscribersReady']
+/** A probe is a text that a channel sends to itself. */
+const PROBE_EVERY_MS = 5000
+/** The same during an interruption. */
+const PROBE_EVERY_IN_GAP_MS = 200
+/** A subscriber that seems connected, but has not heard a probe for this time, connects again. */
+const MAX_SILENCE_MS = 10_000
+const OPEN_TIMEOUT_MS = 5000
+
+/**
+ * Resolves once the channel hears its own probe, and rejects where it does not in time. Probes go on
+ * afterwards: a connection that is up proves neither that it is subscribed nor that it is not half-open.
+ */
+export async function openRedisChannel (
+  { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
+): Promise<RedisChannel> {
+  const { onMessage, onRestored, onError } = listener
+  const origin = randomUUID()
+  const heardEvent = subscriber.isCluster ? 'smessage' : 'message'
+  let gap: Gap = { isMissed: true, isUnsent: false }
+  let isClosed = false
+  let isSubscribed = false
+  let onFirstHeard: (() => void) | undefined
+  let lastProbe = 0
+  /** Probes up to this one prove nothing: they were sent before the interruption. */
+  let lastProbeBeforeGap = 0
+  let silentSince = performance.now()
+  let lastError: Error | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  async function publish (text: string): Promise<void> {
+    const message = `${origin} ${text}`
+    try {
+      await (commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message))
+    } catch (error) {
+      throw toRedisError(error)
+    }
+  }
+
+  function probe (): void {
+    if (isClosed) return
+    schedule()
+    if (subscriber.status === 'ready' && performance.now() - silentSince > MAX_SILENCE_MS) {
+      silentSince = performance.now()
+      interrupt()
+      subscriber.disconnect(true)
+    }
+    // The connection reports that Redis is away.
+    publish(`?${++lastProbe}`).catch(() => {})
+  }
+
+  function schedule (): void {
+    clearTimeout(timer)
+    if (!isClosed) timer = setTimeout(probe, hasGap() ? PROBE_EVERY_IN_GAP_MS : PROBE_EVERY_MS).unref()
+  }
+
+  function widen (by: Partial<Gap>): void {
+    const isNew = !hasGap()
+    gap = { ...gap, ...by }
+    // In an older gap probes are due already: failures that go on must not delay them again and again.
+    if (isNew) schedule()
+  }
+
+  const hasGap = () => gap.isMissed || gap.isUnsent
+
+  function interrupt (): void {
+    lastProbeBeforeGap = lastProbe
+    widen({ isMissed: true })
+  }
+
+  async function subscribe (): Promise<void> {
+    silentSince = performance.now()
+    try {
+      // The subscriber of a cluster keeps its subscriptions by itself.
+      if (!subscriber.isCluster) await subscriber.subscribe(name)
+      else if (!isSubscribed) await subscriber.ssubscribe(name)
+      isSubscribed = true
+      probe()
+    } catch (error) {
+      lastError = toRedisError(error)
+      throw lastError
+    }
+  }
+
+  function hear (channel: string, message: string): void {
+    if (channel !== name) return
+    const end = message.indexOf(' ')
+    const [from, text] = [message.slice(0, end), message.slice(end + 1)]
+    if (from === origin) hearOwn(text)
+    else if (!text.startsWith('?')) onMessage(text)
+  }
+
+  function hearOwn (text: string): void {
+    if (!text.startsWith('?')) return
+    silentSince = performance.now()
+    if (Number(text.slice(1)) <= lastProbeBeforeGap) return
+    const over = gap
+    gap = { isMissed: false, isUnsent: false }
+    if (onFirstHeard !== undefined) onFirstHeard()
+    else if (over.isMissed || over.isUnsent) onRestored(over)
+  }
+
+  const onReady = () => { subscribe().catch(onError) }
+
+  function close (): void {
+    isClosed = true
+    clearTimeout(timer)
+    subscriber.off(heardEvent, hear)
+    subscriber.off('ready', onReady)
+    for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
+  }
+
+  function unheard (): Error {
+    const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
+    return new Error(`the channel ${name} of Redis was not heard within ${OPEN_TIMEOUT_MS} ms`, { cause })
+  }
+
+  async function open (): Promise<void> {
+    let late: NodeJS.Timeout | undefined
+    try {
+      await new Promise<void>((resolve, reject) => {
+        onFirstHeard = resolve
+        late = setTimeout(() => reject(unheard()), OPEN_TIMEOUT_MS)
+        subscriber.on(heardEvent, hear)
+        subscriber.on('ready', onReady)
+        for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
+        if (subscriber.status === 'ready') onReady()
+        schedule()
+      })
+    } catch (error) {
+      close()
+      throw error
+    } finally {
+      onFirstHeard = undefined
+      clearTimeout(late)
+    }
+  }
+
+  await open()
+  return {
+    async send (text) {
+      try {
+        await publish(text)
+      } catch (error) {
+        widen({ isUnsent: true })
+        throw error
+      }
+    },
+    close
+  }
+}

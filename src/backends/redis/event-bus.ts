@@ -1,0 +1,84 @@
+// The bus of many replicas, over a channel of Redis.
+
+import type { ChangeEvent } from '../../events/change-event.ts'
+import type { EventBus } from '../../events/event-bus.ts'
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import { openRedisChannel, type RedisChannelClients } from './channel.ts'
+import { readObject } from './message.ts'
+
+const MISSED: ChangeEvent = { type: 'events-missed' }
+
+export interface RedisEventBusOptions {
+  /** The name of the channel. */
+  readonly channel: string
+  /**
+   * Told of events that were not handed over, of messages that are no events, and of listeners that failed.
+   */
+  onError (error: unknown): void
+}
+
+/**
+ * Resolves once events come through, and rejects where they do not in time. Closing the bus does not close
+ * the clients. `publish` does not fail in an outage: the listeners of this process are told at once, and all
+ * others are told afterwards that they missed something.
+ */
+export async function openRedisEventBus (
+  clients: RedisChannelClients, { channel: name, onError }: RedisEventBusOptions
+): Promise<EventBus> {
+  const listeners = createLocalListeners<ChangeEvent>()
+  let closed = false
+
+  const channel = await openRedisChannel(clients, name, {
+    onMessage: (text) => guard(() => listeners.tell(readEvent(text, name))),
+    onRestored ({ isMissed, isUnsent }) {
+      if (isMissed) guard(() => listeners.tell(MISSED))
+      if (isUnsent) handOver(MISSED).catch(onError)
+    },
+    onError
+  })
+
+  function guard (work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  async function handOver (event: ChangeEvent): Promise<void> {
+    await channel.send(JSON.stringify(event)).catch(onError)
+  }
+
+  return {
+    async publish (event) {
+      if (closed) return
+      // Before the listeners are told, so that one that fails keeps nothing from the other replicas.
+      const handedOver = handOver(event)
+      try {
+        listeners.tell(event)
+      } finally {
+        await handedOver
+      }
+    },
+    subscribe: (hear) => listeners.add(hear),
+    async close () {
+      closed = true
+      channel.close()
+      listeners.close()
+    }
+  }
+}
+
+function readEvent (text: string, channel: string): ChangeEvent {
+  const { type, uri, owner } = readObject(text, channel)
+  switch (type) {
+    case 'tools-changed':
+    case 'prompts-changed':
+    case 'resources-changed':
+    case 'events-missed': return { type }
+    case 'resource-updated': {
+      if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
+    }
+  }
+  throw new TypeError(`a message on ${channel} is no event of this release`)
+}

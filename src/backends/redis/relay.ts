@@ -1,0 +1,70 @@
+// The relay of many replicas, over a channel of Redis.
+
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import type { Relay, RelayMessage } from '../../events/relay.ts'
+import { openRedisChannel, type RedisChannelClients } from './channel.ts'
+import { readObject } from './message.ts'
+
+export interface RedisRelayOptions {
+  /** The name of the channel. */
+  readonly channel: string
+  /**
+   * Told of texts that are no messages, and of listeners that failed to hear the message of another replica.
+   */
+  onError (error: unknown): void
+}
+
+/**
+ * Resolves once messages come through, and rejects where they do not in time. Closing the relay does not
+ * close the clients.
+ */
+export async function openRedisRelay (
+  clients: RedisChannelClients, { channel: name, onError }: RedisRelayOptions
+): Promise<Relay> {
+  const listeners = createLocalListeners<RelayMessage>()
+  const missListeners = createLocalListeners<undefined>()
+  let closed = false
+
+  const channel = await openRedisChannel(clients, name, {
+    onMessage: (text) => guard(() => listeners.tell(readRelayMessage(text, name))),
+    onRestored: () => guard(() => missListeners.tell(undefined)),
+    onError
+  })
+
+  function guard (work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  return {
+    async send (message) {
+      if (closed) return
+      const text = JSON.stringify(message)
+      try {
+        listeners.tell(message)
+      } finally {
+        // Sent even so: a listener that fails keeps nothing from the other replicas.
+        await channel.send(text)
+      }
+    },
+    listen (hear, onMissed = () => {}) {
+      const stops = [listeners.add(hear), missListeners.add(onMissed)]
+      return () => { for (const stop of stops) stop() }
+    },
+    async close () {
+      closed = true
+      channel.close()
+      listeners.close()
+      missListeners.close()
+    }
+  }
+}
+
+function readRelayMessage (text: string, channel: string): RelayMessage {
+  const { type, ...members } = readObject(text, channel)
+  if (typeof type !== 'string') throw new TypeError(`a message on ${channel} has no type`)
+  return { ...members, type }
+}

@@ -1,0 +1,135 @@
+// The scripts that change what is kept in Redis. Each is atomic: no other command runs between its steps.
+
+/**
+ * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, or
+ * ''. KEYS[2] is a sorted set of the names of the owner's live records, by when they expire. Times are
+ * milliseconds, by the clock of Redis.
+ *
+ * The value is written before all else: Redis checks memory only before a script's first write. The sorted
+ * set serves the limit and the list alone, so it is written last and by `pcall`: its failure does not fail
+ * the operation.
+ *
+ * Callers wait for writes, so a use soon after another writes nothing: each write gives the record a
+ * hundredth of its idle lifetime more, a minute at most, and a use extends it only once less than the idle
+ * lifetime is left.
+ */
+const PRELUDE = `
+local function clock ()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function keep (name, idle, ends)
+  local last = tonumber(ends) or math.huge
+  -- Read before the clock, so that the sum of both is never too early.
+  local left = redis.call('PTTL', KEYS[1])
+  local now = clock()
+  -- Negative for a new record, which does not expire yet.
+  if left >= 0 and now + left >= math.min(now + tonumber(idle), last) then
+    -- Removes nothing, but a replica refuses it: a server that is no master any more may have old values.
+    redis.call('HDEL', KEYS[1], '')
+    return now + left
+  end
+  local expires = math.min(now + tonumber(idle) + math.min(math.floor(idle / 100), 60000), last)
+  local text = string.format('%.0f', expires)
+  redis.call('PEXPIREAT', KEYS[1], text)
+  redis.pcall('ZADD', KEYS[2], text, name)
+  local latest = redis.pcall('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
+  if latest[2] then redis.pcall('PEXPIREAT', KEYS[2], latest[2]) end
+  return expires
+end
+`
+
+export const TAKEN = -1
+export const FULL = -2
+
+/**
+ * ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, TAKEN or FULL.
+ *
+ * Redis may evict a record and leave its name in the sorted set. A full owner is searched for such names, a
+ * hundred of them at each attempt: an owner may have millions, and other commands wait for the script.
+ */
+export const CREATE = `${PRELUDE}
+local function findLost (name, now, live)
+  local lost = {}
+  local last = redis.call('ZCARD', KEYS[2]) - 1
+  local first = last + 1 - live
+  if live > 100 then first = first + redis.call('TIME')[2] % (live - 99) end
+  for _, other in ipairs(redis.call('ZRANGE', KEYS[2], first, math.min(first + 99, last))) do
+    if other ~= name and redis.call('EXISTS', KEYS[2] .. ':' .. other) == 0 then lost[#lost + 1] = other end
+  end
+  local expires = redis.call('ZSCORE', KEYS[2], name)
+  if expires and tonumber(expires) > now then lost[#lost + 1] = name end
+  return lost
+end
+
+if redis.call('EXISTS', KEYS[1]) == 1 then return ${TAKEN} end
+local now = clock()
+local limit = tonumber(ARGV[6])
+local live = redis.call('ZCOUNT', KEYS[2], '(' .. now, '+inf')
+local lost = {}
+if live >= limit then lost = findLost(ARGV[1], now, live) end
+local isFull = live - #lost >= limit
+if not isFull then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', ARGV[4], 'e', ARGV[5]) end
+if #lost > 0 then redis.pcall('ZREM', KEYS[2], unpack(lost)) end
+if isFull then return ${FULL} end
+redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+return keep(ARGV[1], ARGV[4], ARGV[5])
+`
+
+/** ARGV: name. Returns value, version and when it expires, or nil. */
+export const READ = `${PRELUDE}
+local record = redis.call('HMGET', KEYS[1], 'v', 'n', 'i', 'e')
+if not record[1] then return false end
+return { record[1], record[2], keep(ARGV[1], record[3], record[4]) }
+`
+
+/** ARGV: name, the current version, value, the next version. Returns when it expires, or nil. */
+export const REPLACE = `${PRELUDE}
+local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
+if record[1] ~= ARGV[2] then return false end
+redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
+return keep(ARGV[1], record[2], record[3])
+`
+
+/**
+ * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by when its
+ * record expires. Names whose records Redis has evicted are left out: EXISTS counts all records of the page
+ * at once, and each record is looked at only where some are missing.
+ */
+export const LIST = `${PRELUDE}
+local page = redis.call('ZSCAN', KEYS[2], ARGV[2], 'COUNT', 1000)
+local now = clock()
+local found, keys = {}, {}
+for at = 1, #page[2], 2 do
+  if tonumber(page[2][at + 1]) > now then
+    found[#found + 1] = at
+    keys[#keys + 1] = KEYS[2] .. ':' .. page[2][at]
+  end
+end
+local live = { page[1] }
+local areAll = #keys == 0 or redis.call('EXISTS', unpack(keys)) == #keys
+for index, at in ipairs(found) do
+  if areAll or redis.call('EXISTS', keys[index]) == 1 then
+    live[#live + 1] = page[2][at]
+    live[#live + 1] = page[2][at + 1]
+  end
+end
+return live
+`
+
+/** ARGV: name. Returns 1 or 0. */
+export const DELETE = `
+local deleted = redis.call('DEL', KEYS[1])
+redis.pcall('ZREM', KEYS[2], ARGV[1])
+return deleted
+`
+
+/**
+ * KEYS[1] is a stream. ARGV: how many events it keeps, id, text, lifetime. A stream never exists without a
+ * lifetime.
+ */
+export const APPEND = `
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[2], 'e', ARGV[3])
+return redis.call('PEXPIRE', KEYS[1], ARGV[4])
+`

@@ -1,0 +1,143 @@
+// Records in Redis or Valkey: a hash for each record, which expires by itself, and a sorted set for each
+// owner.
+
+import { createHash, randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import {
+  StoreUnavailable, type StateKey, type StateRecord, type StateStore
+} from '../../state/state-store.ts'
+import { toRedisError } from './redis-error.ts'
+import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
+
+type Argument = string | number | Buffer
+
+/** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
+export interface RedisCommands {
+  callBuffer (command: string, ...args: Argument[]): Promise<unknown>
+  ping (): Promise<unknown>
+  /** Absent where there is more than one. */
+  readonly stream?: Pick<Writable, 'cork' | 'uncork'>
+}
+
+interface Script { readonly text: string, readonly sha: string }
+
+const SCRIPTS = {
+  create: toScript(CREATE),
+  read: toScript(READ),
+  replace: toScript(REPLACE),
+  delete: toScript(DELETE),
+  list: toScript(LIST)
+}
+
+export interface RedisStateStoreOptions {
+  /** Begins the name of every key. */
+  readonly prefix: string
+}
+
+/** Closing the store does not close the client. */
+export function openRedisStateStore (client: RedisCommands, { prefix }: RedisStateStoreOptions): StateStore {
+  const underWay = new Set<Promise<unknown>>()
+  let closed = false
+  let isGathering = false
+
+  /**
+   * Commands of one turn of the event loop leave in one write: a write costs as much as the rest of a
+   * command.
+   */
+  function gather ({ stream }: RedisCommands): void {
+    if (isGathering || stream === undefined) return
+    isGathering = true
+    stream.cork()
+    setImmediate(() => {
+      isGathering = false
+      stream.uncork()
+    })
+  }
+
+  /** Whatever fails on the way to Redis, in Redis or on the way back is a StoreUnavailable. */
+  async function attempt<T> (work: () => Promise<T>): Promise<T> {
+    if (closed) throw new StoreUnavailable(new Error('the store is closed'))
+    const promise = work()
+    underWay.add(promise)
+    try {
+      return await promise
+    } catch (error) {
+      throw new StoreUnavailable(toRedisError(error))
+    } finally {
+      underWay.delete(promise)
+    }
+  }
+
+  async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
+    // A cluster places a key by the part in braces: all keys of one owner are on one node.
+    const live = `${prefix}:{${owner}}`
+    gather(client)
+    const parts = [2, `${live}:${name}`, live, name, ...args]
+    try {
+      return await client.callBuffer('EVALSHA', script.sha, ...parts)
+    } catch (error) {
+      // A server that does not know the script has done nothing.
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return await client.callBuffer('EVAL', script.text, ...parts)
+    }
+  }
+
+  return {
+    create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
+      // Random, so that no version of a deleted record is the version of a new one.
+      const version = randomUUID()
+      const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
+      if (reply === TAKEN) return 'taken'
+      if (reply === FULL) return 'full'
+      return { value, version, expiresAt: readNumber(reply) }
+    }),
+    read: async (key) => await attempt(async () => {
+      const reply = await run(SCRIPTS.read, key)
+      return reply === null ? undefined : readRecord(reply)
+    }),
+    replace: async (key, version, value) => await attempt(async () => {
+      const next = randomUUID()
+      const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
+      return reply === null ? undefined : { value, version: next, expiresAt: readNumber(reply) }
+    }),
+    delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
+    list: async (owner) => await attempt(async () => {
+      const expiries = new Map<string, number>()
+      let cursor = '0'
+      do {
+        // In pages: a script keeps all other commands waiting.
+        const page = readTexts(await run(SCRIPTS.list, { owner, name: '' }, cursor))
+        for (let at = 1; at < page.length; at += 2) expiries.set(page[at] ?? '', Number(page[at + 1]))
+        cursor = page[0] ?? '0'
+      } while (cursor !== '0')
+      return expiries
+    }),
+    check: async () => await attempt(async () => { await client.ping() }),
+    async close () {
+      closed = true
+      await Promise.allSettled(underWay)
+    }
+  }
+}
+
+function toScript (text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}
+
+function readNumber (reply: unknown): number {
+  if (typeof reply !== 'number') throw new TypeError('Redis answered with something else than a number')
+  return reply
+}
+
+function readTexts (reply: unknown): string[] {
+  if (!Array.isArray(reply)) throw new TypeError('Redis answered with something else than a list')
+  return reply.map(String)
+}
+
+function readRecord (reply: unknown): StateRecord {
+  const [bytes, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
+  if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) {
+    throw new TypeError('Redis answered with something else than a record')
+  }
+  return { value: { bytes }, version: version.toString(), expiresAt: readNumber(expiresAt) }
+}

@@ -1,0 +1,134 @@
+// Tokens that clients carry for the service. Only a process with the secret can read or make one. A token
+// opens only for the purpose that it was made for.
+
+import {
+  createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject
+} from 'node:crypto'
+
+export interface Sealer {
+  /**
+   * A token of URL-safe characters. It opens only for the same purpose and the same `bound`, and only before
+   * `expiresAt`, in milliseconds since the epoch.
+   */
+  seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string
+  /**
+   * The bytes that were sealed; `undefined` for a token that does not open, for whichever reason. Never
+   * throws.
+   */
+  open (purpose: string, bound: string, token: string): Buffer | undefined
+}
+
+export interface SealerOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+  /** Called once, before the first token is sealed under a random secret, which no other process has. */
+  readonly onEphemeral?: () => void
+}
+
+interface Key { readonly id: string, readonly key: KeyObject }
+
+/** The keys of one purpose: the first one seals, all of them open. */
+interface KeyRing { readonly first: Key, readonly byId: ReadonlyMap<string, Key> }
+
+const SALT = 'trivet'
+const KEY_ID_BYTES = 6
+const KEY_ID_LENGTH = 8
+// 96 random bits: a secret must be replaced before it has sealed 2^32 tokens for one purpose.
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const EXPIRY_BYTES = 6
+
+/**
+ * The first secret seals and all of them open, so that secrets can be replaced one after the other. Without
+ * secrets the sealer makes a random one.
+ */
+export function createSealer (secrets: readonly string[] | undefined, options: SealerOptions = {}): Sealer {
+  const { now = Date.now, onEphemeral = () => {} } = options
+  if (secrets !== undefined && (secrets.length === 0 || secrets.includes(''))) {
+    throw new Error(
+      'The sealer needs at least one secret, and none may be empty; leave them undefined for a random one'
+    )
+  }
+  const master = secrets ?? [randomBytes(32).toString('base64url')]
+  const rings = new Map<string, KeyRing>()
+  let isAnnounced = secrets !== undefined
+
+  /** Derived once for each purpose. */
+  function ringOf (purpose: string): KeyRing {
+    let ring = rings.get(purpose)
+    if (ring === undefined) {
+      ring = toKeyRing(master.map((secret) => deriveKey(secret, purpose)))
+      rings.set(purpose, ring)
+    }
+    return ring
+  }
+
+  return {
+    seal (purpose, bound, bytes, expiresAt) {
+      if (!isAnnounced) {
+        isAnnounced = true
+        onEphemeral()
+      }
+      const { id, key } = ringOf(purpose).first
+      const iv = randomBytes(IV_BYTES)
+      const expiry = Buffer.allocUnsafe(EXPIRY_BYTES)
+      expiry.writeUIntBE(expiresAt, 0, EXPIRY_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+      cipher.setAAD(toAssociatedData(id, purpose, bound))
+      const encrypted = [cipher.update(expiry), cipher.update(bytes), cipher.final()]
+      const sealed = Buffer.concat([iv, ...encrypted, cipher.getAuthTag()])
+      return `${id}.${sealed.toString('base64url')}`
+    },
+
+    open (purpose, bound, token) {
+      const key = ringOf(purpose).byId.get(token.slice(0, KEY_ID_LENGTH))
+      if (key === undefined || token[KEY_ID_LENGTH] !== '.') return undefined
+      const sealed = fromBase64Url(token.slice(KEY_ID_LENGTH + 1))
+      if (sealed === undefined || sealed.length < IV_BYTES + EXPIRY_BYTES + TAG_BYTES) return undefined
+      const opened = decrypt(key, toAssociatedData(key.id, purpose, bound), sealed)
+      if (opened === undefined || opened.readUIntBE(0, EXPIRY_BYTES) <= now()) return undefined
+      return opened.subarray(EXPIRY_BYTES)
+    }
+  }
+}
+
+function toKeyRing (keys: readonly Key[]): KeyRing {
+  const [first] = keys
+  if (first === undefined) throw new Error('no keys')
+  return { first, byId: new Map(keys.map((key) => [key.id, key])) }
+}
+
+function deriveKey (secret: string, purpose: string): Key {
+  const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, SALT, info, bytes))
+  const id = derive('key id', KEY_ID_BYTES).toString('base64url')
+  return { id, key: createSecretKey(derive(`key for ${purpose}`, 32)) }
+}
+
+/** JSON keeps the parts apart, and escapes half of a surrogate pair, which UTF-8 would replace. */
+function toAssociatedData (keyId: string, purpose: string, bound: string): Buffer {
+  return Buffer.from(JSON.stringify([keyId, purpose, bound]))
+}
+
+/**
+ * Node's decoder skips unknown characters, so that many texts decode to the same bytes. Only one of them is
+ * accepted.
+ */
+function fromBase64Url (text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function decrypt ({ key }: Key, associatedData: Buffer, sealed: Buffer): Buffer | undefined {
+  const iv = sealed.subarray(0, IV_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+  decipher.setAAD(associatedData)
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+  const opened = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+  try {
+    decipher.final()
+  } catch {
+    // `final` throws for one reason alone: the bytes are not what was sealed.
+    return undefined
+  }
+  return opened
+}

@@ -1,0 +1,12 @@
+import t from 'tap'
+import { createOutageLog } from '../../src/backends/outage-log.ts'
+
+t.test('an outage is one line, and one more for as long as it lasts', async (t) => {
+  const lines: object[] = []
+  let time = 0
+  const log = { warn: (fields: object, message: string) => lines.push({ ...fields, message }) }
+  const tell = createOutageLog({ log, message: 'away', repeatMs: 1000, now: () => time })
+  const err = new Error('refused')
+  for (let attempt = 0; attempt < 21; attempt++, time += 100) tell(err)
+  t.strictSame(lines, [1, 10, 10].map((failures) => ({ err, failures, message: 'away' })))
+})

@@ -1,0 +1,100 @@
+import t, { type Test } from 'tap'
+import { openRedis } from '../../../src/backends/redis/connection.ts'
+import { openRedisRelay } from '../../../src/backends/redis/relay.ts'
+import type { Relay, RelayMessage } from '../../../src/events/relay.ts'
+import { checkRelay } from '../../contracts/relay-contract.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+
+async function connect (t: Test, url: string, onError: (error: unknown) => void = () => {}): Promise<Relay> {
+  const redis = openRedis(url, { onError () {} })
+  t.teardown(async () => await redis.close())
+  await redis.ready(5000)
+  const relay = await openRedisRelay(redis, { channel: 'trivet:sessions', onError })
+  t.teardown(async () => await relay.close())
+  return relay
+}
+
+interface Listening { readonly heard: RelayMessage[], readonly missed: () => number }
+
+function listen (relay: Relay): Listening {
+  const heard: RelayMessage[] = []
+  let missed = 0
+  relay.listen((message) => { heard.push(message) }, () => { missed++ })
+  return { heard, missed: () => missed }
+}
+
+const numbered = (number: number): RelayMessage => ({ type: 'test-numbered', number })
+
+if (hasRedisServer(t)) {
+  const server = await startRedisServer(t)
+
+  checkRelay(t, async () => await connect(t, server.url))
+
+  t.test('each message reaches every replica once and in order, and is no echo to its own', async (t) => {
+    const [here, there] = [await connect(t, server.url), await connect(t, server.url)]
+    const [hears, hearsThere] = [listen(here), listen(there)]
+    const messages = Array.from({ length: 100 }, (_, index) => numbered(index))
+    for (const message of messages) await here.send(message)
+    await there.send({ type: 'last' })
+    await until(() => hears.heard.length > 100 && hearsThere.heard.length > 100, 'all messages')
+    t.strictSame(hears.heard, [...messages, { type: 'last' }])
+    t.strictSame(hearsThere.heard.filter(({ type }) => type !== 'last'), messages)
+    t.equal(hearsThere.heard.length, 101)
+  })
+
+  t.test('what is no message is nothing to the listeners, and is reported without its text', async (t) => {
+    const errors: unknown[] = []
+    const { heard } = listen(await connect(t, server.url, (error) => { errors.push(error) }))
+    const odd = [
+      '', 'canary', 'x canary', 'x "canary"', 'x null',
+      'x ["canary"]', 'x {"canary":1}', 'x {"type":{"canary":1}}'
+    ]
+    for (const text of odd) await server.cli('publish', 'trivet:sessions', text)
+    await server.cli('publish', 'trivet:sessions', 'x {"type":"of a later release","more":[1]}')
+    await until(() => heard.length > 0, 'the message after them')
+    t.strictSame(heard, [{ type: 'of a later release', more: [1] }])
+    t.equal(errors.length, odd.length)
+    const message = /^a message on trivet:sessions (?!.*canary)/
+    for (const error of errors) t.match(error, { name: 'TypeError', message })
+  })
+
+  t.test('a listener that fails keeps nothing from other replicas, and fails no sender there', async (t) => {
+    const errors: unknown[] = []
+    const here = await connect(t, server.url)
+    const there = await connect(t, server.url, (error) => { errors.push(error) })
+    const fail = () => { throw new Error('a listener of the test fails') }
+    const stop = here.listen(fail)
+    there.listen(fail)
+    const { heard } = listen(there)
+    await t.rejects(here.send(numbered(1)))
+    stop()
+    await t.resolves(here.send(numbered(2)))
+    await until(() => heard.length === 2, 'both messages')
+    t.strictSame(heard, [numbered(1), numbered(2)])
+    t.match(errors, [{ name: 'AggregateError' }, { name: 'AggregateError' }])
+  })
+
+  t.test('without Redis sending fails, and all are told afterwards', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
+    const [hears, hearsThere] = [listen(here), listen(there)]
+    await own.kill()
+    await t.rejects(within(here.send(numbered(1)), 'an answer without Redis', 2500))
+    t.strictSame(hears.heard, [numbered(1)], 'its own replica has it all the same')
+    await own.restart()
+    await until(() => hears.missed() > 0 && hearsThere.missed() > 0, 'both to be told', 10_000)
+    await here.send(numbered(2))
+    await until(() => hearsThere.heard.length > 0, 'a message after the outage')
+    t.strictSame(hearsThere.heard, [numbered(2)])
+  })
+
+  t.test('a message that cannot be JSON is refused before anybody hears it', async (t) => {
+    const relay = await connect(t, server.url)
+    const { heard } = listen(relay)
+    let nested: unknown = []
+    for (let depth = 0; depth < 10_000; depth++) nested = [nested]
+    await t.rejects(relay.send({ type: 'nested', nested }), RangeError)
+    t.strictSame(heard, [])
+  })
+}

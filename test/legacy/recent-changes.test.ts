@@ -1,0 +1,42 @@
+// What has changed lately, for clients that were away.
+
+import t from 'tap'
+import type { EventBus } from '../../src/events/event-bus.ts'
+import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
+import { createRecentChanges } from '../../src/legacy/recent-changes.ts'
+
+t.test('recent changes', async (t) => {
+  let now = 1_000_000
+  const bus: EventBus = createMemoryEventBus()
+  const changes = createRecentChanges(bus, () => now)
+  t.teardown(() => changes.close())
+  const publish = async (uri: string) => await bus.publish({ type: 'resource-updated', uri })
+
+  t.test('of what was before the service began, anything may have changed', async (t) => {
+    t.strictSame(changes.since(now - 1), [{ type: 'events-missed' }])
+    t.strictSame(changes.since(0), [{ type: 'events-missed' }])
+  })
+
+  t.test('are told from a little before the client says, since clocks differ', async (t) => {
+    now += 60_000
+    await publish('test:a')
+    now += 60_000
+    await publish('test:b')
+    await new Promise(setImmediate)
+    t.strictSame(changes.since(now), [{ type: 'resource-updated', uri: 'test:b' }])
+    const both = ['test:a', 'test:b'].map((uri) => ({ type: 'resource-updated', uri }))
+    t.strictSame(changes.since(now - 60_000), both)
+    t.strictSame(changes.since(now + 10_000), [])
+  })
+
+  t.test('past a thousand nothing is pretended', async (t) => {
+    now += 60_000
+    for (let count = 0; count < 1001; count++) {
+      now++
+      await publish(`test:${count}`)
+    }
+    await new Promise(setImmediate)
+    t.strictSame(changes.since(now - 10_000), [{ type: 'events-missed' }])
+    t.equal(changes.since(now + 4999).length, 2)
+  })
+})
