@@ -153,7 +153,7 @@ t.test('reports every complaint at once, each with file, place and rule', async 
   const complaints = await problemsOf(t, files)
   t.match(complaints, [
     { file: 'server.yaml', place: '', rule: /nmae/ },
-    { file: 'tools/broken.ts', place: /line \d/, rule: /Unexpected token/ },
+    { file: 'tools/broken.ts', place: 'line 3', rule: 'Unexpected end of file' },
     { file: 'prompts/p.md', place: /line \d/, rule: String },
     { file: 'tools/lists.ts', place: 'all[1]', rule: /^name: must match pattern/ },
     { file: 'tools/schema.ts', place: 'inputSchema', rule: '/properties/a/minLength must be integer' },

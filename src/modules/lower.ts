@@ -1,0 +1,59 @@
+// The syntax that has no JavaScript of the same shape: enums, namespaces, parameter properties, JSX, decorators, and
+// `using` where the engine has none. The result is laid out on the lines of the author.
+
+import { extname } from 'node:path'
+import { Script } from 'node:vm'
+import { transform, type Loader, type Message, type TransformFailure } from 'esbuild'
+import { keepLines } from './keep-lines.ts'
+import { syntaxError } from './syntax-error.ts'
+
+const LOADERS: { readonly [extension: string]: Loader } = { '.ts': 'ts', '.mts': 'ts', '.cts': 'ts', '.tsx': 'tsx', '.jsx': 'jsx' }
+
+const OPTIONS = {
+  format: 'esm',
+  target: 'esnext',
+  jsx: 'automatic',
+  // Where a function or class is given another name in the code, it keeps its own.
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+  sourcemap: 'external',
+  sourcesContent: false
+} as const
+
+/** Whether this engine knows `using`. */
+export const hasUsing = compiles('{ using a = null }')
+
+/** Throws a SyntaxError that has a place. */
+export async function lower (source: string, file: string): Promise<string> {
+  const options = { ...OPTIONS, loader: LOADERS[extname(file)] ?? 'js', supported: { decorators: false, using: hasUsing } }
+  try {
+    // A text without imports and exports would be read as a script, by the rules of scripts.
+    const { code, map, warnings } = await transform(`${source}\nexport {}`, options)
+    const requireCall = warnings.find(({ id }) => id === 'unsupported-require-call')
+    if (requireCall !== undefined) throw failure('"import … = require()" is for CommonJS; write "import … from" instead', requireCall, file)
+    return keepLines(code, map)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    // At the end of the text the error would be about what was added.
+    const alone = await transform(source, options).catch((aloneError: unknown) => aloneError)
+    const [first] = isFailure(alone) ? alone.errors : error.errors
+    throw failure(first?.text ?? error.message, first, file)
+  }
+}
+
+function failure (message: string, at: Message | undefined, file: string): SyntaxError {
+  return syntaxError(message, { file, line: at?.location?.line ?? 1, column: at?.location?.column ?? 0 })
+}
+
+function isFailure (error: unknown): error is TransformFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
+}
+
+function compiles (code: string): boolean {
+  try {
+    return new Script(code) instanceof Script
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,20 @@
+// Errors that a module has before any of it runs.
+
+/** A line counts from 1, a column from 0. */
+export interface Place { readonly file: string, readonly line: number, readonly column: number }
+
+/** Its stack names the author's file. `loc` says the same to programs. */
+export function syntaxError (message: string, place: Place): SyntaxError {
+  return placed(new SyntaxError(message), place)
+}
+
+/** An error with a code, as Node's own loader throws it. */
+export function loadError (ErrorType: ErrorConstructor, code: string, message: string, place?: Place): Error {
+  const error = Object.assign(new ErrorType(message), { code })
+  return place === undefined ? error : placed(error, place)
+}
+
+export function placed<E extends Error> (error: E, { file, line, column }: Place): E {
+  error.stack = `${error.name}: ${error.message}\n    at ${file}:${line}:${column + 1}`
+  return Object.assign(error, { loc: { line, column } })
+}
