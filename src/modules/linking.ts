@@ -2,15 +2,14 @@
 
 import type { ModuleRecord } from './module-record.ts'
 
-/** Links a module and all that it requests, and returns those that were not linked. Throws a SyntaxError, and links nothing then. */
-export function link (root: ModuleRecord): ModuleRecord[] {
+/** Links a module and all that it requests. Throws a SyntaxError, and links nothing then. */
+export function link (root: ModuleRecord): void {
   const unlinked = postOrder(root, ({ status }) => status === 'unlinked')
   for (const module of unlinked) module.checkBindings()
   for (const module of unlinked) module.instantiate()
   const positions = new Map(unlinked.map((module, index) => [module, index]))
   for (const [index, module] of unlinked.entries()) module.bind((other) => (positions.get(other) ?? -1) >= index)
   for (const module of unlinked) module.status = 'linked'
-  return unlinked
 }
 
 /** A module and all that it requests, each after those that it requests. */

@@ -42,6 +42,9 @@ export interface Loader {
   files (): ReadonlyArray<SourceModule | SyntheticModule>
 }
 
+/** Other files are Node's affair: add-ons, WebAssembly. */
+const MODULE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
+
 export function createLoader (dependencies: LoaderDependencies): Loader {
   const { resolver, provided, compiled, deadlineMs, noteError, hostOf } = dependencies
   const modules = new Map<string, Promise<ModuleRecord>>()
@@ -96,11 +99,14 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     const given = provided[specifier]
     if (given !== undefined) return await once(specifier, async () => await readPackage(specifier, async () => given))
     const url = resolveAt(place, () => resolver.resolve(specifier, importerUrl))
-    if (!resolver.isOwn(url)) return await once(url, async () => await readPackage(url, async () => await importNatively(url, attributes)))
-    const facts = statSync(fileURLToPath(url), { throwIfNoEntry: false })
+    const findPackage = async () => await once(url, async () => await readPackage(url, async () => await importNatively(url, attributes)))
+    if (!resolver.isOwn(url)) return await findPackage()
+    const file = fileURLToPath(url)
+    const facts = statSync(file, { throwIfNoEntry: false })
     if (facts === undefined) throw loadError(Error, 'ERR_MODULE_NOT_FOUND', `imports ${JSON.stringify(specifier)}, which does not exist`, place)
     if (facts.isDirectory()) throw loadError(Error, 'ERR_UNSUPPORTED_DIR_IMPORT', `imports ${JSON.stringify(specifier)}, which is a folder; name a file in it`, place)
-    checkAttributes(attributes, url, extname(fileURLToPath(url)) === '.json')
+    if (!MODULE.test(file)) return await findPackage()
+    checkAttributes(attributes, url, extname(file) === '.json')
     return await once(url, async () => await readFile(url))
   }
 

@@ -7,7 +7,7 @@ import { readAttributes, type Attributes } from './attributes.ts'
 import { createCompiledModules, type CompiledModules } from './compiled-module.ts'
 import { evaluateInOrder } from './evaluate-in-order.ts'
 import { createMeta } from './import-meta.ts'
-import { link } from './linking.ts'
+import { link, postOrder } from './linking.ts'
 import { createLoader } from './loader.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
@@ -67,8 +67,9 @@ export function createModuleGraph ({ root, provided, deadlineMs = DEADLINE_MS, c
   /** `ended` is in an object, so that who waits for the start does not wait for the end. */
   async function start (module: ModuleRecord): Promise<{ readonly ended: Promise<void> }> {
     await loader.findRequested(module)
-    const linked = link(module)
-    await Promise.all(linked.map((record) => record.becomeReady()))
+    link(module)
+    // Who asked first starts first: everybody waits for all.
+    await Promise.all(postOrder(module, ({ status }) => status === 'linked').map((linked) => linked.becomeReady()))
     return await evaluateInOrder(module, deadlineMs)
   }
 

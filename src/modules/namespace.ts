@@ -43,8 +43,7 @@ export function createNamespace (getters: ReadonlyMap<string, Getter>): Namespac
       const current = describe(key)
       return current !== undefined && Object.entries(wanted).every(([field, value]) => field in current && Object.is(value, Reflect.get(current, field)))
     },
-    set: () => false,
-    ownKeys: () => [...names, Symbol.toStringTag]
+    set: () => false
   })
 }
 

@@ -9,12 +9,9 @@ import { moduleResolve } from 'import-meta-resolve'
 export interface Resolver {
   /** The URL. A relative specifier need not lead to a file. Throws as Node does where there is no such package. */
   resolve (specifier: string, importerUrl: string): string
-  /** Whether a URL is of a module that belongs to the catalog, and not to a package. */
+  /** Whether a URL is of a file that belongs to the catalog, and not to a package. */
   isOwn (url: string): boolean
 }
-
-/** Other files are Node's affair: add-ons, WebAssembly. */
-const OWN_NAME = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 /** Those that Node's `import` uses. */
 const CONDITIONS = new Set(['node', 'import', 'module-sync', 'node-addons'])
@@ -38,7 +35,7 @@ export function createResolver (root: string): Resolver {
       return URL.canParse(specifier) ? writtenUrl(new URL(specifier)) : resolvePackage(specifier, importerUrl)
     },
     isOwn (url) {
-      if (!url.startsWith('file:') || !OWN_NAME.test(new URL(url).pathname)) return false
+      if (!url.startsWith('file:')) return false
       // A catalog may itself lie in a package: the folders above it say nothing of its files.
       const within = url.startsWith(`${ownPackage.replace(/\/$/, '')}/`) ? url.slice(ownPackage.length) : url
       return !within.includes('/node_modules/')
