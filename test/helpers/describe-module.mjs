@@ -1,6 +1,9 @@
 // What loading a module shows: its exports, what it logged, how it failed. Plain JavaScript, because Node itself runs
 // it beside the service, with no loader.
 
+// Compilers differ in whether decorated classes have this member where the engine has no such symbol.
+if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: Symbol('Symbol.metadata') })
+
 /**
  * @param {() => Promise<object>} load
  * @returns {Promise<unknown>} of strings, lists and plain objects alone

@@ -1,4 +1,5 @@
 // The order in which modules run, cycles, waiting and failures.
+/* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'
 

@@ -1,4 +1,5 @@
 // Every form of export.
+/* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'
 

@@ -1,4 +1,5 @@
 // Every form of import, and what an imported name is.
+/* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'
 
@@ -80,20 +81,20 @@ export const IMPORTS: Cases = {
   'a package that is not there': { 'a.js': 'import "no-such-package"' },
   'built-in modules': { 'a.js': 'import fs, { readFileSync } from "fs"\nimport * as path from "node:path"\nexport const all = [fs.readFileSync === readFileSync, path.default.sep === path.sep, (await import("node:fs")).default === fs]' },
   'a missing name of a built-in module': { 'a.js': 'import { nope } from "node:fs"' },
-  'packages': { 'a.js': 'import d, { n, count } from "pkg"\nimport { deep } from "pkg/deep"\nimport * as ns from "pkg"\nns.grow()\nexport { d, n, deep, count }\nexport const keys = Object.keys(ns)', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": { ".": "./main.js", "./deep": "./lib/deep.js" } }', 'node_modules/pkg/main.js': 'export default 1\nexport const n = 2\nexport let count = 0\nexport const grow = () => count++', 'node_modules/pkg/lib/deep.js': 'export const deep = 3' },
+  packages: { 'a.js': 'import d, { n, count } from "pkg"\nimport { deep } from "pkg/deep"\nimport * as ns from "pkg"\nns.grow()\nexport { d, n, deep, count }\nexport const keys = Object.keys(ns)', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": { ".": "./main.js", "./deep": "./lib/deep.js" } }', 'node_modules/pkg/main.js': 'export default 1\nexport const n = 2\nexport let count = 0\nexport const grow = () => count++', 'node_modules/pkg/lib/deep.js': 'export const deep = 3' },
   'a package that a package hides': { 'a.js': 'import "pkg/hidden.js"', 'node_modules/pkg/package.json': '{ "name": "pkg", "exports": "./main.js" }', 'node_modules/pkg/main.js': '', 'node_modules/pkg/hidden.js': '' },
   'a missing name of a package': { 'a.js': 'import { nope } from "pkg"', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": "./main.js" }', 'node_modules/pkg/main.js': 'export const a = 1' },
   'a package between modules': { 'a.js': 'import "./first.js"\nimport "pkg"\nimport "./last.js"\nlog("a")', 'first.js': 'globalThis.setUp = "yes"\nlog("first")', 'last.js': 'log("last")', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": "./main.js" }', 'node_modules/pkg/main.js': 'log("pkg " + globalThis.setUp)' },
   'a package between modules that import it again': { 'a.js': 'import "./x.js"\nimport "./y.js"', 'x.js': 'import "./x1.js"\nimport "pkg"\nlog("x")', 'x1.js': 'log("x1")', 'y.js': 'import "pkg"\nimport "pkg2"\nlog("y")', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": "./main.js" }', 'node_modules/pkg/main.js': 'log("pkg")', 'node_modules/pkg2/package.json': '{ "name": "pkg2", "type": "module", "exports": "./main.js" }', 'node_modules/pkg2/main.js': 'import "pkg"\nlog("pkg2")' },
   'a package whose evaluation fails': { 'a.js': 'import "./b.js"\nimport "pkg"\nimport "./c.js"', 'b.js': 'log("b")', 'c.js': 'log("never")', 'node_modules/pkg/package.json': '{ "name": "pkg", "type": "module", "exports": "./main.js" }', 'node_modules/pkg/main.js': 'log("pkg")\nthrow new TypeError("broken")' },
   'imports of one\'s own package': { 'tools/a.js': 'export { x } from "#lib/x"\nexport { y } from "own/y"', 'package.json': '{ "name": "own", "type": "module", "imports": { "#lib/*": "./lib/*.js" }, "exports": { "./*": "./lib/*.js" } }', 'lib/x.js': 'export const x = 1', 'lib/y.js': 'export const y = 2' },
+  'CommonJS that passes on another': { 'a.js': 'export { x } from "./b.cjs"', 'b.cjs': 'module.exports = require("./c.cjs")\n', 'c.cjs': 'exports.x = 1' },
   'CommonJS by name and whole': { 'a.js': 'import whole, { x, y } from "./b.cjs"\nimport * as ns from "./b.cjs"\nexport const all = [whole, x, y, Object.keys(ns)]', 'b.cjs': 'exports.x = 1\nmodule.exports.y = require("./c.cjs")\nif (false) exports.never = 1', 'c.cjs': 'module.exports = "c"' },
   'CommonJS that is a function': { 'a.js': 'import f from "./b.cjs"\nexport const all = [f(), f.extra]', 'b.cjs': 'module.exports = function () { return typeof this }\nmodule.exports.extra = 1' },
   'CommonJS that was a module': { 'a.js': 'import d, { x, __esModule } from "./b.cjs"\nexport { d, x, __esModule }', 'b.cjs': 'Object.defineProperty(exports, "__esModule", { value: true })\nexports.default = 1\nexports.x = 2' },
-  'CommonJS that passes on another': { 'a.js': 'export { x } from "./b.cjs"', 'b.cjs': 'module.exports = require("./c.cjs")\n', 'c.cjs': 'exports.x = 1' },
   'CommonJS that throws': { 'a.js': 'import "./c.js"\nimport "./b.cjs"', 'b.cjs': 'throw new RangeError("b")', 'c.js': 'log("c")' },
   'a missing name of CommonJS': { 'a.js': 'import { nope } from "./b.cjs"', 'b.cjs': 'exports.x = 1' },
-  'JSON': { 'a.js': 'import data from "./b.json" with { type: "json" }\nimport * as ns from "./b.json" with { type: "json" }\nexport { data, ns }', 'b.json': '{ "a": [1, { "__proto__": 2 }] }' },
+  JSON: { 'a.js': 'import data from "./b.json" with { type: "json" }\nimport * as ns from "./b.json" with { type: "json" }\nexport { data, ns }', 'b.json': '{ "a": [1, { "__proto__": 2 }] }' },
   'a name of JSON': { 'a.js': 'import { a } from "./b.json" with { type: "json" }', 'b.json': '{ "a": 1 }' },
   'JSON that is none': { 'a.js': 'import data from "./b.json" with { type: "json" }', 'b.json': '{ a: 1 }' },
   'an attribute that does not fit': { 'a.js': 'import "./b.js" with { type: "json" }', 'b.js': '' },

@@ -1,4 +1,5 @@
 // What else differs between a module and a script, and texts that are easily misread.
+/* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'
 
@@ -74,7 +75,7 @@ export const LANGUAGE: Cases = {
   'await as a name': { 'a.js': 'const await = 1' },
   'yield as a name': { 'a.js': 'const yield = 1' },
   'new.target at the top': { 'a.js': 'new.target' },
-  'with': { 'a.js': 'with ({}) {}' },
+  with: { 'a.js': 'with ({}) {}' },
   'an octal number': { 'a.js': 'export const a = 010' },
   'an octal escape': { 'a.js': 'export const a = "\\01"' },
   'delete of a name': { 'a.js': 'let a\ndelete a' },
