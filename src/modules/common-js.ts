@@ -2,31 +2,34 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import * as anyCommonJs from '@swc/wasm-typescript'
 import { initSync, parse } from 'cjs-module-lexer'
 
-/** Whether Node gives a CommonJS module's namespace this name, as later versions do. */
+/** Later versions of Node give the namespace of a CommonJS module this name as well. */
 const WHOLE = 'module.exports'
-const hasWhole = WHOLE in anyCommonJs
 
 /** The names that Node finds in a CommonJS text without running it. */
-export function commonJsNames (file: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(file)) return new Set()
-  seen.add(file)
+export async function commonJsNames (file: string): Promise<Set<string>> {
+  // Any package will do that is CommonJS.
+  const anyPackage = await import('esbuild')
   initSync()
+  return new Set([...writtenNames(file, new Set()), 'default', ...(WHOLE in anyPackage ? [WHOLE] : [])])
+}
+
+function writtenNames (file: string, seen: Set<string>): string[] {
+  if (seen.has(file)) return []
+  seen.add(file)
   const { exports, reexports } = parse(readFileSync(file, 'utf8'), file)
   const require = createRequire(file)
-  const passedOn = reexports.flatMap((specifier) => [...commonJsNames(require.resolve(specifier), seen)])
-  return new Set([...exports, ...passedOn, 'default', ...(hasWhole ? [WHOLE] : [])])
+  return [...exports, ...reexports.flatMap((specifier) => writtenNames(require.resolve(specifier), seen))]
 }
 
 export function evaluateCommonJs (file: string, names: Iterable<string>): Map<string, unknown> {
   const whole: unknown = createRequire(file)(file)
-  const isObject = (typeof whole === 'object' && whole !== null) || typeof whole === 'function'
-  const values = new Map<string, unknown>()
-  for (const name of names) if (isObject && Object.hasOwn(whole, name)) values.set(name, Reflect.get(whole, name))
-  for (const name of ['default', ...(hasWhole ? [WHOLE] : [])]) values.set(name, whole)
-  return values
+  const hasMembers = (typeof whole === 'object' && whole !== null) || typeof whole === 'function'
+  return new Map([...names].map((name) => {
+    if (name === 'default' || name === WHOLE) return [name, whole]
+    return [name, hasMembers && Object.hasOwn(whole, name) ? Reflect.get(whole, name) : undefined]
+  }))
 }
 
 /** What an earlier graph left in Node's registry may be edited since. */

@@ -1,5 +1,6 @@
 // A module's text, ready to run. Nothing here belongs to one graph, so that a reload compiles only changed files.
 
+import { createHash } from 'node:crypto'
 import { constants, Script } from 'node:vm'
 import { placeAt } from './syntax-tree.ts'
 import type { Place } from './syntax-error.ts'
@@ -11,7 +12,7 @@ export interface CompiledModule extends ModuleFacts {
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
   readonly body: ModuleBody
-  placeOf (request: ModuleRequest): Place
+  readonly places: ReadonlyMap<ModuleRequest, Place>
 }
 
 export type ModuleBody = (
@@ -42,8 +43,9 @@ export function createCompiledModules (): CompiledModules {
   let current = new Map<string, Entry>()
   return {
     async compile (source, file) {
+      const digest = createHash('sha256').update(source).digest('base64')
       const known = current.get(file) ?? earlier.get(file)
-      const entry = known?.source === source ? known : { source, compiled: await compileModule(source, file) }
+      const entry = known?.digest === digest ? known : { digest, compiled: await compileModule(source, file) }
       current.set(file, entry)
       return entry.compiled
     },
@@ -54,15 +56,24 @@ export function createCompiledModules (): CompiledModules {
   }
 }
 
-interface Entry { readonly source: string, readonly compiled: CompiledModule }
+interface Entry { readonly digest: string, readonly compiled: CompiledModule }
 
 async function compileModule (source: string, file: string): Promise<CompiledModule> {
-  const { source: javaScript, program, tree, mayImportTypes } = await toJavaScript(source, file)
-  const { code, columnOffset, ...rewritten } = rewriteModule(javaScript, program, tree, mayImportTypes)
-  const script = new Script(code, { filename: file, columnOffset, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER })
+  const javaScript = await toJavaScript(source, file)
+  const { code, columnOffset, ...rewritten } = rewriteModule(javaScript)
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   return {
     ...rewritten,
-    body: (...parts) => script.runInThisContext()(...parts),
-    placeOf: ({ position }) => ({ file, ...placeAt(javaScript, position) })
+    body: bodyOf(new Script(code, { filename: file, columnOffset, importModuleDynamically })),
+    places: placesOf(rewritten.requests, javaScript.source, file)
   }
+}
+
+/** Made here, because a closure made beside the syntax tree would keep the tree. */
+function bodyOf (script: Script): ModuleBody {
+  return (...parts) => script.runInThisContext()(...parts)
+}
+
+function placesOf (requests: readonly ModuleRequest[], source: string, file: string): Map<ModuleRequest, Place> {
+  return new Map(requests.map((request) => [request, { file, ...placeAt(source, request.position) }]))
 }

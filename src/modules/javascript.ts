@@ -2,8 +2,7 @@
 
 import { extname } from 'node:path'
 import type { Program } from 'acorn'
-import typescript from '@swc/wasm-typescript'
-import { hasUsing, lower } from './lower.ts'
+import { hasUsing } from './engine.ts'
 import { parseModule } from './syntax-tree.ts'
 import { readTree, type TreeFacts } from './tree-facts.ts'
 
@@ -18,32 +17,45 @@ export interface JavaScript {
 /** Throws a SyntaxError that has a place in the author's text. */
 export async function toJavaScript (source: string, file: string): Promise<JavaScript> {
   const extension = extname(file)
-  const isTypeScript = /^\.[cm]?ts$/.test(extension)
-  const plain = isTypeScript ? withoutTypes(source) : extension.endsWith('x') ? undefined : source
-  let error: unknown
-  if (plain !== undefined) {
-    try {
-      const program = parseModule(plain, file)
-      const tree = readTree(program, plain)
-      if (hasUsing || !tree.hasUsing) return { source: plain, program, tree, mayImportTypes: isTypeScript }
-    } catch (parseError) {
-      error = parseError
-    }
-  }
-  // What is no JavaScript may be more than JavaScript. Where it is not, the first error says it best.
-  const lowered = await lower(source, file).catch((lowerError: unknown) => { throw error ?? lowerError })
+  const isTypeScript = extension.endsWith('ts')
+  // Loaded with the first such file, which is at the start most often: it keeps the thread for a tenth of a second.
+  if (isTypeScript) await import('@swc/wasm-typescript')
+  const asWritten = extension.endsWith('x') ? undefined : read(source, file, isTypeScript)
+  const plain = isTypeScript && mayHaveTypes(asWritten) ? await withoutTypes(source, file) : asWritten
+  if (isRunnable(plain)) return plain
+  // What is no JavaScript may be more than JavaScript. Where it is neither, the parser of the author's own text says best
+  // what is wrong.
+  const { lower } = await import('./lower.ts')
+  const lowered = await lower(source, file)
+    .then((text) => read(text, file, false), (error: unknown) => { throw plain instanceof SyntaxError ? plain : error })
+  if (isRunnable(lowered)) return lowered
+  throw plain instanceof SyntaxError ? plain : lowered
+}
+
+function read (source: string, file: string, mayImportTypes: boolean): JavaScript | SyntaxError {
   try {
-    const program = parseModule(lowered, file)
-    return { source: lowered, program, tree: readTree(program, lowered), mayImportTypes: false }
-  } catch (loweredError) {
-    throw error ?? loweredError
+    const program = parseModule(source, file)
+    return { source, program, tree: readTree(program, source), mayImportTypes }
+  } catch (error) {
+    if (error instanceof SyntaxError) return error
+    throw error
   }
 }
 
-/** Spaces in the place of the types. `undefined` where that is not enough, or the text is not TypeScript. */
-function withoutTypes (source: string): string | undefined {
+function isRunnable (result: JavaScript | SyntaxError | undefined): result is JavaScript {
+  return result !== undefined && !(result instanceof SyntaxError) && (hasUsing || !result.tree.hasUsing)
+}
+
+/** `f<T>(x)` is JavaScript too, and means something else there. Nothing else does. */
+function mayHaveTypes (result: JavaScript | SyntaxError | undefined): boolean {
+  return result === undefined || result instanceof SyntaxError || result.tree.hasLessThan
+}
+
+/** Spaces stand in the place of the types. `undefined` where that is not enough, or the text is not TypeScript. */
+async function withoutTypes (source: string, file: string): Promise<JavaScript | SyntaxError | undefined> {
+  const { default: { transformSync } } = await import('@swc/wasm-typescript')
   try {
-    return typescript.transformSync(source, { mode: 'strip-only', module: true }).code
+    return read(transformSync(source, { mode: 'strip-only', module: true }).code, file, true)
   } catch {
     return undefined
   }

@@ -19,7 +19,7 @@ export interface Request {
   readonly specifier: string
   readonly attributes: Attributes
   /** Of the statement that requests. */
-  readonly place?: Place
+  readonly place?: Place | undefined
 }
 
 export interface LoaderDependencies {
@@ -63,7 +63,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     const file = fileURLToPath(url)
     await breathe()
     try {
-      const module = extname(file) === '.json' ? readJson(url, file) : extname(file) === '.cjs' ? readCommonJs(url, file) : await readSource(url, file)
+      const module = extname(file) === '.json' ? readJson(url, file) : extname(file) === '.cjs' ? await readCommonJs(url, file) : await readSource(url, file)
       files.push(module)
       return module
     } catch (error) {
@@ -81,10 +81,10 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     return new SyntheticModule(url, file, ['default'], () => new Map([['default', value]]), noteError)
   }
 
-  function readCommonJs (url: string, file: string): SyntheticModule {
+  async function readCommonJs (url: string, file: string): Promise<SyntheticModule> {
     if (!hasCommonJs) forgetCommonJs((path) => resolver.isOwn(pathToFileURL(path).href))
     hasCommonJs = true
-    const names = commonJsNames(file)
+    const names = await commonJsNames(file)
     return new SyntheticModule(url, file, names, () => evaluateCommonJs(file, names), noteError)
   }
 
@@ -118,9 +118,9 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     async function visit (module: ModuleRecord): Promise<void> {
       if (!(module instanceof SourceModule) || complete.has(module) || seen.has(module)) return
       seen.add(module)
-      const { requests, starExports, placeOf } = module.compiled
+      const { requests, starExports, places } = module.compiled
       for (const request of requests) {
-        const requested = await findFrom(module, { ...request, place: placeOf(request) })
+        const requested = await findFrom(module, { ...request, place: places.get(request) })
         module.setRequested(request, requested)
         // Its names become the names of this module.
         if (requested instanceof PackageModule && starExports.includes(request)) await requested.load(deadlineMs)
@@ -147,7 +147,7 @@ function resolveAt (place: Place | undefined, resolve: () => string): string {
   try {
     return resolve()
   } catch (error) {
-    throw error instanceof Error && place !== undefined ? placed(error, place) : error
+    throw error instanceof Error ? placed(error, place) : error
   }
 }
 

@@ -2,8 +2,8 @@
 // `using` where the engine has none. The result is laid out on the lines of the author.
 
 import { extname } from 'node:path'
-import { Script } from 'node:vm'
 import { transform, type Loader, type Message, type TransformFailure } from 'esbuild'
+import { hasUsing } from './engine.ts'
 import { keepLines } from './keep-lines.ts'
 import { syntaxError } from './syntax-error.ts'
 
@@ -20,9 +20,6 @@ const OPTIONS = {
   sourcemap: 'external',
   sourcesContent: false
 } as const
-
-/** Whether this engine knows `using`. */
-export const hasUsing = compiles('{ using a = null }')
 
 /** Throws a SyntaxError that has a place. */
 export async function lower (source: string, file: string): Promise<string> {
@@ -48,12 +45,4 @@ function failure (message: string, at: Message | undefined, file: string): Synta
 
 function isFailure (error: unknown): error is TransformFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
-}
-
-function compiles (code: string): boolean {
-  try {
-    return new Script(code) instanceof Script
-  } catch {
-    return false
-  }
 }

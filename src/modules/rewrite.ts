@@ -3,6 +3,7 @@
 // step runs the module.
 
 import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, type Program } from 'acorn'
+import type { JavaScript } from './javascript.ts'
 import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
 import { createTextEdits, type TextEdits } from './text-edits.ts'
 import { readScopes, type Range, type TreeFacts } from './tree-facts.ts'
@@ -15,12 +16,12 @@ export interface RewrittenModule extends ModuleFacts {
   readonly isAsync: boolean
 }
 
-/** @param dropsTypes whether an import that nothing refers to is dropped, as TypeScript drops imports of types. */
-export function rewriteModule (source: string, program: Program, tree: TreeFacts, dropsTypes: boolean): RewrittenModule {
+/** An import of TypeScript that nothing refers to is dropped: it may be of a type. */
+export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaScript): RewrittenModule {
   const { imported, globalArguments } = readScopes(program)
   const facts = readFacts(program, {
-    name: (local) => dropsTypes && imported.get(local)?.length === 0,
-    statement: ({ start }) => dropsTypes && secondToken(source, start) !== tokTypes.string
+    name: (local) => mayImportTypes && imported.get(local)?.length === 0,
+    statement: ({ start }) => mayImportTypes && secondToken(source, start) !== tokTypes.string
   })
   const names = freeNames(tree.names)
   const edits = createTextEdits(source)

@@ -152,7 +152,7 @@ export class SourceModule extends ModuleRecord {
     const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
     throw syntaxError(resolution === 'ambiguous'
       ? `${from} has more than one export named ${wanted}, by "export *" of several modules; export one of them by name`
-      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.placeOf(request))
+      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.places.get(request))
   }
 }
 

@@ -24,7 +24,9 @@ export function placeAt (source: string, position: number): { line: number, colu
 export function walk (node: AnyNode, visit: (node: AnyNode, isInFunction: boolean) => void, isInFunction = false): void {
   visit(node, isInFunction)
   const isWithin = isInFunction || isFunction(node)
-  for (const value of Object.values(node)) {
+  let key: keyof AnyNode
+  for (key in node) {
+    const value: unknown = node[key]
     if (Array.isArray(value)) {
       for (const item of value) if (isNode(item)) walk(item, visit, isWithin)
     } else if (isNode(value)) walk(value, visit, isWithin)

@@ -29,6 +29,8 @@ export interface TreeFacts {
   readonly isAsync: boolean
   /** Whether there is a `using` declaration. */
   readonly hasUsing: boolean
+  /** Whether there is a comparison by `<`. */
+  readonly hasLessThan: boolean
 }
 
 export function readTree (program: Program, source: string): TreeFacts {
@@ -43,6 +45,7 @@ export function readTree (program: Program, source: string): TreeFacts {
   const htmlComments: number[] = []
   let isAsync = false
   let hasUsing = false
+  let hasLessThan = false
 
   function visit (node: AnyNode, isInFunction: boolean): void {
     switch (node.type) {
@@ -59,6 +62,7 @@ export function readTree (program: Program, source: string): TreeFacts {
         if (node.operator === 'typeof') typeofs.set(node.argument.start, node)
         if (source.startsWith('<!--', node.start - 1)) htmlComments.push(node.start)
         break
+      case 'BinaryExpression': hasLessThan ||= node.operator === '<'; break
       case 'VariableDeclaration':
         hasUsing ||= node.kind === 'using' || node.kind === 'await using'
         isAsync ||= !isInFunction && node.kind === 'await using'
@@ -69,7 +73,7 @@ export function readTree (program: Program, source: string): TreeFacts {
   }
 
   walk(program, visit)
-  return { names, callees, shorthands, exported, statements, typeofs, dynamicImports, metas, htmlComments, isAsync, hasUsing }
+  return { names, callees, shorthands, exported, statements, typeofs, dynamicImports, metas, htmlComments, isAsync, hasUsing, hasLessThan }
 }
 
 export interface ScopeFacts {
