@@ -2,8 +2,10 @@ import { basename, relative } from 'node:path'
 import { symlink } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { createApp } from '../../src/app.ts'
+import * as trivet from '../../src/index.ts'
+import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
 import { buildApp } from '../helpers/app.ts'
-import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
+import { toolModule, writeCatalog, writeInPlace, type Files } from '../helpers/catalog-folder.ts'
 import { problemsOf, loadSnapshot } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
 
@@ -244,4 +246,37 @@ async function listOf (t: Test, files: Files, method: string): Promise<Message> 
 t.test('keeps metadata whose prefix is one\'s own', async (t) => {
   const { tools } = await listOf(t, { 'tools/a.ts': toolModule('a', "_meta: { 'com.example/team': { id: 1 }, plain: true, 'com.example.mcp/x': 1 }") }, 'tools/list')
   t.strictSame(tools[0]._meta, { 'com.example/team': { id: 1 }, plain: true, 'com.example.mcp/x': 1 })
+})
+
+t.test('waits once for a module that never ends, names it, and loads it when it is mended', async (t) => {
+  const IMPORTERS = 30
+  const DEADLINE_MS = 400
+  const names = Array.from({ length: IMPORTERS }, (_, index) => `t${100 + index}`)
+  const prompt = moduleOf("export default definePrompt({ name: 'p', render: () => '' })")
+  const root = await writeCatalog(t, {
+    ...Object.fromEntries(names.map((name) => [`tools/${name}.ts`, `import '../lib/rates.ts'\n${toolModule(name)}`])),
+    'tools/alone.ts': toolModule('alone'),
+    'prompts/p.ts': `await new Promise(() => {})\n${prompt}`,
+    'lib/rates.ts': 'await new Promise(() => {})'
+  })
+  const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet, moduleDeadlineMs: DEADLINE_MS })
+  const began = performance.now()
+  const { tools, complaints } = await source.load()
+  t.ok(performance.now() - began < IMPORTERS * DEADLINE_MS / 2, 'not once for each file')
+  const rule = 'is not loaded within 0.4 s; a top-level await may wait for something that never comes'
+  t.strictSame(complaints, [
+    ...names.map((name) => ({ file: `tools/${name}.ts`, place: 'in lib/rates.ts', rule })),
+    { file: 'prompts/p.ts', place: '', rule }
+  ])
+  t.strictSame(tools.map(({ file }) => file), ['tools/alone.ts'])
+  await writeInPlace(root, 'lib/rates.ts', '')
+  await writeInPlace(root, 'prompts/p.ts', prompt)
+  t.strictSame((await source.load()).complaints, [])
+})
+
+t.test('takes elements in tools, as TSX', async (t) => {
+  const root = await writeCatalog(t, {
+    'tools/card.tsx': `/** @jsxRuntime classic @jsx h */\nconst h = (type: string, props: object | null, ...children: unknown[]) => '<' + type + '>' + children.join('') + '</' + type + '>'\n${toolModule('card', 'title: <b>card</b>')}`
+  })
+  t.match((await loadSnapshot(root)).primitives.tools.map(({ json }) => json), [/"title":"<b>card<\/b>"/])
 })
