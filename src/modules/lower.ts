@@ -2,7 +2,7 @@
 // `using` where the engine has none. The result is laid out on the lines of the author.
 
 import { extname } from 'node:path'
-import { transform, type Loader, type Message, type TransformFailure } from 'esbuild'
+import { stop, transform, type Loader, type Message, type TransformFailure, type TransformResult } from 'esbuild'
 import { hasUsing } from './engine.ts'
 import { keepLines } from './keep-lines.ts'
 import { syntaxError } from './syntax-error.ts'
@@ -21,21 +21,34 @@ const OPTIONS = {
   sourcesContent: false
 } as const
 
+type Options = typeof OPTIONS & { readonly loader: Loader }
+
 /** Throws a SyntaxError that has a place. */
 export async function lower (source: string, file: string): Promise<string> {
   const options = { ...OPTIONS, loader: LOADERS[extname(file)] ?? 'js', supported: { decorators: false, using: hasUsing } }
   try {
     // A text without imports and exports would be read as a script, by the rules of scripts.
-    const { code, map, warnings } = await transform(`${source}\nexport {}`, options)
+    const { code, map, warnings } = await runTransform(`${source}\nexport {}`, options)
     const requireCall = warnings.find(({ id }) => id === 'unsupported-require-call')
     if (requireCall !== undefined) throw failure('"import … = require()" is for CommonJS; write "import … from" instead', requireCall, file)
     return keepLines(code, map)
   } catch (error) {
     if (!isFailure(error)) throw error
     // At the end of the text the error would be about what was added.
-    const alone = await transform(source, options).catch((aloneError: unknown) => aloneError)
+    const alone = await runTransform(source, options).catch((aloneError: unknown) => aloneError)
     const [first] = isFailure(alone) ? alone.errors : error.errors
     throw failure(first?.text ?? error.message, first, file)
+  }
+}
+
+/** esbuild works in a process of its own. Where that was killed, it starts another only when it is told to stop. */
+async function runTransform (source: string, options: Options): Promise<TransformResult<Options>> {
+  try {
+    return await transform(source, options)
+  } catch (error) {
+    if (isFailure(error)) throw error
+    await stop()
+    return await transform(source, options)
   }
 }
 
