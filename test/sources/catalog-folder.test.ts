@@ -143,7 +143,7 @@ t.test('complains of a definition in the wrong folder', async (t) => {
   ])
 })
 
-t.test('reports every complaint at once, each with file, place and rule', async (t) => {
+t.test('reports every problem at once, each with file, place and rule', async (t) => {
   const files: Files = {
     'server.yaml': 'nmae: shop',
     'tools/broken.ts': 'const a: number = 1\nconst b = (\n',
@@ -152,8 +152,8 @@ t.test('reports every complaint at once, each with file, place and rule', async 
     'prompts/p.md': '---\ndescription: [\n---\nText',
     'resources/r.resource.ts': moduleOf("export const r = defineResource({ uri: 'no uri', name: 'r', read: () => '' })")
   }
-  const complaints = await problemsOf(t, files)
-  t.match(complaints, [
+  const problems = await problemsOf(t, files)
+  t.match(problems, [
     { file: 'server.yaml', place: '', rule: /nmae/ },
     { file: 'tools/broken.ts', place: 'line 3', rule: 'Unexpected end of file' },
     { file: 'prompts/p.md', place: /line \d/, rule: String },
@@ -161,7 +161,7 @@ t.test('reports every complaint at once, each with file, place and rule', async 
     { file: 'tools/schema.ts', place: 'inputSchema', rule: '/properties/a/minLength must be integer' },
     { file: 'resources/r.resource.ts', place: 'r', rule: /^uri: / }
   ])
-  t.equal(complaints.length, 6)
+  t.equal(problems.length, 6)
   const root = await writeCatalog(t, files)
   await t.rejects(createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' }), { name: 'CatalogError', message: /server\.yaml: nmae[^]*\n {2}tools\/lists\.ts: all\[1\]: name: / })
 })
@@ -232,9 +232,9 @@ t.test('refuses what could not be served, when it loads (110, 112, 115, 116–12
     ['a list that fails', template("uriTemplate: 'x://{a}', list () { throw new Error('no database') }"), 'list', /^failed: no database$/]
   ]
   for (const [what, files, place, rule] of refused) {
-    const complaints = await problemsOf(t, files)
-    t.match(complaints, [{ place, rule }], what)
-    t.equal(complaints.length, 1, `${what}: once`)
+    const problems = await problemsOf(t, files)
+    t.match(problems, [{ place, rule }], what)
+    t.equal(problems.length, 1, `${what}: once`)
   }
 })
 
@@ -261,17 +261,17 @@ t.test('waits once for a module that never ends, names it, and loads it when it 
   })
   const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet, moduleDeadlineMs: DEADLINE_MS })
   const began = performance.now()
-  const { tools, complaints } = await source.load()
+  const { tools, problems } = await source.load()
   t.ok(performance.now() - began < IMPORTERS * DEADLINE_MS / 2, 'not once for each file')
   const rule = 'is not loaded within 0.4 s; a top-level await may wait for something that never comes'
-  t.strictSame(complaints, [
+  t.strictSame(problems, [
     ...names.map((name) => ({ file: `tools/${name}.ts`, place: 'in lib/rates.ts', rule })),
     { file: 'prompts/p.ts', place: '', rule }
   ])
   t.strictSame(tools.map(({ file }) => file), ['tools/alone.ts'])
   await writeInPlace(root, 'lib/rates.ts', '')
   await writeInPlace(root, 'prompts/p.ts', prompt)
-  t.strictSame((await source.load()).complaints, [])
+  t.strictSame((await source.load()).problems, [])
 })
 
 t.test('takes elements in tools, as TSX', async (t) => {
