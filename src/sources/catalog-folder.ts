@@ -9,13 +9,15 @@ import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
+import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
+import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
+import type { Namespace } from '../modules/namespace.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { createPlainFiles } from './plain-files.ts'
 import { DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
-import { createModuleGraph, type ModuleGraph, type Namespace } from './module-graph.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 
 export interface CatalogFolderOptions {
@@ -24,38 +26,46 @@ export interface CatalogFolderOptions {
   readonly watchMode: WatchMode
   /** What catalog modules get when they import 'trivet'. */
   readonly trivet: Namespace
+  /** How long one module may take to evaluate. One that never ends must not stop later reloads. Default 30,000. */
+  readonly moduleDeadlineMs?: number
 }
 
 /** @param folder relative to where the process runs, unless it is absolute. */
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
+  const compiled = createCompiledModules()
   return {
     name: root,
-    load: () => loadFolder(root, options),
+    load: () => loadFolder(root, compiled, options),
     // Where there is no folder to watch, loading says so, and better.
     watch: async (onChange) => await isFolder(root) ? await watchFolder(root, options.watchMode, onChange) : async () => {}
   }
 }
 
-const MODULE = /\.(?:ts|mts|js|mjs)$/
+const MODULE = /\.(?:m?[jt]s|[jt]sx)$/
 const DECLARATION = /\.d\.m?ts$/
-const RESOURCE_MODULE = /\.resource\.(?:ts|mts|js|mjs)$/
+const RESOURCE_MODULE = /\.resource\.(?:m?[jt]s|[jt]sx)$/
 
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
 
-async function loadFolder (root: string, { maxResourceBytes, trivet }: CatalogFolderOptions): Promise<CatalogContents> {
+async function loadFolder (root: string, compiled: CompiledModules, options: CatalogFolderOptions): Promise<CatalogContents> {
   if (!await isFolder(root)) throw new CatalogError([{ file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }])
-  const reading = new Reading(root, createModuleGraph({ trivet }))
+  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs } = options
+  const graph = createModuleGraph({ root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs }) })
+  const reading = new Reading(root, graph)
   const server = await reading.server()
-  const inFolder = async (name: string) => await listFiles(join(root, name))
+  const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name))))
+  const toolModules = toolFiles.filter(isModule)
+  const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
 
-  for (const file of (await inFolder('tools')).filter(isModule)) await reading.module('tools', file, ['tool'])
-  for (const file of await inFolder('prompts')) {
+  reading.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
+  for (const file of toolModules) await reading.module('tools', file, ['tool'])
+  for (const file of promptFiles) {
     if (file.path.endsWith('.md')) await reading.markdownPrompt('prompts', file)
     else if (isModule(file)) await reading.module('prompts', file, ['prompt'])
   }
-  const resourceFiles = await inFolder('resources')
-  for (const file of resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))) await reading.module('resources', file, ['resource', 'resource-template'])
+  for (const file of resourceModules) await reading.module('resources', file, ['resource', 'resource-template'])
+  compiled.forgetUnused()
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
   const plain = await createPlainFiles(join(root, 'resources'), plainFiles, { readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes })
 
@@ -76,17 +86,6 @@ async function isFolder (path: string): Promise<boolean> {
   return facts?.isDirectory() === true
 }
 
-/** How long the evaluation of one module may take, in milliseconds: one that never ends must not stop every later reload. */
-const MAX_LOAD_MS = 30_000
-
-async function withinLoadTime<T> (loading: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`is not loaded within ${MAX_LOAD_MS / 1000} s; a top-level await may wait for something that never comes`)), MAX_LOAD_MS)
-  })
-  return await Promise.race([loading, late]).finally(() => clearTimeout(timer))
-}
-
 /** One pass over the folder: what it found, and what it could not use. */
 class Reading {
   readonly tools: Array<Located<ToolDefinition>> = []
@@ -96,6 +95,7 @@ class Reading {
   readonly complaints: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
+  readonly #loading = new Map<string, Promise<Namespace>>()
 
   constructor (root: string, graph: ModuleGraph) {
     this.#root = root
@@ -111,11 +111,21 @@ class Reading {
     }
   }
 
+  /** Asks for all modules before the first is waited for: those that await something then do so at the same time. */
+  start (files: readonly FolderFile[]): void {
+    for (const { absolutePath } of files) {
+      const loading = this.#graph.load(absolutePath)
+      // An error is told when it is the file's turn.
+      loading.catch(() => {})
+      this.#loading.set(absolutePath, loading)
+    }
+  }
+
   async module (folder: string, { path, absolutePath }: FolderFile, allowed: readonly DefinitionKind[]): Promise<void> {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await withinLoadTime(this.#graph.load(absolutePath))).filter(({ definition }) => !isHandle(definition))
+      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(({ definition }) => !isHandle(definition))
       if (found.length === 0) this.complaints.push({ file, place: '', rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/` })
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {

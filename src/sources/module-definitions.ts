@@ -5,7 +5,7 @@ import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
-import type { Namespace } from './module-graph.ts'
+import type { Namespace } from '../modules/namespace.ts'
 
 export interface Found<D = unknown> {
   /** The export, and its index where the export is a list. Empty for a single default export. */
@@ -55,5 +55,5 @@ export function placeOf (error: unknown, file: string): string {
 /** What an error says, without what its library puts around it: the place is said apart. */
 export function ruleOf (error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.replace(/^Error transforming [^\n]*?: /, '').replace(/ \(\d+:\d+\)$/, '').split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
+  return message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
 }

@@ -2,8 +2,10 @@ import { basename, relative } from 'node:path'
 import { symlink } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { createApp } from '../../src/app.ts'
+import * as trivet from '../../src/index.ts'
+import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
 import { buildApp } from '../helpers/app.ts'
-import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
+import { toolModule, writeCatalog, writeInPlace, type Files } from '../helpers/catalog-folder.ts'
 import { problemsOf, loadSnapshot } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
 
@@ -141,7 +143,7 @@ t.test('complains of a definition in the wrong folder', async (t) => {
   ])
 })
 
-t.test('reports every complaint at once, each with file, place and rule', async (t) => {
+t.test('reports every problem at once, each with file, place and rule', async (t) => {
   const files: Files = {
     'server.yaml': 'nmae: shop',
     'tools/broken.ts': 'const a: number = 1\nconst b = (\n',
@@ -150,16 +152,16 @@ t.test('reports every complaint at once, each with file, place and rule', async 
     'prompts/p.md': '---\ndescription: [\n---\nText',
     'resources/r.resource.ts': moduleOf("export const r = defineResource({ uri: 'no uri', name: 'r', read: () => '' })")
   }
-  const complaints = await problemsOf(t, files)
-  t.match(complaints, [
+  const problems = await problemsOf(t, files)
+  t.match(problems, [
     { file: 'server.yaml', place: '', rule: /nmae/ },
-    { file: 'tools/broken.ts', place: /line \d/, rule: /Unexpected token/ },
+    { file: 'tools/broken.ts', place: 'line 3', rule: 'Unexpected end of file' },
     { file: 'prompts/p.md', place: /line \d/, rule: String },
     { file: 'tools/lists.ts', place: 'all[1]', rule: /^name: must match pattern/ },
     { file: 'tools/schema.ts', place: 'inputSchema', rule: '/properties/a/minLength must be integer' },
     { file: 'resources/r.resource.ts', place: 'r', rule: /^uri: / }
   ])
-  t.equal(complaints.length, 6)
+  t.equal(problems.length, 6)
   const root = await writeCatalog(t, files)
   await t.rejects(createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' }), { name: 'CatalogError', message: /server\.yaml: nmae[^]*\n {2}tools\/lists\.ts: all\[1\]: name: / })
 })
@@ -230,9 +232,9 @@ t.test('refuses what could not be served, when it loads (110, 112, 115, 116–12
     ['a list that fails', template("uriTemplate: 'x://{a}', list () { throw new Error('no database') }"), 'list', /^failed: no database$/]
   ]
   for (const [what, files, place, rule] of refused) {
-    const complaints = await problemsOf(t, files)
-    t.match(complaints, [{ place, rule }], what)
-    t.equal(complaints.length, 1, `${what}: once`)
+    const problems = await problemsOf(t, files)
+    t.match(problems, [{ place, rule }], what)
+    t.equal(problems.length, 1, `${what}: once`)
   }
 })
 
@@ -244,4 +246,37 @@ async function listOf (t: Test, files: Files, method: string): Promise<Message> 
 t.test('keeps metadata whose prefix is one\'s own', async (t) => {
   const { tools } = await listOf(t, { 'tools/a.ts': toolModule('a', "_meta: { 'com.example/team': { id: 1 }, plain: true, 'com.example.mcp/x': 1 }") }, 'tools/list')
   t.strictSame(tools[0]._meta, { 'com.example/team': { id: 1 }, plain: true, 'com.example.mcp/x': 1 })
+})
+
+t.test('waits once for a module that never ends, names it, and loads it when it is mended', async (t) => {
+  const IMPORTERS = 30
+  const DEADLINE_MS = 400
+  const names = Array.from({ length: IMPORTERS }, (_, index) => `t${100 + index}`)
+  const prompt = moduleOf("export default definePrompt({ name: 'p', render: () => '' })")
+  const root = await writeCatalog(t, {
+    ...Object.fromEntries(names.map((name) => [`tools/${name}.ts`, `import '../lib/rates.ts'\n${toolModule(name)}`])),
+    'tools/alone.ts': toolModule('alone'),
+    'prompts/p.ts': `await new Promise(() => {})\n${prompt}`,
+    'lib/rates.ts': 'await new Promise(() => {})'
+  })
+  const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet, moduleDeadlineMs: DEADLINE_MS })
+  const began = performance.now()
+  const { tools, problems } = await source.load()
+  t.ok(performance.now() - began < IMPORTERS * DEADLINE_MS / 2, 'not once for each file')
+  const rule = 'is not loaded within 0.4 s; a top-level await may wait for something that never comes'
+  t.strictSame(problems, [
+    ...names.map((name) => ({ file: `tools/${name}.ts`, place: 'in lib/rates.ts', rule })),
+    { file: 'prompts/p.ts', place: '', rule }
+  ])
+  t.strictSame(tools.map(({ file }) => file), ['tools/alone.ts'])
+  await writeInPlace(root, 'lib/rates.ts', '')
+  await writeInPlace(root, 'prompts/p.ts', prompt)
+  t.strictSame((await source.load()).problems, [])
+})
+
+t.test('takes elements in tools, as TSX', async (t) => {
+  const root = await writeCatalog(t, {
+    'tools/card.tsx': `/** @jsxRuntime classic @jsx h */\nconst h = (type: string, props: object | null, ...children: unknown[]) => '<' + type + '>' + children.join('') + '</' + type + '>'\n${toolModule('card', 'title: <b>card</b>')}`
+  })
+  t.match((await loadSnapshot(root)).primitives.tools.map(({ json }) => json), [/"title":"<b>card<\/b>"/])
 })

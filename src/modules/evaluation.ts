@@ -1,0 +1,145 @@
+// The evaluation of modules in the order and with the waiting that the specification has (ECMA-262, 16.2.1.6.1.3).
+// The names are those of its algorithms.
+
+import { lateError } from './deadline.ts'
+import type { ModuleRecord, PromiseWithResolvers } from './module-record.ts'
+
+/** Evaluates a linked module and all that it requests: what it can before it returns, the rest before it resolves. */
+export function evaluate (asked: ModuleRecord): Promise<void> {
+  const module = asked.evaluation.cycleRoot ?? asked
+  const { evaluation } = module
+  if (evaluation.capability !== undefined) return evaluation.capability.promise
+  const capability = withResolvers()
+  evaluation.capability = capability
+  const stack: ModuleRecord[] = []
+  try {
+    innerModuleEvaluation(module, stack, 0)
+    if (typeof evaluation.asyncOrder !== 'number') capability.resolve()
+  } catch (error) {
+    for (const entered of stack) {
+      entered.status = 'evaluated'
+      entered.evaluation.error = { value: error }
+    }
+    capability.reject(error)
+  }
+  return capability.promise
+}
+
+function innerModuleEvaluation (module: ModuleRecord, stack: ModuleRecord[], startIndex: number): number {
+  const { evaluation } = module
+  if (module.status === 'evaluating-async' || module.status === 'evaluated') {
+    if (evaluation.error !== undefined) throw evaluation.error.value
+    return startIndex
+  }
+  if (module.status === 'evaluating') return startIndex
+  module.status = 'evaluating'
+  evaluation.dfsIndex = startIndex
+  evaluation.dfsAncestorIndex = startIndex
+  let index = startIndex + 1
+  stack.push(module)
+  for (const requested of module.requested) {
+    index = innerModuleEvaluation(requested, stack, index)
+    let dependency = requested
+    if (requested.status === 'evaluating') {
+      evaluation.dfsAncestorIndex = Math.min(evaluation.dfsAncestorIndex, requested.evaluation.dfsAncestorIndex)
+    } else {
+      dependency = requested.evaluation.cycleRoot ?? requested
+      if (dependency.evaluation.error !== undefined) throw dependency.evaluation.error.value
+    }
+    if (typeof dependency.evaluation.asyncOrder === 'number') {
+      evaluation.pendingAsyncDependencies++
+      dependency.evaluation.asyncParents.push(module)
+    }
+  }
+  if (evaluation.pendingAsyncDependencies > 0 || module.isAsync) {
+    evaluation.asyncOrder = nextAsyncOrder++
+    if (evaluation.pendingAsyncDependencies === 0) executeAsyncModule(module)
+  } else {
+    module.run()
+  }
+  if (evaluation.dfsAncestorIndex === evaluation.dfsIndex) leaveCycle(module, stack)
+  return index
+}
+
+let nextAsyncOrder = 0
+
+/** All modules of a cycle have ended their part at once. */
+function leaveCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
+  for (let left: ModuleRecord | undefined; left !== root;) {
+    left = stack.pop()
+    if (left === undefined) return
+    left.status = left.evaluation.asyncOrder === 'unset' ? 'evaluated' : 'evaluating-async'
+    left.evaluation.cycleRoot = root
+  }
+}
+
+/** The deadline is a clock beside the module: one more promise in between would change the order of modules. */
+function executeAsyncModule (module: ModuleRecord): void {
+  const { deadlineMs } = module
+  const timer = setTimeout(() => fail(lateError(deadlineMs)), deadlineMs)
+  Promise.resolve(module.run()).then(() => {
+    clearTimeout(timer)
+    asyncModuleExecutionFulfilled(module)
+  }, fail)
+
+  function fail (error: unknown): void {
+    clearTimeout(timer)
+    module.noteError(error)
+    asyncModuleExecutionRejected(module, error)
+  }
+}
+
+function asyncModuleExecutionFulfilled (module: ModuleRecord): void {
+  if (module.status === 'evaluated') return
+  end(module)
+  module.evaluation.capability?.resolve()
+  const available = new Set<ModuleRecord>()
+  gatherAvailableAncestors(module, available)
+  for (const ancestor of [...available].toSorted((a, b) => Number(a.evaluation.asyncOrder) - Number(b.evaluation.asyncOrder))) {
+    if (ancestor.isAsync) executeAsyncModule(ancestor)
+    else executeWaiting(ancestor)
+  }
+}
+
+/** A module with no await of its own, whose dependencies had one. */
+function executeWaiting (module: ModuleRecord): void {
+  if (module.status === 'evaluated') return
+  try {
+    module.run()
+    end(module)
+    module.evaluation.capability?.resolve()
+  } catch (error) {
+    asyncModuleExecutionRejected(module, error)
+  }
+}
+
+function end (module: ModuleRecord): void {
+  module.evaluation.asyncOrder = 'done'
+  module.status = 'evaluated'
+}
+
+function gatherAvailableAncestors (module: ModuleRecord, available: Set<ModuleRecord>): void {
+  for (const parent of module.evaluation.asyncParents) {
+    if (available.has(parent) || parent.evaluation.cycleRoot?.evaluation.error !== undefined) continue
+    parent.evaluation.pendingAsyncDependencies--
+    if (parent.evaluation.pendingAsyncDependencies > 0) continue
+    available.add(parent)
+    if (!parent.isAsync) gatherAvailableAncestors(parent, available)
+  }
+}
+
+function asyncModuleExecutionRejected (module: ModuleRecord, error: unknown): void {
+  if (module.status === 'evaluated') return
+  end(module)
+  module.evaluation.error = { value: error }
+  for (const parent of module.evaluation.asyncParents) asyncModuleExecutionRejected(parent, error)
+  module.evaluation.capability?.reject(error)
+}
+
+function withResolvers (): PromiseWithResolvers {
+  let [resolve, reject]: [() => void, (reason: unknown) => void] = [() => {}, () => {}]
+  const promise = new Promise<void>((...ends) => { [resolve, reject] = ends })
+  // Somebody may start an evaluation and not wait for it.
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,14 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** `import.meta` of a file, with the members that Node gives it. */
+export function createMeta (url: string, resolve: (specifier: string) => string): object {
+  const filename = fileURLToPath(url)
+  return Object.assign(Object.create(null), {
+    dirname: dirname(filename),
+    filename,
+    ...('main' in import.meta ? { main: false } : {}),
+    resolve: (specifier: unknown) => resolve(`${specifier}`),
+    url
+  })
+}

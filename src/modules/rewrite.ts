@@ -1,0 +1,117 @@
+// A module's text as the body of a generator: imported names read from an object, exports are blanked, and the rest
+// stays where it is. The first step defines the exports, when hoisted functions exist and nothing has run. The second
+// step runs the module.
+
+import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, type Program } from 'acorn'
+import type { JavaScript } from './javascript.ts'
+import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
+import { createTextEdits, type TextEdits } from './text-edits.ts'
+import { readScopes, type Range, type TreeFacts } from './tree-facts.ts'
+
+export interface RewrittenModule extends ModuleFacts {
+  readonly code: string
+  /** How much stands before the author's first character on the first line. */
+  readonly columnOffset: number
+  /** Whether it awaits at its top level. */
+  readonly isAsync: boolean
+}
+
+/** An import of TypeScript that nothing refers to is dropped: it may be of a type. */
+export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaScript): RewrittenModule {
+  const { imported, globalArguments } = readScopes(program)
+  const facts = readFacts(program, {
+    name: (local) => mayImportTypes && imported.get(local)?.length === 0,
+    statement: ({ start }) => mayImportTypes && secondToken(source, start) !== tokTypes.string
+  })
+  const names = freeNames(tree.names)
+  const edits = createTextEdits(source)
+
+  if (source.startsWith('#!')) edits.replace(0, 2, '//')
+  for (const at of tree.htmlComments) edits.insert(at, ' ')
+  for (const { start, end } of tree.metas) edits.replace(start, end, names.meta)
+  for (const { start, end } of tree.dynamicImports) edits.replace(start, end, names.load)
+  for (const { start, end } of globalArguments) {
+    const whole = tree.typeofs.get(start)
+    if (whole === undefined) edits.replace(start, end, `${names.imports}.arguments`)
+    else edits.replace(whole.start, whole.end, '"undefined"')
+  }
+  for (const node of program.body) {
+    if (node.type === 'ExportDefaultDeclaration') rewriteDefault(node, source, edits, names)
+    else if (node.type === 'ExportNamedDeclaration' && node.declaration != null) edits.replace(node.start, node.declaration.start, '')
+    // The statement after may rely on this one to be apart from the one before.
+    else if (node.type === 'ImportDeclaration' || node.type === 'ExportNamedDeclaration' || node.type === 'ExportAllDeclaration') edits.replace(node.start, node.end, ';')
+  }
+  for (const [name, references] of imported) {
+    for (const range of references) if (!tree.exported.has(range.start)) rewriteReference(range, `${names.imports}.${name}`, tree, edits)
+  }
+
+  const head = `(${tree.isAsync ? 'async ' : ''}function*(${Object.values(names).join()}){"use strict";${definition(facts, names, isHoistedDefault(program))};yield;`
+  return { ...facts, code: `${head}${edits.apply()}\n})`, columnOffset: -head.length, isAsync: tree.isAsync }
+}
+
+interface Names { readonly imports: string, readonly fallback: string, readonly meta: string, readonly load: string, readonly define: string, readonly hoisted: string }
+
+/** The names that the code around a module uses, which none of the module's own may equal. */
+function freeNames (taken: ReadonlySet<string>): Names {
+  for (let prefix = '$'; ; prefix += '$') {
+    const names = { imports: prefix, fallback: `${prefix}d`, meta: `${prefix}m`, load: `${prefix}i`, define: `${prefix}x`, hoisted: `${prefix}h` }
+    if (!Object.values(names).some((name) => taken.has(name))) return names
+  }
+}
+
+/** `hoisted` is a parameter too: a function declaration of its name takes its place. */
+function definition ({ localExports, imports }: ModuleFacts, names: Names, hasHoistedDefault: boolean): string {
+  const getters = [...localExports].map(([name, local]) => {
+    if (local === DEFAULT) return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.fallback}.read`}`
+    return `[${JSON.stringify(name)}]:()=>${imports.has(local) ? `${names.imports}.` : ''}${local}`
+  })
+  return `${names.define}({${getters.join()}}${hasHoistedDefault ? `,${names.hoisted}` : ''})`
+}
+
+function isHoistedDefault (program: Program): boolean {
+  return program.body.some((node) => node.type === 'ExportDefaultDeclaration' && node.declaration.type === 'FunctionDeclaration' && node.declaration.id == null)
+}
+
+function rewriteDefault ({ start, end, declaration }: ExportDefaultDeclaration, source: string, edits: TextEdits, { fallback, hoisted }: Names): void {
+  // Parentheses may stand between the keywords and the expression.
+  const keywords = (text: string) => edits.replace(start, afterTokens(source, start, 2), text)
+  const isUnnamed = 'id' in declaration && declaration.id == null
+  if (declaration.type === 'FunctionDeclaration' && isUnnamed) {
+    keywords('')
+    edits.insert(parenthesisAfter(source, declaration.start), ` ${hoisted}`)
+  } else if ((declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration') && !isUnnamed) {
+    keywords('')
+  } else if (declaration.type === 'ClassDeclaration' || (declaration.type === 'ClassExpression' && isUnnamed)) {
+    // The literal gives the class its name before its static members run.
+    keywords(`${fallback}.value={default:`)
+    edits.insert(source[end - 1] === ';' ? end - 1 : end, '}.default;')
+  } else {
+    const isFunction = declaration.type === 'ArrowFunctionExpression' || (declaration.type === 'FunctionExpression' && isUnnamed)
+    keywords(`${fallback}.${isFunction ? 'named' : 'value'}=`)
+  }
+}
+
+function afterTokens (source: string, from: number, count: number): number {
+  const tokens = tokenizer(source.slice(from), { ecmaVersion: 'latest' })
+  for (let passed = 1; passed < count; passed++) tokens.getToken()
+  return from + tokens.getToken().end
+}
+
+function secondToken (source: string, from: number): TokenType | undefined {
+  const tokens = tokenizer(source.slice(from), { ecmaVersion: 'latest' })
+  tokens.getToken()
+  return tokens.getToken().type
+}
+
+function parenthesisAfter (source: string, from: number): number {
+  for (const token of tokenizer(source.slice(from), { ecmaVersion: 'latest' })) if (token.type === tokTypes.parenL) return from + token.start
+  throw new SyntaxError('a function without parameters')
+}
+
+/** A name that is called, or is the tag of a template, must not lend its object to the call as `this`. */
+function rewriteReference ({ start, end }: Range, reference: string, { callees, shorthands, statements }: TreeFacts, edits: TextEdits): void {
+  if (shorthands.has(start)) edits.insert(end, `:${reference}`)
+  else if (!callees.has(start)) edits.replace(start, end, reference)
+  // Where the text before has no semicolon, it would be called.
+  else edits.replace(start, end, `${statements.has(start) ? ';' : ''}(0,${reference})`)
+}

@@ -1,0 +1,211 @@
+// A module of the catalog: a source text module record (ECMA-262, 16.2.1.7).
+
+import type { CompiledModule, Getter, Steps } from './compiled-module.ts'
+import { ALL, type ModuleRequest } from './module-facts.ts'
+import { ModuleRecord, type Binding, type Resolution } from './module-record.ts'
+import { createNamespace, type Namespace } from './namespace.ts'
+import { syntaxError } from './syntax-error.ts'
+
+/** What a module reaches of the graph that it is in. */
+export interface ModuleHost {
+  readonly meta: object
+  /** What `import()` does. */
+  load (specifier: unknown, options: unknown): Promise<unknown>
+  /** Remembers in which module an error arose. */
+  noteError (error: unknown, file: string): void
+  readonly deadlineMs: number
+}
+
+export class SourceModule extends ModuleRecord {
+  readonly url: string
+  readonly file: string
+  override readonly isAsync: boolean
+  override readonly deadlineMs: number
+  readonly compiled: CompiledModule
+  readonly #host: ModuleHost
+  readonly #requested = new Map<ModuleRequest, ModuleRecord>()
+  readonly #bindings = new Map<string, Binding>()
+  readonly #imports: object = Object.create(IMPORTS)
+  readonly #getters = new Map<string, Getter>()
+  #steps: Steps | undefined
+  #firstStep: unknown
+  #namespace: Namespace | undefined
+
+  constructor (url: string, file: string, compiled: CompiledModule, host: ModuleHost) {
+    super()
+    this.url = url
+    this.file = file
+    this.compiled = compiled
+    this.isAsync = compiled.isAsync
+    this.deadlineMs = host.deadlineMs
+    this.#host = host
+  }
+
+  override get requested (): readonly ModuleRecord[] {
+    return [...new Set(this.#requested.values())]
+  }
+
+  setRequested (request: ModuleRequest, module: ModuleRecord): void {
+    this.#requested.set(request, module)
+  }
+
+  override checkBindings (): void {
+    for (const { request, name } of this.compiled.indirectExports.values()) this.#resolve(request, name)
+    for (const { local, request, name } of this.compiled.imports.values()) this.#bindings.set(local, this.#resolve(request, name))
+  }
+
+  override instantiate (): void {
+    const fallback = new DefaultExport()
+    const { compiled } = this
+    const host = this.#host
+    this.#steps = compiled.body(this.#imports, fallback, host.meta, async (specifier, options) => await host.load(specifier, options), (getters, anonymous) => {
+      if (typeof anonymous === 'function') nameDefault(anonymous)
+      for (const [name, local] of compiled.localExports) this.#getters.set(local, getters[name] ?? fallback.read)
+    })
+    this.#firstStep = this.#steps.next()
+  }
+
+  override bind (isEvaluatedLater: (module: ModuleRecord) => boolean): void {
+    for (const [local, binding] of this.#bindings) {
+      const read = getterOf(binding)
+      const get = isEvaluatedLater(binding.module) ? () => readUnder(local, read) : read
+      Object.defineProperty(this.#imports, local, { get, set: refuseAssignment })
+    }
+  }
+
+  override async becomeReady (): Promise<void> {
+    await this.#firstStep
+  }
+
+  override run (): void | Promise<unknown> {
+    try {
+      const ended = this.#steps?.next()
+      if (ended instanceof Promise) return ended
+    } catch (error) {
+      this.noteError(error)
+      throw error
+    }
+  }
+
+  override noteError (error: unknown): void {
+    this.#host.noteError(error, this.file)
+  }
+
+  override exportedNames (seen = new Set<ModuleRecord>()): Set<string> {
+    if (seen.has(this)) return new Set()
+    seen.add(this)
+    const { localExports, indirectExports, starExports } = this.compiled
+    const names = new Set([...localExports.keys(), ...indirectExports.keys()])
+    for (const request of starExports) {
+      for (const name of this.#get(request).exportedNames(seen)) if (name !== 'default') names.add(name)
+    }
+    return names
+  }
+
+  override resolveExport (name: string, seen = new Map<ModuleRecord, Set<string>>()): Resolution {
+    const asked = seen.get(this) ?? new Set()
+    // Re-exports that go in a circle lead nowhere.
+    if (asked.has(name)) return undefined
+    seen.set(this, asked.add(name))
+    const { localExports, indirectExports, starExports } = this.compiled
+    const local = localExports.get(name)
+    if (local !== undefined) return { module: this, name: local }
+    const indirect = indirectExports.get(name)
+    if (indirect !== undefined) return this.#follow(indirect.request, indirect.name, seen)
+    if (name === 'default') return undefined
+    let found: Binding | undefined
+    for (const request of starExports) {
+      const resolution = this.#get(request).resolveExport(name, seen)
+      if (resolution === 'ambiguous') return resolution
+      if (resolution !== undefined && found !== undefined && (found.module !== resolution.module || found.name !== resolution.name)) return 'ambiguous'
+      found ??= resolution
+    }
+    return found
+  }
+
+  override getterOf (name: string): Getter {
+    return this.#getters.get(name) ?? (() => undefined)
+  }
+
+  override get namespace (): Namespace {
+    this.#namespace ??= createNamespace(new Map([...this.exportedNames()].flatMap((name) => {
+      const resolution = this.resolveExport(name)
+      return resolution === undefined || resolution === 'ambiguous' ? [] : [[name, getterOf(resolution)]]
+    })))
+    return this.#namespace
+  }
+
+  #get (request: ModuleRequest): ModuleRecord {
+    const module = this.#requested.get(request)
+    if (module === undefined) throw new Error(`${request.specifier} is not loaded`)
+    return module
+  }
+
+  #follow (request: ModuleRequest, name: string | typeof ALL, seen?: Map<ModuleRecord, Set<string>>): Resolution {
+    const module = this.#get(request)
+    return name === ALL ? { module, name: undefined } : module.resolveExport(name, seen)
+  }
+
+  #resolve (request: ModuleRequest, name: string | typeof ALL): Binding {
+    const resolution = this.#follow(request, name)
+    if (typeof resolution === 'object') return resolution
+    const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
+    throw syntaxError(resolution === 'ambiguous'
+      ? `${from} has more than one export named ${wanted}, by "export *" of several modules; export one of them by name`
+      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.places.get(request))
+  }
+}
+
+/** The value of a default export that has no local name. */
+class DefaultExport {
+  #value: { readonly is: unknown } | undefined
+
+  get value (): unknown {
+    return this.read()
+  }
+
+  set value (value: unknown) {
+    this.#value = { is: value }
+  }
+
+  get named (): unknown {
+    return this.read()
+  }
+
+  /** For functions that have no name. */
+  set named (value: unknown) {
+    if (typeof value === 'function') nameDefault(value)
+    this.value = value
+  }
+
+  readonly read = (): unknown => {
+    if (this.#value === undefined) throw new ReferenceError("Cannot access 'default' before initialization")
+    return this.#value.is
+  }
+}
+
+function nameDefault (anonymous: object): void {
+  Object.defineProperty(anonymous, 'name', { value: 'default', configurable: true })
+}
+
+function getterOf ({ module, name }: Binding): Getter {
+  return name === undefined ? () => module.namespace : module.getterOf(name)
+}
+
+/** An import that has no value yet is named as its importer names it. */
+function readUnder (local: string, read: Getter): unknown {
+  try {
+    return read()
+  } catch {
+    throw new ReferenceError(`Cannot access '${local}' before initialization`)
+  }
+}
+
+function refuseAssignment (): never {
+  throw new TypeError('Assignment to constant variable.')
+}
+
+/** What each module's imports inherit: `arguments` is no variable of a module. */
+const IMPORTS: object = Object.create(null, {
+  arguments: { get () { throw new ReferenceError('arguments is not defined') } }
+})

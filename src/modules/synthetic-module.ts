@@ -1,0 +1,49 @@
+// Modules whose exports are known before they run and set by the run: JSON, and the catalog's own CommonJS.
+
+import type { Getter } from './compiled-module.ts'
+import { ModuleRecord, type Resolution } from './module-record.ts'
+import { createNamespace, type Namespace } from './namespace.ts'
+
+export class SyntheticModule extends ModuleRecord {
+  readonly url: string
+  readonly file: string
+  readonly #values: Map<string, unknown>
+  readonly #evaluate: () => ReadonlyMap<string, unknown>
+  readonly #note: (error: unknown, file: string) => void
+  #namespace: Namespace | undefined
+
+  constructor (url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>, note: (error: unknown, file: string) => void) {
+    super()
+    this.url = url
+    this.file = file
+    this.#values = new Map([...names].map((name) => [name, undefined]))
+    this.#evaluate = evaluate
+    this.#note = note
+  }
+
+  override run (): void {
+    try {
+      for (const [name, value] of this.#evaluate()) this.#values.set(name, value)
+    } catch (error) {
+      this.#note(error, this.file)
+      throw error
+    }
+  }
+
+  override exportedNames (): Set<string> {
+    return new Set(this.#values.keys())
+  }
+
+  override resolveExport (name: string): Resolution {
+    return this.#values.has(name) ? { module: this, name } : undefined
+  }
+
+  override getterOf (name: string): Getter {
+    return () => this.#values.get(name)
+  }
+
+  override get namespace (): Namespace {
+    this.#namespace ??= createNamespace(new Map([...this.#values.keys()].map((name) => [name, this.getterOf(name)])))
+    return this.#namespace
+  }
+}

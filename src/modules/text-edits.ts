@@ -1,0 +1,34 @@
+// Changes to a text that keep its lines, and its columns where the new text is no longer than the old.
+
+interface Edit { readonly start: number, readonly end: number, readonly text: string }
+
+export interface TextEdits {
+  /** Puts a text in the place of a range, and fills what is left of it with spaces. Line ends stay. */
+  replace (start: number, end: number, text: string): void
+  insert (at: number, text: string): void
+  /** The source with all changes. Ranges must not overlap. */
+  apply (): string
+}
+
+export function createTextEdits (source: string): TextEdits {
+  const edits: Edit[] = []
+  return {
+    replace: (start, end, text) => { edits.push({ start, end, text: text + blank(source.slice(start, end), text.length) }) },
+    insert: (at, text) => { edits.push({ start: at, end: at, text }) },
+    apply () {
+      let result = ''
+      let at = 0
+      for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
+        result += source.slice(at, start) + text
+        at = end
+      }
+      return result + source.slice(at)
+    }
+  }
+}
+
+/** What is left of a text after its first `used` characters: its line ends, and spaces for the rest. */
+function blank (text: string, used: number): string {
+  const [first = '', ...others] = text.split(/(\r\n|[\n\r\u2028\u2029])/)
+  return ' '.repeat(Math.max(0, first.length - used)) + others.map((piece, index) => index % 2 === 0 ? piece : ' '.repeat(piece.length)).join('')
+}

@@ -1,0 +1,109 @@
+// What the rewriting of a module needs to know of its tree. Identifiers are named by where they start.
+
+import type { AnyNode, Program } from 'acorn'
+import { analyze, type Reference } from 'eslint-scope'
+import type { Program as ESTreeProgram } from 'estree'
+import { walk } from './syntax-tree.ts'
+
+export interface Range { readonly start: number, readonly end: number }
+
+export interface TreeFacts {
+  /** Every identifier. */
+  readonly names: ReadonlySet<string>
+  /** Called, or the tag of a template. */
+  readonly callees: ReadonlySet<number>
+  /** `{ name }` and `{ name = 1 }`. */
+  readonly shorthands: ReadonlySet<number>
+  /** Within `export { name }`. */
+  readonly exported: ReadonlySet<number>
+  /** Statements of a list, which the text before may run into. */
+  readonly statements: ReadonlySet<number>
+  /** Each `typeof name`, by the name's start. */
+  readonly typeofs: ReadonlyMap<number, Range>
+  /** Each `import` of an `import()`. */
+  readonly dynamicImports: readonly Range[]
+  readonly metas: readonly Range[]
+  /** Each `!--` that follows a `<`: a comment in scripts, an expression in modules. */
+  readonly htmlComments: readonly number[]
+  /** Whether there is an `await` outside of functions. */
+  readonly isAsync: boolean
+  /** Whether there is a `using` declaration. */
+  readonly hasUsing: boolean
+  /** Whether there is a comparison by `<`. */
+  readonly hasLessThan: boolean
+}
+
+export function readTree (program: Program, source: string): TreeFacts {
+  const names = new Set<string>()
+  const callees = new Set<number>()
+  const shorthands = new Set<number>()
+  const exported = new Set<number>()
+  const statements = new Set<number>()
+  const typeofs = new Map<number, Range>()
+  const dynamicImports: Range[] = []
+  const metas: Range[] = []
+  const htmlComments: number[] = []
+  let isAsync = false
+  let hasUsing = false
+  let hasLessThan = false
+
+  function visit (node: AnyNode, isInFunction: boolean): void {
+    switch (node.type) {
+      case 'Identifier': names.add(node.name); break
+      case 'CallExpression': callees.add(node.callee.start); break
+      case 'TaggedTemplateExpression': callees.add(node.tag.start); break
+      case 'Property': if (node.shorthand) shorthands.add(node.key.start); break
+      case 'ExportSpecifier': exported.add(node.local.start); break
+      case 'Program': case 'BlockStatement': case 'StaticBlock': for (const { start } of node.body) statements.add(start); break
+      case 'SwitchCase': for (const { start } of node.consequent) statements.add(start); break
+      case 'ImportExpression': dynamicImports.push({ start: node.start, end: node.start + 'import'.length }); break
+      case 'MetaProperty': if (node.meta.name === 'import') metas.push(node); break
+      case 'UnaryExpression':
+        if (node.operator === 'typeof') typeofs.set(node.argument.start, node)
+        if (source.startsWith('<!--', node.start - 1)) htmlComments.push(node.start)
+        break
+      case 'BinaryExpression': hasLessThan ||= node.operator === '<'; break
+      case 'VariableDeclaration':
+        hasUsing ||= node.kind === 'using' || node.kind === 'await using'
+        isAsync ||= !isInFunction && node.kind === 'await using'
+        break
+      case 'AwaitExpression': isAsync ||= !isInFunction; break
+      case 'ForOfStatement': isAsync ||= !isInFunction && node.await
+    }
+  }
+
+  walk(program, visit)
+  return { names, callees, shorthands, exported, statements, typeofs, dynamicImports, metas, htmlComments, isAsync, hasUsing, hasLessThan }
+}
+
+export interface ScopeFacts {
+  /** The references to each imported name. */
+  readonly imported: ReadonlyMap<string, readonly Range[]>
+  /** References to `arguments` outside of functions. */
+  readonly globalArguments: readonly Range[]
+}
+
+export function readScopes (program: Program): ScopeFacts {
+  const { globalScope } = analyze(assertESTree(program), { ecmaVersion: 2026, sourceType: 'module' })
+  const variables = globalScope?.childScopes[0]?.variables ?? []
+  const imported = variables.filter(({ defs }) => defs.some(({ type }) => type === 'ImportBinding'))
+  return {
+    // A destructuring with a default writes to its target twice.
+    imported: new Map(imported.map(({ name, references }) => [name, [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]])),
+    globalArguments: (globalScope?.through ?? []).filter(({ identifier }) => identifier.name === 'arguments').map(toRange)
+  }
+}
+
+/** The parser and the analyzer describe one form of tree in types of their own. */
+function assertESTree (program: object): ESTreeProgram {
+  if (!isESTree(program)) throw new TypeError('the analyzer needs ranges')
+  return program
+}
+
+function isESTree (program: object): program is ESTreeProgram {
+  return 'range' in program && 'body' in program
+}
+
+function toRange ({ identifier: { range: [start, end] = [0, 0] } }: Reference): Range {
+  return { start, end }
+}

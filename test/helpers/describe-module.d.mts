@@ -1,0 +1,1 @@
+export function describeLoading (load: () => Promise<object>): Promise<unknown>
