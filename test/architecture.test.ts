@@ -45,9 +45,10 @@ async function readSources (): Promise<Sources> {
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' || ((file === 'main.ts' || file === 'app-legacy.ts') && isType)
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/')
-/** The table loads a backend late. The folder of LMDB has only a store: the other parts are those of memory. */
-const mayImportBackend = ({ file, target, isDynamic }: Import) => {
-  return (file === 'backends/url-schemes.ts' && isDynamic) || (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
+const ENTRY = /^backends\/[^/]+\/backend\.ts$/
+/** The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory. */
+const mayImportBackend = ({ file, target }: Import) => {
+  return (file === 'backends/url-schemes.ts' && ENTRY.test(target)) || (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
 }
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/json-schema.ts' || isType
 
@@ -141,11 +142,11 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
     found: ['config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
   },
   {
-    claim: "what is in a backend's folder is imported by its own folder, and late by the table of URL schemes",
+    claim: "what is in a backend's folder is imported by its own folder, and its entry by the table of URL schemes",
     breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
       'app.ts': "import { a } from './backends/memory/open.ts'\nimport { b } from './backends/url-schemes.ts'\n",
-      'backends/url-schemes.ts': "const { a } = await import('./redis/open.ts')\nimport { b } from './lmdb/open.ts'\n",
+      'backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from './lmdb/open.ts'\n",
       'backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
       'backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from './state-store.ts'\n",
       'backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",

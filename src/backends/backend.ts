@@ -1,5 +1,4 @@
-// The parts that every backend opens: a store of state, and what carries events and messages between
-// replicas.
+// A backend keeps the state of the service, and carries events and messages between its replicas.
 
 import type { EventBus } from '../events/event-bus.ts'
 import type { EventLog, EventLogLimits } from '../events/event-log.ts'
@@ -7,13 +6,20 @@ import type { Relay } from '../events/relay.ts'
 import type { StateStore } from '../state/state-store.ts'
 
 export interface Backend {
-  readonly store: StateStore
-  readonly bus: EventBus
-  readonly relay: Relay
-  readonly eventLog: EventLog
-  /** Closes all parts. Idempotent. */
-  close (): Promise<void>
+  /** Of its URLs, without the colon. */
+  readonly schemes: readonly string[]
+  /** How its URLs look, in an error that says what TRIVET_STATE_URL must be. */
+  readonly form: string
+  /** What follows the scheme and its colon. `open` may refuse a URL that matches. */
+  readonly rest: RegExp
+  /** Whether replicas of the service share the state. */
+  readonly isShared: boolean
+  /** Imports the driver late: a driver loads only when its scheme is used. */
+  readonly open: OpenBackend
 }
+
+/** Rejects where the backend cannot be used. The message says what to do, and never repeats a password. */
+export type OpenBackend = (url: string, options: BackendOptions) => Promise<OpenedBackend>
 
 export interface BackendOptions {
   readonly log: { warn (fields: object, message: string): void }
@@ -26,16 +32,19 @@ export interface BackendOptions {
   readonly eventLogLimits?: EventLogLimits
 }
 
-/**
- * @param url of a scheme that the backend serves.
- * Rejects where the backend cannot be used. The message says what to do, and never repeats a password.
- */
-export type OpenBackend = (url: string, options: BackendOptions) => Promise<Backend>
+export interface OpenedBackend {
+  readonly store: StateStore
+  readonly bus: EventBus
+  readonly relay: Relay
+  readonly eventLog: EventLog
+  /** Closes all parts. Idempotent. */
+  close (): Promise<void>
+}
 
 /** @param closeConnection called once all parts are closed. */
-export function toBackend (
-  parts: Omit<Backend, 'close'>, closeConnection = async (): Promise<void> => {}
-): Backend {
+export function toOpenedBackend (
+  parts: Omit<OpenedBackend, 'close'>, closeConnection = async (): Promise<void> => {}
+): OpenedBackend {
   const { store, bus, relay, eventLog } = parts
   let closing: Promise<void> | undefined
 

@@ -1,41 +1,14 @@
-// The backends by the schemes of TRIVET_STATE_URL. A backend, and its driver, is loaded when its scheme is
-// used.
+// The backends. The scheme of TRIVET_STATE_URL picks one of them.
 
-import type { Backend, BackendOptions, OpenBackend } from './backend.ts'
+import type { Backend, OpenedBackend, BackendOptions } from './backend.ts'
+import { lmdbBackend } from './lmdb/backend.ts'
+import { memoryBackend } from './memory/backend.ts'
+import { redisBackend } from './redis/backend.ts'
 
-interface BackendEntry {
-  readonly schemes: readonly string[]
-  /** How its URLs look, in an error that says what the setting must be. */
-  readonly form: string
-  /** What follows the scheme and its colon. The backend itself may refuse a URL that matches. */
-  readonly rest: RegExp
-  /** Whether replicas of the service share the state. */
-  readonly isShared: boolean
-  readonly open: OpenBackend
-}
-
-const BACKENDS: readonly BackendEntry[] = [
-  {
-    schemes: ['memory'],
-    form: 'memory:',
-    rest: /^$/,
-    isShared: false,
-    open: async (url, options) => await (await import('./memory/open.ts')).openMemoryBackend(url, options)
-  },
-  {
-    schemes: ['file'],
-    form: 'file:PATH',
-    rest: /^.+$/,
-    isShared: false,
-    open: async (url, options) => await (await import('./lmdb/open.ts')).openLmdbBackend(url, options)
-  },
-  {
-    schemes: ['redis', 'rediss', 'redis+sentinel', 'rediss+sentinel', 'redis+cluster', 'rediss+cluster'],
-    form: 'an address of Redis such as redis://host:6379',
-    rest: /^\/\/\S+$/,
-    isShared: true,
-    open: async (url, options) => await (await import('./redis/open.ts')).openRedisBackend(url, options)
-  }
+const BACKENDS: readonly Backend[] = [
+  memoryBackend,
+  lmdbBackend,
+  redisBackend
 ]
 
 /** What TRIVET_STATE_URL must be, for people. */
@@ -52,13 +25,13 @@ export function isSharedUrl (url: string): boolean {
 }
 
 /** Rejects as the backend does, and where the URL is of no backend. */
-export async function openBackend (url: string, options: BackendOptions): Promise<Backend> {
+export async function openBackend (url: string, options: BackendOptions): Promise<OpenedBackend> {
   const backend = findBackend(url)
   if (backend === undefined) throw new Error(`TRIVET_STATE_URL must be ${STATE_URL_FORM}`)
   return await backend.open(url, options)
 }
 
-function findBackend (url: string): BackendEntry | undefined {
+function findBackend (url: string): Backend | undefined {
   const colon = url.indexOf(':')
   const [scheme, rest] = [url.slice(0, colon), url.slice(colon + 1)]
   return BACKENDS.find((entry) => entry.schemes.includes(scheme) && entry.rest.test(rest))

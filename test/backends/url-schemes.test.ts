@@ -1,7 +1,7 @@
 // What TRIVET_STATE_URL may be, and what each of its schemes opens.
 
 import t, { type Test } from 'tap'
-import type { Backend } from '../../src/backends/backend.ts'
+import type { OpenedBackend } from '../../src/backends/backend.ts'
 import { isSharedUrl, isStateUrl, openBackend, STATE_URL_FORM } from '../../src/backends/url-schemes.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
@@ -22,7 +22,7 @@ const NONE = [
   ' memory:', ':'
 ]
 
-async function open (t: Test, url: string): Promise<Backend> {
+async function open (t: Test, url: string): Promise<OpenedBackend> {
   const backend = await openBackend(url, { log: createReadableLog().logger, prefix: 'trivet' })
   t.teardown(async () => await backend.close())
   return backend

@@ -1,5 +1,5 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
-import { toBackend, type OpenBackend } from '../backend.ts'
+import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from '../memory/event-bus.ts'
 import { createMemoryEventLog } from '../memory/event-log.ts'
 import { createMemoryRelay } from '../memory/relay.ts'
@@ -7,7 +7,7 @@ import { openLmdbStateStore } from './state-store.ts'
 
 /** `file:PATH` keeps records in a folder. All other parts are of this process alone, and end with it. */
 export const openLmdbBackend: OpenBackend = async (url, { prefix, eventLogLimits = EVENT_LOG_LIMITS }) => {
-  return toBackend({
+  return toOpenedBackend({
     store: openLmdbStateStore(url.slice('file:'.length), { prefix }),
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),

@@ -1,5 +1,5 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
-import { toBackend, type OpenBackend } from '../backend.ts'
+import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from './event-bus.ts'
 import { createMemoryEventLog } from './event-log.ts'
 import { createMemoryRelay } from './relay.ts'
@@ -7,7 +7,7 @@ import { createMemoryStateStore } from './state-store.ts'
 
 /** `memory:` is one process, and ends with it. No other service shares it, whatever the prefix. */
 export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
-  return toBackend({
+  return toOpenedBackend({
     store: createMemoryStateStore(),
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),

@@ -181,6 +181,8 @@ async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
 
 async function disconnect (client: RedisClient): Promise<void> {
   if (client.status === 'end') return
+  // Between two attempts to connect nothing is open. The driver then drops its timer and reports no end.
+  if (client.status === 'reconnecting') return client.disconnect()
   const ended = reach(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
   client.disconnect()
   await ended

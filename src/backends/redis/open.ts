@@ -1,5 +1,5 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
-import { toBackend, type OpenBackend } from '../backend.ts'
+import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createOutageLog } from '../outage-log.ts'
 import { openRedis } from './connection.ts'
 import { openRedisEventBus } from './event-bus.ts'
@@ -29,7 +29,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
     })
     const store = openRedisStateStore(redis.commands, { prefix })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
-    return toBackend({ store, bus, relay, eventLog }, redis.close)
+    return toOpenedBackend({ store, bus, relay, eventLog }, redis.close)
   } catch (error) {
     // An open connection tries to connect again and again.
     await redis.close()

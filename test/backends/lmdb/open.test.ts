@@ -2,7 +2,7 @@
 
 import { open as openLmdb } from 'lmdb'
 import t, { type Test } from 'tap'
-import type { Backend } from '../../../src/backends/backend.ts'
+import type { OpenedBackend } from '../../../src/backends/backend.ts'
 import { openLmdbBackend } from '../../../src/backends/lmdb/open.ts'
 import { EVENT_LOG_LIMITS, type EventLogLimits } from '../../../src/events/event-log.ts'
 import { checkEventBus } from '../../contracts/event-bus-contract.ts'
@@ -14,7 +14,7 @@ import { textOf, toValue } from '../../helpers/state-value.ts'
 
 interface Opening { readonly folder?: string, readonly prefix?: string, readonly limits?: EventLogLimits }
 
-async function open (t: Test, { folder, prefix = 'trivet', limits }: Opening = {}): Promise<Backend> {
+async function open (t: Test, { folder, prefix = 'trivet', limits }: Opening = {}): Promise<OpenedBackend> {
   const { logger: log } = createReadableLog()
   const options = { log, prefix, eventLogLimits: limits ?? EVENT_LOG_LIMITS }
   const backend = await openLmdbBackend(`file:${folder ?? await makeFolder(t)}`, options)

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import type { Backend } from '../../../src/backends/backend.ts'
+import type { OpenedBackend } from '../../../src/backends/backend.ts'
 import { openRedisBackend } from '../../../src/backends/redis/open.ts'
 import { RedisError, toRedisError } from '../../../src/backends/redis/redis-error.ts'
 import { StoreUnavailable } from '../../../src/state/state-store.ts'
@@ -26,7 +26,7 @@ function print (value: unknown): string {
 const isTelling = (value: unknown) => print(value).includes(CANARY) || print(value).includes(CANARY_BYTES)
 
 interface Watched {
-  readonly backend: Backend
+  readonly backend: OpenedBackend
   /** Everything that callers and the log were given. */
   readonly given: unknown[]
   /** Uses every part with the canary, and notes what fails. Returns how many calls failed. */

@@ -274,7 +274,8 @@ if (hasRedisServer(t)) {
     // So often that a millisecond ends in the middle of a script.
     const expiries = new Set<number>()
     for (let i = 0; i < 2000; i++) expiries.add((await store.read(KEY))?.expiresAt ?? 0)
-    t.ok([...expiries].every((expiresAt) => Math.abs(expiresAt - endsAt) <= 1), [...expiries].join())
+    // A script reads what is left and then the clock. The machine may pause it in between.
+    t.ok([...expiries].every((expiresAt) => expiresAt >= endsAt - 1 && expiresAt < endsAt + 1000), [...expiries].join())
     t.equal(await countChanges(own), before)
   })
 
