@@ -1,4 +1,5 @@
-// The earlier revisions, put together: with this file go legacy/, methods/legacy/ and http/legacy/, and its line in app.ts.
+// The earlier revisions, put together: with this file go legacy/, methods/legacy/ and http/legacy/, and its
+// line in app.ts.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Catalog } from './catalog/catalog.ts'
@@ -51,7 +52,9 @@ export interface LegacyDependencies {
 }
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
-  const { config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer } = dependencies
+  const {
+    config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer
+  } = dependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
@@ -75,12 +78,26 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     settings,
     replies,
     handshake: createHandshake({ pipeline, sessions }),
-    post: createPost({ pipeline, replies, relay, answers, calls, settings, callStreams, keepAlive, answerTtlMs: config.requestStateTtlMs }),
+    post: createPost({
+      pipeline,
+      replies,
+      relay,
+      answers,
+      calls,
+      settings,
+      callStreams,
+      keepAlive,
+      answerTtlMs: config.requestStateTtlMs
+    }),
     listen: createListen({ replies, eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
     // Those on which sessions hear of changes are ended with all the others of their kind.
     endStreams: () => keepAlive.endFollowers(),
     async close () {
-      for (const part of [calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay]) part.close()
+      for (const part of [
+        calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
+      ]) {
+        part.close()
+      }
     }
   })
 }

@@ -33,8 +33,9 @@ import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
 
 /**
- * The options of `createApp`: the settings of the README's table by their names in camel case, each with its default.
- * `host`, `port` and `auth` are not options: the embedding program listens, and passes an authenticator.
+ * The options of `createApp`: the settings of the README's table by their names in camel case, each with its
+ * default. `host`, `port` and `auth` are not options: the embedding program listens, and passes an
+ * authenticator.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -44,12 +45,12 @@ export interface AppOptions extends Partial<AppConfig> {
 }
 
 /**
- * Builds the service as a Fastify app that does not listen. `app.listen()` serves, `app.inject()` answers in the
- * process, and `app.close()` drains and ends the service. Rejects with a CatalogError that lists every problem of the
- * catalog, and with a ConfigError for an unknown option or a value that is not valid.
+ * Builds the service as a Fastify app that does not listen. `app.listen()` serves, `app.inject()` answers in
+ * the process, and `app.close()` drains and ends the service. Rejects with a CatalogError that lists every
+ * problem of the catalog, and with a ConfigError for an unknown option or a value that is not valid.
  *
- * The address that the app listens on decides the host names that it answers to: on a loopback address those of this
- * machine, on any other address `allowedHosts`, or all names if that list is empty.
+ * The address that the app listens on decides the host names that it answers to: on a loopback address those
+ * of this machine, on any other address `allowedHosts`, or all names if that list is empty.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  *
  * @example
@@ -64,15 +65,22 @@ export async function createApp (options: AppOptions = {}): Promise<FastifyInsta
 export interface Service {
   readonly app: FastifyInstance
   readonly catalog: Catalog
-  /** Announces the end to whoever sends requests, and waits until they go elsewhere. To be followed by `app.close()`. */
+  /**
+   * Announces the end to whoever sends requests, and waits until they go elsewhere. To be followed by
+   * `app.close()`.
+   */
   drain (): Promise<void>
 }
 
 /** The app together with what it serves, for whoever starts it and wants to say so. */
-export async function createService ({ logger, authenticator = openToAll, ...options }: AppOptions): Promise<Service> {
+export async function createService (
+  { logger, authenticator = openToAll, ...options }: AppOptions
+): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const backend = await openBackend(config.stateUrl, { log, prefix: config.statePrefix }).catch((error: unknown) => {
+  const backend = await openBackend(config.stateUrl, { log, prefix: config.statePrefix }).catch((
+    error: unknown
+  ) => {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   })
   const { store, bus, relay, eventLog } = backend
@@ -82,7 +90,9 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     // Loaded late, because it is what exports this function: a catalog's 'trivet' is this very module.
     trivet: await import('./index.ts')
   })
-  const { catalog, close } = await openLiveCatalog(source, bus, log, { pageSize: config.pageSize }).catch(async (error: unknown) => {
+  const { catalog, close } = await openLiveCatalog(source, bus, log, {
+    pageSize: config.pageSize
+  }).catch(async (error: unknown) => {
     await backend.close()
     throw error
   })
@@ -100,7 +110,9 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
   const sealer = createSealer(config.secrets.length === 0 ? undefined : config.secrets, {
-    onEphemeral: () => log.warn('TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends')
+    onEphemeral: () => log.warn(
+      'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
+    )
   })
   const methods = createMethods({
     subscriptions,
@@ -136,7 +148,20 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
     }
   })
   const eras: Era[] = [createModernEra({ pipeline, replies })]
-  const parts = { config, log, catalog, methods, pipelineDependencies, replies, store, bus, relay, eventLog, subscriptions, sealer }
+  const parts = {
+    config,
+    log,
+    catalog,
+    methods,
+    pipelineDependencies,
+    replies,
+    store,
+    bus,
+    relay,
+    eventLog,
+    subscriptions,
+    sealer
+  }
   // It looks at each request first: the modern era takes whatever is left.
   if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(giveUp))
   const shutdown = registerShutdown(app, {
@@ -152,7 +177,11 @@ export async function createService ({ logger, authenticator = openToAll, ...opt
       await closeAll()
     }
   })
-  app.register(async (open) => registerHealthRoutes(open, shutdown, [{ name: 'the state store', check: async () => await store.check() }]))
+  app.register(
+    async (open) => registerHealthRoutes(open, shutdown, [
+      { name: 'the state store', check: async () => await store.check() }
+    ])
+  )
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, replies })
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })

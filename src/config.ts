@@ -1,4 +1,5 @@
-// Every setting of the service, with its default, its unit and its bounds. Read once and frozen; all problems are told together.
+// Every setting of the service, with its default, its unit and its bounds. Read once and frozen; all problems
+// are told together.
 
 import { inspect } from 'node:util'
 
@@ -58,7 +59,9 @@ interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const NO_SECRETS = 'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has sealed. ' +
+const NO_SECRETS =
+  'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has ' +
+    'sealed. ' +
   'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
@@ -66,29 +69,63 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const SETTINGS: Settings = {
   host: { variable: 'HOST', fallback: '127.0.0.1', kind: text('an address or a host name', /^[^\s/]+$/) },
   port: { variable: 'PORT', fallback: 3000, kind: integer(0, 65_535) },
-  path: { variable: 'TRIVET_PATH', fallback: '/mcp', kind: text('a path such as /mcp, and neither /livez nor /readyz', /^(?!\/(?:livez|readyz)$)\/[\w./-]*$/) },
+  path: {
+    variable: 'TRIVET_PATH',
+    fallback: '/mcp',
+    kind: text('a path such as /mcp, and neither /livez nor /readyz', /^(?!\/(?:livez|readyz)$)\/[\w./-]*$/)
+  },
   catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', kind: text('the path of a folder', /\S/) },
   watch: { variable: 'TRIVET_WATCH', fallback: 'on', kind: oneOf(['on', 'off', 'poll'] as const) },
   auth: { variable: 'TRIVET_AUTH', fallback: undefined, kind: oneOf(['none'] as const) },
-  allowedHosts: { variable: 'TRIVET_ALLOWED_HOSTS', fallback: [], kind: list('host names, each with or without a port', /^[^\s/,]+$/) },
-  allowedOrigins: { variable: 'TRIVET_ALLOWED_ORIGINS', fallback: [], kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i) },
+  allowedHosts: {
+    variable: 'TRIVET_ALLOWED_HOSTS',
+    fallback: [],
+    kind: list('host names, each with or without a port', /^[^\s/,]+$/)
+  },
+  allowedOrigins: {
+    variable: 'TRIVET_ALLOWED_ORIGINS',
+    fallback: [],
+    kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i)
+  },
   logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', kind: oneOf(LOG_LEVELS) },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
-  maxResourceBytes: { variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456) },
+  maxResourceBytes: {
+    variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456)
+  },
   maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, kind: integer(1, 1_000_000) },
   keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, kind: integer(100, 3_600_000) },
   requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, kind: integer(1, 3_600_000) },
   shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, kind: integer(0, 600_000) },
   drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, kind: integer(0, 600_000) },
-  stateUrl: { variable: 'TRIVET_STATE_URL', fallback: 'file:./data', isSecret: true, kind: text(STATE_URL_FORM, { test: isStateUrl }) },
-  statePrefix: { variable: 'TRIVET_STATE_PREFIX', fallback: 'trivet', kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/) },
+  stateUrl: {
+    variable: 'TRIVET_STATE_URL',
+    fallback: 'file:./data',
+    isSecret: true,
+    kind: text(STATE_URL_FORM, { test: isStateUrl })
+  },
+  statePrefix: {
+    variable: 'TRIVET_STATE_PREFIX',
+    fallback: 'trivet',
+    kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
+  },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
-  secrets: { variable: 'TRIVET_SECRETS', fallback: [], isSecret: true, kind: list('secrets of 32 characters or more each', /^.{32,}$/) },
-  requestStateTtlMs: { variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, kind: integer(1000, 86_400_000) },
+  secrets: {
+    variable: 'TRIVET_SECRETS',
+    fallback: [],
+    isSecret: true,
+    kind: list('secrets of 32 characters or more each', /^.{32,}$/)
+  },
+  requestStateTtlMs: {
+    variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, kind: integer(1000, 86_400_000)
+  },
   legacy: { variable: 'TRIVET_LEGACY', fallback: 'on', kind: oneOf(['on', 'off'] as const) },
-  sessionTtlMs: { variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, kind: integer(60_000, 2_592_000_000) },
-  sessionIdleMs: { variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, kind: integer(1000, 2_592_000_000) }
+  sessionTtlMs: {
+    variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, kind: integer(60_000, 2_592_000_000)
+  },
+  sessionIdleMs: {
+    variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, kind: integer(1000, 2_592_000_000)
+  }
 }
 
 /** Settings that cannot be used, with every reason. */
@@ -102,7 +139,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings of an environment. An empty variable counts as absent. Throws a ConfigError with every problem. */
+/**
+ * The settings of an environment. An empty variable counts as absent. Throws a ConfigError with every
+ * problem.
+ */
 export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
   const problems: string[] = []
   const config = collect((key) => {
@@ -111,11 +151,15 @@ export function readConfig (environment: { readonly [variable: string]: string |
     if (written === '') return fallback
     const value = kind.parse(written)
     if (kind.accepts(value)) return value
-    problems.push(`${variable} must be ${kind.textForm ?? kind.form}, got ${isSecret === true ? 'something else' : JSON.stringify(written)}`)
+    problems.push(
+      `${variable} must be ${kind.textForm ?? kind.form}, got ${isSecret === true ? 'something else' : JSON.stringify(written)}`
+    )
     return fallback
   })
   if (!isLoopback(config.host) && config.auth === undefined) {
-    problems.push(`HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`)
+    problems.push(
+      `HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`
+    )
   }
   if (lacksSecrets(config)) problems.push(NO_SECRETS)
   if (problems.length > 0) throw new ConfigError(problems)
@@ -202,7 +246,8 @@ function integer (min: number, max: number): Kind<number> {
   return {
     form: `an integer from ${min} to ${max}`,
     parse: (text) => /^\d+$/.test(text) ? Number(text) : text,
-    accepts: (value): value is number => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+    accepts: (value): value is number => typeof value === 'number' && Number.isInteger(value) &&
+      value >= min && value <= max
   }
 }
 
@@ -215,14 +260,21 @@ function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
 }
 
 function text (form: string, pattern: Pick<RegExp, 'test'>): Kind<string> {
-  return { form, parse: (text) => text, accepts: (value): value is string => typeof value === 'string' && pattern.test(value) }
+  return {
+    form,
+    parse: (text) => text,
+    accepts: (value): value is string => typeof value === 'string' && pattern.test(value)
+  }
 }
 
 function list (form: string, pattern: RegExp): Kind<readonly string[]> {
   return {
     form: `a list of ${form}`,
     textForm: `a comma-separated list of ${form}`,
-    parse: (text) => Object.freeze(text.split(',').map((value) => value.trim()).filter((value) => value !== '')),
-    accepts: (value): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string' && pattern.test(one))
+    parse: (text) => Object.freeze(
+      text.split(',').map((value) => value.trim()).filter((value) => value !== '')
+    ),
+    accepts: (value): value is readonly string[] => Array.isArray(value) &&
+      value.every((one) => typeof one === 'string' && pattern.test(one))
   }
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The process: settings from the environment, a listening socket, signals. The only file that touches `process`.
+// The process: settings from the environment, a listening socket, signals. The only file that touches
+// `process`.
 
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
@@ -24,8 +25,12 @@ async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
   const { app, catalog, drain } = await createService({ ...config, logger })
 
   // A tool that forgets a promise must not take down everyone else's requests.
-  process.on('unhandledRejection', (err) => logger.error({ err }, 'a promise was rejected and nobody handled it'))
-  closeWithGrace({ delay: config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
+  process.on(
+    'unhandledRejection', (err) => logger.error({ err }, 'a promise was rejected and nobody handled it')
+  )
+  closeWithGrace({
+    delay: config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS, logger, skip: ['unhandledRejection']
+  }, async ({ err, signal }) => {
     if (err === undefined) logger.info({ signal }, 'shutting down')
     else logger.fatal({ err }, 'shutting down after an error that nobody caught')
     // Who presses Ctrl-C has no load balancer to wait for.
@@ -40,7 +45,9 @@ async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
   process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
 }
 
-function describe ({ server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot): string {
+function describe (
+  { server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot
+): string {
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
   return `${info.title ?? info.name} serves ${count(tools.length, 'tool')}, ${count(prompts.length, 'prompt')}, ` +
     `${count(listed.length, 'resource')} and ${count(templates.length, 'resource template')}`

@@ -1,4 +1,5 @@
-// Who may import whom. Each rule is also shown a source that breaks it, because a rule that cannot fail holds nothing.
+// Who may import whom. Each rule is also shown a source that breaks it, because a rule that cannot fail holds
+// nothing.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -27,8 +28,12 @@ const ROOMS = {
   modules: [],
   sources: ['modules', 'catalog', 'authoring', 'schema', 'protocol', 'events'],
   dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
-  legacy: ['dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'],
-  methods: ['legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'],
+  legacy: [
+    'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'
+  ],
+  methods: [
+    'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
+  ],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
   'config.ts': ['backends'],
@@ -40,40 +45,60 @@ const ROOMS = {
 
 async function readSources (): Promise<Sources> {
   const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted()
-  return new Map(await Promise.all(files.map(async (file) => [file.split(sep).join('/'), await readFile(join(SRC, file), 'utf8')] as const)))
+  return new Map(
+    await Promise.all(
+      files.map(async (file) => [file.split(sep).join('/'), await readFile(join(SRC, file), 'utf8')] as const)
+    )
+  )
 }
 
-const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' || ((file === 'main.ts' || file === 'app-legacy.ts') && isType)
-const mayImportDriver = ({ file, target }: Import) => file.startsWith(target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/')
+const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
+  ((file === 'main.ts' || file === 'app-legacy.ts') && isType)
+const mayImportDriver = ({ file, target }: Import) => file.startsWith(
+  target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/'
+)
 const ENTRY = /^backends\/[^/]+\/backend\.ts$/
-/** The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory. */
+/**
+ * The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory.
+ */
 const mayImportBackend = ({ file, target }: Import) => {
-  return (file === 'backends/url-schemes.ts' && ENTRY.test(target)) || (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
+  return (file === 'backends/url-schemes.ts' && ENTRY.test(target)) ||
+    (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
 }
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/json-schema.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
-const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: Sources) => string[], readonly made: { readonly [file: string]: string }, readonly found: readonly string[] }> = [
+const RULES: ReadonlyArray<{
+  readonly claim: string
+  readonly breaks: (sources: Sources) => string[]
+  readonly made: { readonly [file: string]: string }
+  readonly found: readonly string[]
+}> = [
   {
     claim: 'each room imports only the rooms that it may',
     breaks: (sources) => breaksOfRooms(sources, ROOMS),
     made: {
       'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
-      'events/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from '../dispatch/method.ts'\n",
+      'events/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from " +
+        "'../dispatch/method.ts'\n",
       'http/c.ts': "import '../methods/tools-call.ts'\nexport { a } from '../authoring/context.ts'\n",
       'sources/d.ts': "const x = await import('../app.ts')\n",
       'utils/e.ts': '',
       'catalog/f.ts': "// import { a } from '../http/body.ts'\nimport { b } from '../protocol/errors.ts'\n"
     },
     found: [
-      'utils is not listed', 'protocol/a.ts imports access/principal.ts', 'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
+      'utils is not listed', 'protocol/a.ts imports ' +
+        'access/principal.ts', 'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
       'http/c.ts imports authoring/context.ts', 'sources/d.ts imports app.ts'
     ]
   },
   {
     claim: 'methods do not import methods',
     breaks: (sources) => breaksOfStrangers(sources, 'methods', /method-list\.ts$/),
-    made: { 'methods/a.ts': "import { toolsCall } from './tools-call.ts'\n", 'methods/method-list.ts': "import { a } from './a.ts'\n" },
+    made: {
+      'methods/a.ts': "import { toolsCall } from './tools-call.ts'\n",
+      'methods/method-list.ts': "import { a } from './a.ts'\n"
+    },
     found: ['methods/a.ts imports methods/tools-call.ts']
   },
   {
@@ -91,7 +116,12 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
   {
     claim: 'each wire has the same files for the same jobs',
     breaks: (sources) => breaksOfWires(sources),
-    made: { 'http/modern/post.ts': '', 'http/modern/outlet.ts': '', 'http/legacy/post.ts': '', 'http/legacy/listen.ts': '' },
+    made: {
+      'http/modern/post.ts': '',
+      'http/modern/outlet.ts': '',
+      'http/legacy/post.ts': '',
+      'http/legacy/listen.ts': ''
+    },
     found: ['http/modern/outlet.ts has no counterpart in http/legacy/']
   },
   {
@@ -127,7 +157,10 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
       'backends/e.ts': "const { Redis } = await import('ioredis')\n",
       'app.ts': "import { open } from 'lmdb'\n"
     },
-    found: ['backends/redis/c.ts imports lmdb', 'backends/memory/d.ts imports ioredis', 'backends/e.ts imports ioredis', 'app.ts imports lmdb']
+    found: [
+      'backends/redis/c.ts imports lmdb', 'backends/memory/d.ts imports ioredis',
+      'backends/e.ts imports ioredis', 'app.ts imports lmdb'
+    ]
   },
   {
     claim: 'only main.ts touches the process',
@@ -142,21 +175,28 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
     found: ['config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
   },
   {
-    claim: "what is in a backend's folder is imported by its own folder, and its entry by the table of URL schemes",
+    claim: "what is in a backend's folder is imported by its own folder, and its entry by the table of URL " +
+      'schemes',
     breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
-      'app.ts': "import { a } from './backends/memory/open.ts'\nimport { b } from './backends/url-schemes.ts'\n",
-      'backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from './lmdb/open.ts'\n",
+      'app.ts': "import { a } from './backends/memory/open.ts'\nimport { b } from " +
+        "'./backends/url-schemes.ts'\n",
+      'backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
+        "'./lmdb/open.ts'\n",
       'backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
-      'backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from './state-store.ts'\n",
+      'backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from " +
+        "'./state-store.ts'\n",
       'backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",
       'backends/redis/b.ts': "import { a } from '../memory/relay.ts'\nimport { b } from '../backend.ts'\n",
-      'state/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from './state-store.ts'\n"
+      'state/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
+        "'./state-store.ts'\n"
     },
     found: [
       'app.ts imports backends/memory/open.ts', 'backends/url-schemes.ts imports backends/lmdb/open.ts',
-      'backends/outage-log.ts imports backends/redis/connection.ts', 'backends/lmdb/a.ts imports backends/redis/relay.ts',
-      'backends/redis/b.ts imports backends/memory/relay.ts', 'state/c.ts imports backends/redis/state-store.ts'
+      'backends/outage-log.ts imports ' +
+        'backends/redis/connection.ts', 'backends/lmdb/a.ts imports backends/redis/relay.ts',
+      'backends/redis/b.ts imports ' +
+        'backends/memory/relay.ts', 'state/c.ts imports backends/redis/state-store.ts'
     ]
   },
   {
@@ -188,7 +228,10 @@ const RULES: ReadonlyArray<{ readonly claim: string, readonly breaks: (sources: 
       'c.ts': "export type { A } from './a.ts'\n",
       'd.ts': "export const from = 'a'\nexport { from as to }\n"
     },
-    found: ['a/index.ts passes on what others export', 'b.ts passes on what others export', 'c.ts passes on what others export']
+    found: [
+      'a/index.ts passes on what others export', 'b.ts passes on what others export',
+      'c.ts passes on what others export'
+    ]
   }
 ]
 
@@ -205,9 +248,14 @@ for (const { claim, breaks, made, found } of RULES) {
 t.test('sees every import that there is', (t) => {
   const imports = readImports(sources)
   t.ok(sources.size > 80)
-  const statements = [...sources.values()].flatMap((text) => text.match(/^(?:import\b.*|\} from .*|export .* from .*)'$/gm) ?? [])
+  const statements = [...sources.values()].flatMap(
+    (text) => text.match(/^(?:import\b.*|\} from .*|export .* from .*)'$/gm) ?? []
+  )
   t.equal(imports.filter(({ isDynamic }) => !isDynamic).length, statements.length)
-  t.strictSame(imports.filter(({ isOurs, target }) => isOurs && !sources.has(target)), [], 'and each is of a file that exists')
+  t.strictSame(
+    imports.filter(({ isOurs, target }) => isOurs && !sources.has(target)), [],
+    'and each is of a file that exists'
+  )
   t.ok(imports.some(({ isDynamic, target }) => isDynamic && target === 'index.ts'))
   t.end()
 })

@@ -14,7 +14,9 @@ const YES = { confirmation: { action: 'accept', content: { confirm: true } } }
 
 /** Takes a token for a name: it stands in for whoever checks tokens. */
 const byName: Authenticator = {
-  authenticate: (authorization) => authorization === undefined ? ANONYMOUS : { subject: authorization, scopes: new Set() }
+  authenticate: (authorization) => authorization === undefined
+    ? ANONYMOUS
+    : { subject: authorization, scopes: new Set() }
 }
 
 async function open (t: Test, options: AppOptions = {}): Promise<FastifyInstance> {
@@ -23,13 +25,23 @@ async function open (t: Test, options: AppOptions = {}): Promise<FastifyInstance
   return app
 }
 
-interface CallOptions { readonly as?: string, readonly retry?: object, readonly meta?: { readonly [key: string]: unknown } }
-
-async function call (app: FastifyInstance, name: string, args: object, { as, retry = {}, meta = ASKABLE }: CallOptions = {}): Promise<Answer> {
-  return await send(app, { method: 'tools/call', params: { name, arguments: args, ...retry }, meta, headers: { authorization: as } })
+interface CallOptions {
+  readonly as?: string
+  readonly retry?: object
+  readonly meta?: { readonly [key: string]: unknown }
 }
 
-async function result (app: FastifyInstance, name: string, args: object, options?: CallOptions): Promise<Message> {
+async function call (
+  app: FastifyInstance, name: string, args: object, { as, retry = {}, meta = ASKABLE }: CallOptions = {}
+): Promise<Answer> {
+  return await send(app, {
+    method: 'tools/call', params: { name, arguments: args, ...retry }, meta, headers: { authorization: as }
+  })
+}
+
+async function result (
+  app: FastifyInstance, name: string, args: object, options?: CallOptions
+): Promise<Message> {
   const { response } = await call(app, name, args, options)
   return response.result
 }
@@ -43,22 +55,36 @@ t.test('a basket is filled, looked at and emptied; the model is told how long it
   const app = await open(t)
   const bookId = await anyBook(app)
   const { response: { result: { tools } } } = await send(app, { method: 'tools/list' })
-  t.match(tools.find(({ name }: Message) => name === 'create_basket').description, /Each basket is kept for 1 day after its last use, and for 7 days at most\.$/)
+  t.match(
+    tools.find(({ name }: Message) => name === 'create_basket').description,
+    /Each basket is kept for 1 day after its last use, and for 7 days at most\.$/
+  )
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
   await result(app, 'add_to_basket', { basketId, bookId })
   const added = await result(app, 'add_to_basket', { basketId, bookId, quantity: 2 })
   t.match(added.structuredContent, { basketId, lines: [{ bookId, quantity: 3 }] })
   t.strictSame((await result(app, 'view_basket', { basketId })).structuredContent, added.structuredContent)
-  const { response: { result: { contents } } } = await send(app, { method: 'resources/read', params: { uri: `basket://${basketId}` } })
+  const { response: { result: { contents } } } = await send(app, {
+    method: 'resources/read', params: { uri: `basket://${basketId}` }
+  })
   t.strictSame(JSON.parse(contents[0].text), added.structuredContent)
   t.strictSame((await result(app, 'remove_from_basket', { basketId, bookId })).structuredContent.lines, [])
 })
 
-t.test('an addition that is sent again under its name counts once, and concurrent ones all count', async (t) => {
+t.test('an addition that is sent again under its name counts once, and concurrent ones all count', async (
+  t
+) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
-  await Promise.all(Array.from({ length: 32 }, async (_, index) => await result(app, 'add_to_basket', { basketId, bookId, requestId: `r${index % 16}` })))
+  await Promise.all(
+    Array.from(
+      { length: 32 },
+      async (_, index) => await result(app, 'add_to_basket', {
+        basketId, bookId, requestId: `r${index % 16}`
+      })
+    )
+  )
   t.match((await result(app, 'view_basket', { basketId })).structuredContent, { lines: [{ quantity: 16 }] })
 })
 
@@ -69,14 +95,26 @@ t.test('what is not the caller\'s own is not there, by whichever tool (67)', asy
   await result(app, 'add_to_basket', { basketId, bookId }, { as: 'ada' })
   for (const as of ['bob', undefined]) {
     const options = as === undefined ? {} : { as }
-    for (const [name, args] of [['view_basket', {}], ['add_to_basket', { bookId }], ['remove_from_basket', { bookId }], ['checkout', {}]] as const) {
+    for (
+      const [name, args] of [
+        ['view_basket', {}], ['add_to_basket', { bookId }], ['remove_from_basket', { bookId }],
+        ['checkout', {}]
+      ] as const
+    ) {
       const denied = await result(app, name, { basketId, ...args }, options)
-      t.match(denied, { isError: true, content: [{ text: /^There is no basket .*create_basket makes a new one\.$/ }] }, name)
+      t.match(
+        denied,
+        { isError: true, content: [{ text: /^There is no basket .*create_basket makes a new one\.$/ }] }, name
+      )
     }
-    const { response } = await send(app, { method: 'resources/read', params: { uri: `basket://${basketId}` }, headers: { authorization: as } })
+    const { response } = await send(app, {
+      method: 'resources/read', params: { uri: `basket://${basketId}` }, headers: { authorization: as }
+    })
     t.match(response.error, { code: -32602, data: { uri: `basket://${basketId}` } })
   }
-  t.match((await result(app, 'view_basket', { basketId }, { as: 'ada' })).structuredContent, { lines: [{ quantity: 1 }] })
+  t.match((await result(app, 'view_basket', { basketId }, { as: 'ada' })).structuredContent, {
+    lines: [{ quantity: 1 }]
+  })
 })
 
 t.test('checking out asks first, and orders exactly once (208, 214, 217)', async (t) => {
@@ -85,13 +123,26 @@ t.test('checking out asks first, and orders exactly once (208, 214, 217)', async
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
   await result(app, 'add_to_basket', { basketId, bookId })
   const asked = await result(app, 'checkout', { basketId })
-  t.match(asked, { resultType: 'input_required', inputRequests: { confirmation: { method: 'elicitation/create', params: { mode: 'form', message: /^Order 1 x / } } }, requestState: String })
+  t.match(asked, {
+    resultType: 'input_required',
+    inputRequests: {
+      confirmation: { method: 'elicitation/create', params: { mode: 'form', message: /^Order 1 x / } }
+    },
+    requestState: String
+  })
 
-  const declined = await result(app, 'checkout', { basketId }, { retry: { inputResponses: { confirmation: { action: 'decline' } }, requestState: asked.requestState } })
+  const declined = await result(app, 'checkout', { basketId }, {
+    retry: { inputResponses: { confirmation: { action: 'decline' } }, requestState: asked.requestState }
+  })
   t.strictSame(declined.structuredContent, { ordered: false })
   const retry = { inputResponses: YES, requestState: asked.requestState }
-  const orders = await Promise.all(Array.from({ length: 5 }, async () => await result(app, 'checkout', { basketId }, { retry })))
-  t.equal(new Set(orders.map(({ structuredContent: { ordered, order } }) => `${ordered} ${order.number}`)).size, 1, 'sent five times, ordered once')
+  const orders = await Promise.all(
+    Array.from({ length: 5 }, async () => await result(app, 'checkout', { basketId }, { retry }))
+  )
+  t.equal(
+    new Set(orders.map(({ structuredContent: { ordered, order } }) => `${ordered} ${order.number}`)).size, 1,
+    'sent five times, ordered once'
+  )
   t.match(orders[0], { resultType: 'complete', structuredContent: { ordered: true } })
   t.match(await result(app, 'add_to_basket', { basketId, bookId }), { isError: true })
 })
@@ -103,7 +154,9 @@ t.test('the price that was confirmed is the price that is ordered (216)', async 
   await result(app, 'add_to_basket', { basketId, bookId })
   const { requestState } = await result(app, 'checkout', { basketId })
   await result(app, 'add_to_basket', { basketId, bookId })
-  t.match(await result(app, 'checkout', { basketId }, { retry: { inputResponses: YES, requestState } }), { isError: true, content: [{ text: /has changed/ }] })
+  t.match(await result(app, 'checkout', { basketId }, { retry: { inputResponses: YES, requestState } }), {
+    isError: true, content: [{ text: /has changed/ }]
+  })
 })
 
 t.test('a request state is good for its own request, caller and service alone (215, 216)', async (t) => {
@@ -113,12 +166,17 @@ t.test('a request state is good for its own request, caller and service alone (2
   await result(app, 'add_to_basket', { basketId, bookId }, { as: 'ada' })
   const { requestState } = await result(app, 'checkout', { basketId }, { as: 'ada' })
   const refused = async (on: FastifyInstance, name: string, args: object, as: string, state: string) =>
-    (await call(on, name, args, { as, retry: { inputResponses: YES, requestState: state } })).response.error?.code
+    (
+      await call(on, name, args, { as, retry: { inputResponses: YES, requestState: state } })
+    ).response.error?.code
   t.equal(await refused(app, 'checkout', { basketId }, 'ada', `${requestState}-TAMPERED`), -32602)
   t.equal(await refused(app, 'checkout', { basketId }, 'bob', requestState), -32602)
   t.equal(await refused(app, 'view_basket', { basketId }, 'ada', requestState), -32602)
   t.equal(await refused(app, 'checkout', { basketId: `${basketId}x` }, 'ada', requestState), -32602)
-  t.equal(await refused(other, 'checkout', { basketId }, 'ada', requestState), -32602, 'another service has other secrets')
+  t.equal(
+    await refused(other, 'checkout', { basketId }, 'ada', requestState), -32602,
+    'another service has other secrets'
+  )
 })
 
 t.test('a client that cannot show forms is told what it lacks (90, 212)', async (t) => {
@@ -127,7 +185,9 @@ t.test('a client that cannot show forms is told what it lacks (90, 212)', async 
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
   await result(app, 'add_to_basket', { basketId, bookId })
   for (const elicitation of [undefined, { url: {} }]) {
-    const meta = { 'io.modelcontextprotocol/clientCapabilities': elicitation === undefined ? {} : { elicitation } }
+    const meta = {
+      'io.modelcontextprotocol/clientCapabilities': elicitation === undefined ? {} : { elicitation }
+    }
     const { status, response } = await call(app, 'checkout', { basketId }, { meta })
     t.equal(status, 400)
     t.match(response.error, { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } })

@@ -33,9 +33,21 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['mcp', '/a b', '/a?b', '/:id', '/*', '/livez', '/readyz'],
     rule: 'must be a path such as /mcp, and neither /livez nor /readyz, got '
   },
-  catalog: { fallback: './catalog', good: [['/srv/catalog', '/srv/catalog'], ['my files', 'my files']], bad: [], rule: '' },
-  watch: { fallback: 'on', good: [['on', 'on'], ['off', 'off'], ['poll', 'poll']], bad: ['true', 'ON'], rule: 'must be one of on, off, poll, got ' },
-  auth: { fallback: undefined, good: [['none', 'none']], bad: ['basic', 'None', 'false'], rule: 'must be none, got ' },
+  catalog: {
+    fallback: './catalog',
+    good: [['/srv/catalog', '/srv/catalog'], ['my files', 'my files']],
+    bad: [],
+    rule: ''
+  },
+  watch: {
+    fallback: 'on',
+    good: [['on', 'on'], ['off', 'off'], ['poll', 'poll']],
+    bad: ['true', 'ON'],
+    rule: 'must be one of on, off, poll, got '
+  },
+  auth: {
+    fallback: undefined, good: [['none', 'none']], bad: ['basic', 'None', 'false'], rule: 'must be none, got '
+  },
   allowedHosts: {
     fallback: [],
     good: [['a.example', ['a.example']], ['a.example:8080, [::1] ,', ['a.example:8080', '[::1]']]],
@@ -44,7 +56,11 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   },
   allowedOrigins: {
     fallback: [],
-    good: [['https://a.example', ['https://a.example']], ['http://localhost:3000,vscode-webview://x', ['http://localhost:3000', 'vscode-webview://x']], ['*', ['*']]],
+    good: [
+      ['https://a.example', ['https://a.example']],
+      ['http://localhost:3000,vscode-webview://x', ['http://localhost:3000', 'vscode-webview://x']],
+      ['*', ['*']]
+    ],
     bad: ['a.example', 'https://a.example/', 'https://a.example/path', 'https://a.example, *.b.example'],
     rule: 'must be a comma-separated list of origins such as https://app.example.com, got '
   },
@@ -77,12 +93,20 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   maxHandles: integer(10_000, 1, 10_000_000),
   secrets: {
     fallback: [],
-    good: [['a'.repeat(32), ['a'.repeat(32)]], [`${'a'.repeat(32)}, ${'b'.repeat(40)}`, ['a'.repeat(32), 'b'.repeat(40)]]],
+    good: [
+      ['a'.repeat(32), ['a'.repeat(32)]],
+      [`${'a'.repeat(32)}, ${'b'.repeat(40)}`, ['a'.repeat(32), 'b'.repeat(40)]]
+    ],
     bad: ['too short', `${'a'.repeat(32)},short`],
     rule: 'must be a comma-separated list of secrets of 32 characters or more each, got '
   },
   requestStateTtlMs: integer(900_000, 1000, 86_400_000),
-  legacy: { fallback: 'on', good: [['on', 'on'], ['off', 'off']], bad: ['no', 'OFF'], rule: 'must be one of on, off, got ' },
+  legacy: {
+    fallback: 'on',
+    good: [['on', 'on'], ['off', 'off']],
+    bad: ['no', 'OFF'],
+    rule: 'must be one of on, off, got '
+  },
   sessionTtlMs: integer(604_800_000, 60_000, 2_592_000_000),
   sessionIdleMs: integer(86_400_000, 1000, 2_592_000_000)
 }
@@ -98,11 +122,17 @@ function problemsOf (environment: { [variable: string]: string }): readonly stri
   }
 }
 
-for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entries(settings).flatMap(([key, expected]) =>
-  Object.entries(SETTINGS).filter(([known]) => known === key).map(([, { variable, isSecret = false }]) => ({ key, variable, isSecret, ...expected })))) {
+for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entries(settings).flatMap(([
+  key, expected
+]) =>
+  Object.entries(SETTINGS).filter(([known]) => known === key).map(
+    ([, { variable, isSecret = false }]) => ({ key, variable, isSecret, ...expected })
+  ))) {
   const valueOf = (config: Config) => Object.entries(config).find(([name]) => name === key)?.[1]
 
-  t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} by default, and where it is empty`, async (t) => {
+  t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} by default, and where it is empty`, async (
+    t
+  ) => {
     t.same(valueOf(readConfig({})), fallback)
     t.same(valueOf(readConfig({ [variable]: '' })), fallback)
     t.same(valueOf(readConfig({ [variable]: '  ' })), fallback)
@@ -113,7 +143,11 @@ for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entr
   })
 
   t.test(`${variable} complains precisely`, async (t) => {
-    for (const text of bad) t.same(problemsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [`${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`])
+    for (const text of bad) {
+      t.same(problemsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [
+        `${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`
+      ])
+    }
   })
 }
 
@@ -132,7 +166,9 @@ t.test('complains of everything at once', async (t) => {
   const problems = problemsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
   t.match(problems, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
   t.equal(problems.length, 3)
-  t.throws(() => readConfig({ PORT: 'x', TRIVET_WATCH: 'maybe' }), { name: 'ConfigError', message: /not usable:\n {2}PORT .*\n {2}TRIVET_WATCH / })
+  t.throws(() => readConfig({ PORT: 'x', TRIVET_WATCH: 'maybe' }), {
+    name: 'ConfigError', message: /not usable:\n {2}PORT .*\n {2}TRIVET_WATCH /
+  })
 })
 
 t.test('ignores variables that are not its own', async (t) => {
@@ -144,7 +180,9 @@ t.test('can be changed by nobody', async (t) => {
   t.ok(Object.isFrozen(readConfig({ TRIVET_ALLOWED_HOSTS: 'a' }).allowedHosts))
 })
 
-t.test('refuses an address that others can reach, unless it is said who may use the service (6, 7)', async (t) => {
+t.test('refuses an address that others can reach, unless it is said who may use the service (6, 7)', async (
+  t
+) => {
   for (const HOST of ['0.0.0.0', '::', '192.168.1.4', 'shop.example', '127.0.0.1.example']) {
     t.match(problemsOf({ HOST }), [/^HOST is .*, which others can reach: .*TRIVET_AUTH=none/], HOST)
     t.equal(readConfig({ HOST, TRIVET_AUTH: 'none' }).host, HOST)
@@ -186,18 +224,35 @@ t.test('refuses what an embedding program may not give, all at once', async (t) 
     [{ pageSize: '10' }, "pageSize must be an integer from 1 to 100000, got '10'"],
     [{ watch: true }, 'watch must be one of on, off, poll, got true'],
     [{ path: 'mcp' }, "path must be a path such as /mcp, and neither /livez nor /readyz, got 'mcp'"],
-    [{ allowedHosts: 'a.example' }, "allowedHosts must be a list of host names, each with or without a port, got 'a.example'"],
-    [{ allowedHosts: [1] }, 'allowedHosts must be a list of host names, each with or without a port, got [ 1 ]'],
-    [{ secrets: ['hunter2'] }, 'secrets must be a list of secrets of 32 characters or more each, got something else']
+    [
+      { allowedHosts: 'a.example' },
+      "allowedHosts must be a list of host names, each with or without a port, got 'a.example'"
+    ],
+    [
+      { allowedHosts: [1] },
+      'allowedHosts must be a list of host names, each with or without a port, got [ 1 ]'
+    ],
+    [
+      { secrets: ['hunter2'] },
+      'secrets must be a list of secrets of 32 characters or more each, got something else'
+    ]
   ]
   for (const [given, problem] of wrong) t.strictSame(refused(given), [problem])
 })
 
-t.test('refuses a store that replicas share without a secret that they share, and never repeats a secret', async (t) => {
-  for (const TRIVET_STATE_URL of ['redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b']) {
-    t.match(problemsOf({ TRIVET_STATE_URL }), [/^TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*openssl rand/], TRIVET_STATE_URL)
+t.test('refuses a store that replicas share without a secret that they share, and never repeats a ' +
+  'secret', async (t) => {
+  for (const TRIVET_STATE_URL of [
+    'redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b'
+  ]) {
+    t.match(
+      problemsOf({ TRIVET_STATE_URL }),
+      [/^TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*openssl rand/], TRIVET_STATE_URL
+    )
     t.equal(readConfig({ TRIVET_STATE_URL, TRIVET_SECRETS: 's'.repeat(32) }).stateUrl, TRIVET_STATE_URL)
-    t.throws(() => completeConfig({ stateUrl: TRIVET_STATE_URL }), { name: 'ConfigError', message: /TRIVET_SECRETS is not set/ })
+    t.throws(() => completeConfig({ stateUrl: TRIVET_STATE_URL }), {
+      name: 'ConfigError', message: /TRIVET_SECRETS is not set/
+    })
   }
   t.notMatch(problemsOf({ TRIVET_SECRETS: 'hunter2' }).join(), /hunter2/)
 })

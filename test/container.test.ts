@@ -1,4 +1,5 @@
-// There may be no container engine where the tests run: the Dockerfile is plain enough to be followed step by step.
+// There may be no container engine where the tests run: the Dockerfile is plain enough to be followed step by
+// step.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,17 +15,24 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8')
 
-interface Stage { readonly name: string, readonly steps: ReadonlyArray<readonly [instruction: string, rest: string]> }
+interface Stage {
+  readonly name: string
+  readonly steps: ReadonlyArray<readonly [instruction: string, rest: string]>
+}
 
 function readStages (text: string): Stage[] {
   return text.split(/^(?=FROM )/m).filter((part) => part.startsWith('FROM ')).map((part) => {
     const [from = '', ...lines] = part.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-    const steps = lines.map((line): readonly [string, string] => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)])
+    const steps = lines.map((line): readonly [string, string] => [
+      line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)
+    ])
     return { name: / AS (\S+)/.exec(from)?.[1] ?? 'final', steps }
   })
 }
 
-t.test('the steps of the Dockerfile build a service that starts, and whose health check passes', { timeout: 400_000 }, async (t) => {
+t.test('the steps of the Dockerfile build a service that starts, and whose health check passes', {
+  timeout: 400_000
+}, async (t) => {
   const work = await mkdtemp(join(tmpdir(), 'trivet-image-'))
   t.teardown(async () => await rm(work, { recursive: true, force: true }))
   const stages = readStages(dockerfile)
@@ -39,9 +47,13 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     for (const [instruction, rest] of steps) {
       if (instruction === 'COPY') await copy(rest, stage)
       // Folders of the image's own root are not this machine's to make.
-      else if (instruction === 'RUN' && !rest.startsWith('mkdir /')) await run('bash', ['-c', rest], { cwd: stage, maxBuffer: 1e8 })
-      else if (instruction === 'ENV') for (const pair of rest.split(' ')) environment[pair.slice(0, pair.indexOf('='))] = pair.slice(pair.indexOf('=') + 1)
-      else if (instruction === 'CMD') command = JSON.parse(rest)
+      else if (instruction === 'RUN' && !rest.startsWith('mkdir /')) {
+        await run('bash', ['-c', rest], { cwd: stage, maxBuffer: 1e8 })
+      } else if (instruction === 'ENV') {
+        for (const pair of rest.split(' ')) {
+          environment[pair.slice(0, pair.indexOf('='))] = pair.slice(pair.indexOf('=') + 1)
+        }
+      } else if (instruction === 'CMD') command = JSON.parse(rest)
       else if (instruction === 'HEALTHCHECK') healthCheck = JSON.parse(rest.slice(rest.indexOf('CMD ') + 4))
       else t.ok(['RUN', 'WORKDIR', 'USER', 'EXPOSE'].includes(instruction), instruction)
     }
@@ -53,27 +65,50 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     const target = sources.pop() ?? '.'
     for (const source of sources) {
       const path = from === undefined ? join(root, source) : join(work, from, source.replace(/^\/app\//, ''))
-      await cp(path, join(stage, target.endsWith('/') && sources.length > 0 && /\.\w+$/.test(source) ? join(target, source) : target), { recursive: true, verbatimSymlinks: true })
+      await cp(
+        path,
+        join(
+          stage,
+          target.endsWith('/') && sources.length > 0 && /\.\w+$/.test(source) ? join(target, source) : target
+        ),
+        { recursive: true, verbatimSymlinks: true }
+      )
     }
   }
 
   t.strictSame(environment.HOST, '0.0.0.0')
   t.match(steps('final'), /USER node/)
   const [program = '', ...args] = command
-  const refused = await run(program, args, { cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...environment } }).catch((error: { stderr: string }) => error)
+  const refused = await run(program, args, {
+    cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...environment }
+  }).catch((error: { stderr: string }) => error)
   t.match(refused.stderr, /TRIVET_AUTH/, 'it starts only when it is said who may use it')
 
   // On loopback and the example's folder, because this machine is not a container.
-  const own = { ...environment, HOST: '127.0.0.1', PORT: '38917', TRIVET_CATALOG: join(root, 'catalog'), TRIVET_STATE_URL: `file:${join(work, 'data')}` }
-  const service = spawn(program, args, { cwd: join(work, 'final'), env: { PATH: process.env.PATH ?? '', ...own }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const own = {
+    ...environment,
+    HOST: '127.0.0.1',
+    PORT: '38917',
+    TRIVET_CATALOG: join(root, 'catalog'),
+    TRIVET_STATE_URL: `file:${join(work, 'data')}`
+  }
+  const service = spawn(program, args, {
+    cwd: join(work, 'final'),
+    env: { PATH: process.env.PATH ?? '', ...own },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
   const exited = once(service, 'exit')
   t.teardown(() => service.kill('SIGKILL'))
   await once(service.stdout, 'data')
   const [probe = '', ...probeArgs] = healthCheck
-  await t.resolves(run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'the health check passes')
+  await t.resolves(
+    run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'the health check passes'
+  )
   service.kill('SIGTERM')
   t.strictSame(await exited, [0, null])
-  await t.rejects(run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'and fails when nothing serves')
+  await t.rejects(
+    run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'and fails when nothing serves'
+  )
 
   function steps (name: string): string {
     return stages.find((stage) => stage.name === name)?.steps.map((step) => step.join(' ')).join('\n') ?? ''
@@ -84,7 +119,14 @@ t.test('the composition mounts the example read-only, and says who may use it', 
   const { services, configs } = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'))
   const replicas = ['trivet-1', 'trivet-2', 'trivet-3']
   for (const name of replicas) {
-    t.match(services[name], { environment: { TRIVET_AUTH: 'none', TRIVET_STATE_URL: 'redis://redis:6379' }, read_only: true, volumes: ['./catalog:/catalog:ro'] })
+    t.match(services[name], {
+      environment: { TRIVET_AUTH: 'none', TRIVET_STATE_URL: 'redis://redis:6379' },
+      read_only: true,
+      volumes: ['./catalog:/catalog:ro']
+    })
   }
-  t.strictSame([...new Set([...configs.nginx.content.matchAll(/server (\S+):3000 /g)].map(([, name]) => name))], replicas, 'and sends requests to each of its replicas')
+  t.strictSame(
+    [...new Set([...configs.nginx.content.matchAll(/server (\S+):3000 /g)].map(([, name]) => name))],
+    replicas, 'and sends requests to each of its replicas'
+  )
 })

@@ -1,4 +1,5 @@
-// That the earlier revisions can be deleted: their rooms, their composition root, and its import and its line in app.ts.
+// That the earlier revisions can be deleted: their rooms, their composition root, and its import and its line
+// in app.ts.
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +24,10 @@ t.test('without the earlier revisions, what is left', async (t) => {
 
   t.equal(taken.length, 2, 'is named in two lines of app.ts')
   t.match(taken[0], /^import \{ openLegacyEra \} from '\.\/app-legacy\.ts'$/, 'an import')
-  t.match(taken[1], /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await openLegacyEra\(.*\)\)$/, 'and the line that opens them')
+  t.match(
+    taken[1], /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await openLegacyEra\(.*\)\)$/,
+    'and the line that opens them'
+  )
   t.equal(await copy.build(), '', 'compiles without a complaint')
 
   const app = await copy.start(t, { 'tools/hello.ts': toolModule('hello') })

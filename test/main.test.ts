@@ -9,13 +9,20 @@ import { openStream, post } from './helpers/stream.ts'
 
 const FILES = {
   'server.yaml': 'name: shop\ntitle: The Shop\nversion: 1.0.0\n',
-  'tools/echo.ts': toolModule('echo', "inputSchema: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false }", '({ text }) => text'),
-  'tools/forgets.ts': toolModule('forgets', '', "() => { Promise.reject(new Error('a forgotten promise')); return 'ok' }"),
+  'tools/echo.ts': toolModule(
+    'echo',
+    "inputSchema: { type: 'object', properties: { text: { type: 'string' } }, additionalProperties: false }",
+    '({ text }) => text'
+  ),
+  'tools/forgets.ts': toolModule(
+    'forgets', '', "() => { Promise.reject(new Error('a forgotten promise')); return 'ok' }"
+  ),
   'tools/fails.ts': toolModule('fails', '', "() => { throw new Error('broken inside') }"),
   'prompts/p.md': '---\ndescription: P.\narguments:\n  - name: x\n---\nHello {{x}}.\n',
   'resources/a.md': '# a',
   'resources/b.md': '# b',
-  'resources/book.resource.ts': "import { defineResourceTemplate } from 'trivet'\nexport default defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', read: ({ id }) => id })\n"
+  'resources/book.resource.ts': "import { defineResourceTemplate } from 'trivet'\nexport default " +
+    "defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', read: ({ id }) => id })\n"
 }
 
 /** Every line on standard output that is JSON. */
@@ -23,17 +30,26 @@ function logLines ({ stdout }: Service): Message[] {
   return stdout().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
 }
 
-const call = (name: string, args?: object): RequestParts => ({ method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) } })
+const call = (name: string, args?: object): RequestParts => ({
+  method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
+})
 
 // One service for all that it survives: starting one takes a second.
-const service = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_LOG_LEVEL: 'trace' })
+const service = await startService(t, {
+  TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_LOG_LEVEL: 'trace'
+})
 
 t.test('prints one line with what it offers and where', async (t) => {
-  t.match(service.stdout(), /^The Shop serves 3 tools, 1 prompt, 2 resources and 2 resource templates at http:\/\/127\.0\.0\.1:\d+\/mcp\n$/)
+  t.match(
+    service.stdout(),
+    /^The Shop serves 3 tools, 1 prompt, 2 resources and 2 resource templates at http:\/\/127\.0\.0\.1:\d+\/mcp\n$/
+  )
   t.equal(service.stderr(), '')
 })
 
-t.test('logs one line for each request: what it was and how it ended, and nothing that it said (254)', async (t) => {
+t.test('logs one line for each request: what it was and how it ended, and nothing that it said (254)', async (
+  t
+) => {
   const marker = 'marker4711'
   const headers = { authorization: `Bearer ${marker}`, cookie: `session=${marker}`, 'x-api-key': marker }
   const requests: Array<readonly [RequestParts, object]> = [
@@ -41,17 +57,40 @@ t.test('logs one line for each request: what it was and how it ended, and nothin
     [call('echo', { text: [marker], more: marker }), { method: 'tools/call', name: 'echo', status: 200 }],
     [call('fails'), { method: 'tools/call', name: 'fails', status: 200, code: -32603 }],
     [call('none', { text: marker }), { method: 'tools/call', status: 200, code: -32602 }],
-    [{ method: 'tools/list', params: { cursor: marker } }, { method: 'tools/list', status: 200, code: -32602 }],
-    [{ method: 'prompts/get', params: { name: 'p', arguments: { x: marker } } }, { method: 'prompts/get', name: 'p', status: 200 }],
-    [{ method: 'resources/read', params: { uri: 'file:///a.md' } }, { method: 'resources/read', name: 'file:///a.md', status: 200 }],
-    [{ method: 'resources/read', params: { uri: `book://${marker}` } }, { method: 'resources/read', name: 'book://{id}', status: 200 }],
-    [{ method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: marker } } }, { method: 'completion/complete', name: 'p', status: 200 }],
+    [
+      { method: 'tools/list', params: { cursor: marker } },
+      { method: 'tools/list', status: 200, code: -32602 }
+    ],
+    [
+      { method: 'prompts/get', params: { name: 'p', arguments: { x: marker } } },
+      { method: 'prompts/get', name: 'p', status: 200 }
+    ],
+    [
+      { method: 'resources/read', params: { uri: 'file:///a.md' } },
+      { method: 'resources/read', name: 'file:///a.md', status: 200 }
+    ],
+    [
+      { method: 'resources/read', params: { uri: `book://${marker}` } },
+      { method: 'resources/read', name: 'book://{id}', status: 200 }
+    ],
+    [
+      {
+        method: 'completion/complete',
+        params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: marker } }
+      },
+      { method: 'completion/complete', name: 'p', status: 200 }
+    ],
     [{ method: `nothing/${marker}` }, { status: 404, code: -32601 }],
-    [{ method: 'tools/list', headers: { 'mcp-method': marker } }, { method: 'tools/list', status: 400, code: -32020 }],
+    [
+      { method: 'tools/list', headers: { 'mcp-method': marker } },
+      { method: 'tools/list', status: 400, code: -32020 }
+    ],
     [{ method: 'tools/list', headers: { 'content-type': 'text/plain' } }, { status: 415, code: -32600 }]
   ]
   const lines = () => logLines(service).filter(({ msg }) => msg === 'request')
-  for (const [parts] of requests) await post(t, service.url, { ...parts, headers: { ...headers, ...parts.headers } })
+  for (const [parts] of requests) {
+    await post(t, service.url, { ...parts, headers: { ...headers, ...parts.headers } })
+  }
   await until(() => lines().length >= requests.length, 'a line for each')
   t.equal(lines().length, requests.length)
   for (const [index, [, expected]] of requests.entries()) {
@@ -64,11 +103,20 @@ t.test('logs one line for each request: what it was and how it ended, and nothin
   }
   t.equal(new Set(lines().map(({ reqId }) => reqId)).size, requests.length, 'each under an id of its own')
   t.notMatch(service.stdout() + service.stderr(), marker)
-  t.match(logLines(service).find(({ err }) => err !== undefined), { name: 'fails', err: { message: 'broken inside' } }, 'what failed is told to the operator')
+  t.match(
+    logLines(service).find(({ err }) => err !== undefined),
+    { name: 'fails', err: { message: 'broken inside' } }, 'what failed is told to the operator'
+  )
 })
 
 t.test('settings that cannot be used end it with 1 and every complaint', async (t) => {
-  const { code, stdout, stderr } = await runService({ TRIVET_CATALOG: '.', PORT: '70000', TRIVET_REQUEST_TIMEOUT_MS: 'a minute', TRIVET_WATCH: 'yes', HOST: '0.0.0.0' })
+  const { code, stdout, stderr } = await runService({
+    TRIVET_CATALOG: '.',
+    PORT: '70000',
+    TRIVET_REQUEST_TIMEOUT_MS: 'a minute',
+    TRIVET_WATCH: 'yes',
+    HOST: '0.0.0.0'
+  })
   t.equal(code, 1)
   t.equal(stdout, '')
   t.strictSame(stderr.trimEnd().split('\n').map((line) => line.trim().split(' ').slice(0, 3).join(' ')), [
@@ -96,7 +144,9 @@ t.test('a catalog that does not load ends it with 1 and every complaint', async 
   t.notMatch(stdout, /serves/)
   const lines = stderr.trimEnd().split('\n')
   t.equal(lines[0], 'The catalog does not load:')
-  for (const file of ['server.yaml', 'tools/a.ts', 'tools/b.ts', 'tools/c.ts', 'tools/d.ts', 'prompts/p.md']) {
+  for (const file of [
+    'server.yaml', 'tools/a.ts', 'tools/b.ts', 'tools/c.ts', 'tools/d.ts', 'prompts/p.md'
+  ]) {
     t.equal(lines.filter((line) => line.startsWith(`  ${file}: `)).length, 1, file)
   }
   t.notMatch(stderr, /\n\s+at /, 'it is no crash')
@@ -107,27 +157,44 @@ t.test('a catalog that does not load ends it with 1 and every complaint', async 
 })
 
 t.test('a port that is taken ends it, and says so', async (t) => {
-  const { code, stdout, stderr } = await runService({ TRIVET_CATALOG: await writeCatalog(t, {}), PORT: new URL(service.url).port })
+  const { code, stdout, stderr } = await runService({
+    TRIVET_CATALOG: await writeCatalog(t, {}), PORT: new URL(service.url).port
+  })
   t.equal(code, 1)
   t.match(stdout + stderr, /EADDRINUSE/)
 })
 
 t.test('a tool that forgets a promise takes nobody down', async (t) => {
-  for (let i = 0; i < 3; i++) t.match((await post(t, service.url, call('forgets'))).response, { result: { content: [{ text: 'ok' }] } })
-  await until(() => logLines(service).filter(({ err }) => err?.message === 'a forgotten promise').length === 3, 'the lines in the log')
-  t.match((await post(t, service.url, call('echo', { text: 'alive' }))).response, { result: { content: [{ text: 'alive' }] } })
+  for (let i = 0; i < 3; i++) {
+    t.match((await post(t, service.url, call('forgets'))).response, { result: { content: [{ text: 'ok' }] } })
+  }
+  await until(
+    () => logLines(service).filter(({ err }) => err?.message === 'a forgotten promise').length === 3,
+    'the lines in the log'
+  )
+  t.match((await post(t, service.url, call('echo', { text: 'alive' }))).response, {
+    result: { content: [{ text: 'alive' }] }
+  })
 })
 
 t.test('SIGTERM and SIGINT end it with 0, and its open streams with their result (204)', async (t) => {
   const other = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_PATH: '/v1/tools' })
-  t.match(other.stdout(), /^trivet-\w+ serves 0 tools, 0 prompts, 0 resources and 0 resource templates at http:\/\/127\.0\.0\.1:\d+\/v1\/tools\n$/)
+  t.match(
+    other.stdout(),
+    /^trivet-\w+ serves 0 tools, 0 prompts, 0 resources and 0 resource templates at http:\/\/127\.0\.0\.1:\d+\/v1\/tools\n$/
+  )
   for (const [signal, { url, stop, stderr }] of [['SIGTERM', service], ['SIGINT', other]] as const) {
-    const stream = await openStream(t, url, { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }, id: signal })
+    const stream = await openStream(t, url, {
+      method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }, id: signal
+    })
     await stream.next()
     t.equal(await within(stop(signal), 'the exit', 10_000), 0, signal)
     await stream.ended()
     t.ok(stream.isComplete)
-    t.match(stream.response, { id: signal, result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': signal } } })
+    t.match(stream.response, {
+      id: signal,
+      result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': signal } }
+    })
     t.equal(stderr(), '')
   }
 })

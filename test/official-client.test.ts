@@ -29,10 +29,18 @@ t.test('the official client uses the example catalog', async (t) => {
   })
 
   await t.test('lists everything', async (t) => {
-    t.strictSame((await client.listTools()).tools.map(({ name }) => name), ['search_books', 'get_book', 'quote_shipping', 'build_reading_list', 'create_basket', 'add_to_basket', 'view_basket', 'remove_from_basket', 'checkout'])
-    t.strictSame((await client.listPrompts()).prompts.map(({ name }) => name).toSorted(), ['answer_customer', 'code_review', 'recommend_a_book'])
+    t.strictSame((await client.listTools()).tools.map(({ name }) => name), [
+      'search_books', 'get_book', 'quote_shipping', 'build_reading_list', 'create_basket', 'add_to_basket',
+      'view_basket', 'remove_from_basket', 'checkout'
+    ])
+    t.strictSame((await client.listPrompts()).prompts.map(({ name }) => name).toSorted(), [
+      'answer_customer', 'code_review', 'recommend_a_book'
+    ])
     t.ok((await client.listResources()).resources.some(({ uri }) => uri === 'file:///policies/returns.md'))
-    t.strictSame((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate), ['basket://{id}', 'book://{id}', 'file:///{+path}'])
+    t.strictSame(
+      (await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+      ['basket://{id}', 'book://{id}', 'file:///{+path}']
+    )
   })
 
   await t.test('calls a tool with structured output', async (t) => {
@@ -41,16 +49,22 @@ t.test('the official client uses the example catalog', async (t) => {
   })
 
   await t.test('mirrors a parameter in its header', async (t) => {
-    // The client learns which parameters to mirror from the list; a header that is missing or wrong would be refused.
+    // The client learns which parameters to mirror from the list; a header that is missing or wrong would be
+    // refused.
     await client.listTools()
-    const result = await client.callTool({ name: 'quote_shipping', arguments: { region: 'eu', items: [{ bookId: 'moby-dick', quantity: 2 }] } })
+    const result = await client.callTool({
+      name: 'quote_shipping', arguments: { region: 'eu', items: [{ bookId: 'moby-dick', quantity: 2 }] }
+    })
     t.not(result.isError, true)
     t.ok(result.structuredContent)
   })
 
   await t.test('hears of progress while a slow tool runs (237)', async (t) => {
     const seen: number[] = []
-    const result = await client.callTool({ name: 'build_reading_list', arguments: { topic: 'sea', count: 3 } }, { onprogress: ({ progress }) => seen.push(progress) })
+    const result = await client.callTool(
+      { name: 'build_reading_list', arguments: { topic: 'sea', count: 3 } },
+      { onprogress: ({ progress }) => seen.push(progress) }
+    )
     t.not(result.isError, true)
     t.ok(seen.length >= 2)
     t.strictSame(seen, seen.toSorted((a, b) => a - b))
@@ -64,42 +78,72 @@ t.test('the official client uses the example catalog', async (t) => {
 
   await t.test('reads files, a template and an image', async (t) => {
     const policy = await client.readResource({ uri: 'file:///policies/returns.md' })
-    t.match(policy.contents, [{ mimeType: 'text/markdown', text: await readFile(join(root, 'resources/policies/returns.md'), 'utf8') }])
+    t.match(policy.contents, [
+      { mimeType: 'text/markdown', text: await readFile(join(root, 'resources/policies/returns.md'), 'utf8') }
+    ])
     const book = await client.readResource({ uri: 'book://moby-dick' })
     t.match(JSON.stringify(book.contents), /Melville/)
     const cover = await client.readResource({ uri: 'file:///cover.png' })
-    t.match(cover.contents, [{ mimeType: 'image/png', blob: (await readFile(join(root, 'resources/cover.png'))).toString('base64') }])
+    t.match(cover.contents, [
+      { mimeType: 'image/png', blob: (await readFile(join(root, 'resources/cover.png'))).toString('base64') }
+    ])
     await t.rejects(client.readResource({ uri: 'book://no-such-book' }), { code: -32602 })
   })
 
   await t.test('gets prompts, with an embedded policy', async (t) => {
-    const prompt = await client.getPrompt({ name: 'answer_customer', arguments: { question: 'May I return a book?', policy: 'returns' } })
+    const prompt = await client.getPrompt({
+      name: 'answer_customer', arguments: { question: 'May I return a book?', policy: 'returns' }
+    })
     t.ok(prompt.messages.some(({ content }) => content.type === 'resource'))
     const markdown = await client.getPrompt({ name: 'code_review', arguments: { code: 'let {{x}} = 1' } })
     t.match(JSON.stringify(markdown.messages), /let \{\{x\}\} = 1/)
   })
 
   await t.test('completes arguments and variables (175)', async (t) => {
-    const language = await client.complete({ ref: { type: 'ref/prompt', name: 'code_review' }, argument: { name: 'language', value: 'typ' } })
-    t.ok(language.completion.values.includes('typescript') || language.completion.values.includes('TypeScript'))
-    const id = await client.complete({ ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name: 'id', value: 'moby' } })
+    const language = await client.complete({
+      ref: { type: 'ref/prompt', name: 'code_review' }, argument: { name: 'language', value: 'typ' }
+    })
+    t.ok(
+      language.completion.values.includes('typescript') || language.completion.values.includes('TypeScript')
+    )
+    const id = await client.complete({
+      ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name: 'id', value: 'moby' }
+    })
     t.equal(id.completion.values[0], 'moby-dick')
   })
 
   await t.test('listens, and hears of a live change (135, 194)', async (t) => {
-    const changed = new Promise<void>((resolve) => client.setNotificationHandler('notifications/tools/list_changed', () => resolve()))
-    const updated = new Promise<string>((resolve) => client.setNotificationHandler('notifications/resources/updated', ({ params }) => resolve(params.uri)))
-    const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['file:///policies/returns.md'] })
-    t.match(subscription.honoredFilter, { toolsListChanged: true, resourceSubscriptions: ['file:///policies/returns.md'] })
+    const changed = new Promise<void>(
+      (resolve) => client.setNotificationHandler('notifications/tools/list_changed', () => resolve())
+    )
+    const updated = new Promise<string>(
+      (resolve) => client.setNotificationHandler(
+        'notifications/resources/updated', ({ params }) => resolve(params.uri)
+      )
+    )
+    const subscription = await client.listen({
+      toolsListChanged: true, resourceSubscriptions: ['file:///policies/returns.md']
+    })
+    t.match(subscription.honoredFilter, {
+      toolsListChanged: true, resourceSubscriptions: ['file:///policies/returns.md']
+    })
 
-    await writeFile(join(root, 'tools/say-hello.ts'), "import { defineTool } from 'trivet'\nexport default defineTool({ name: 'say_hello', description: 'Greets.', run: () => 'hello' })\n")
+    await writeFile(
+      join(root, 'tools/say-hello.ts'),
+      "import { defineTool } from 'trivet'\nexport default defineTool({ name: 'say_hello', description: " +
+        "'Greets.', run: () => 'hello' })\n"
+    )
     await changed
     t.ok((await client.listTools()).tools.some(({ name }) => name === 'say_hello'))
-    t.match((await client.callTool({ name: 'say_hello', arguments: {} })).content, [{ type: 'text', text: 'hello' }])
+    t.match((await client.callTool({ name: 'say_hello', arguments: {} })).content, [
+      { type: 'text', text: 'hello' }
+    ])
 
     await writeFile(join(root, 'resources/policies/returns.md'), '# Returns\n\nNo more.\n')
     t.equal(await updated, 'file:///policies/returns.md')
-    t.match((await client.readResource({ uri: 'file:///policies/returns.md' })).contents, [{ text: '# Returns\n\nNo more.\n' }])
+    t.match((await client.readResource({ uri: 'file:///policies/returns.md' })).contents, [
+      { text: '# Returns\n\nNo more.\n' }
+    ])
 
     t.equal(await service.stop(), 0)
     t.equal(await subscription.closed, 'graceful', 'a stream ends with its result at shutdown (204)')

@@ -10,7 +10,9 @@ const root = new URL('../', import.meta.url)
 const readme = await readFile(new URL('README.md', root), 'utf8')
 
 t.test('the table of settings is the settings', async (t) => {
-  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)? ?\| \S/gm)].map(([, variable, fallback = '']) => [variable, fallback])
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)? ?\| \S/gm)].map(
+    ([, variable, fallback = '']) => [variable, fallback]
+  )
   const settings = Object.values(SETTINGS).map(({ variable, fallback }) => [variable, String(fallback ?? '')])
   t.strictSame(rows, settings)
 })
@@ -18,17 +20,29 @@ t.test('the table of settings is the settings', async (t) => {
 t.test('the first tool works as it is printed', async (t) => {
   const [, source = ''] = /```ts\n(import \{ defineTool[^]*?)```/.exec(readme) ?? []
   const app = await buildApp(t, { 'tools/roll-dice.ts': source })
-  const { response } = await send(app, { method: 'tools/call', params: { name: 'roll_dice', arguments: { count: 3 } } })
+  const { response } = await send(app, {
+    method: 'tools/call', params: { name: 'roll_dice', arguments: { count: 3 } }
+  })
   t.equal(response.result.structuredContent.dice.length, 3)
   t.ok(response.result.structuredContent.dice.every((die: number) => die >= 1 && die <= 6))
 })
 
 t.test('every file and every script that it names is there', async (t) => {
-  for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) t.ok(await stat(new URL(target, root)), target)
+  for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+    t.ok(await stat(new URL(target, root)), target)
+  }
   const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'))
-  for (const [, script = ''] of readme.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[script], `npm run ${script}`)
+  for (const [, script = ''] of readme.matchAll(/npm run ([\w:]+)/g)) {
+    t.ok(scripts[script], `npm run ${script}`)
+  }
   for (const [, name = ''] of readme.matchAll(/^ {2}([\w-]+)\/? {2,}\S.*$/gm)) {
-    const found = await Promise.all(['src/', 'catalog/'].map(async (folder) => await stat(new URL(folder + name, root)).catch(() => stat(new URL(`${folder}${name}.ts`, root))).catch(() => undefined)))
+    const found = await Promise.all(
+      ['src/', 'catalog/'].map(
+        async (folder) => await stat(new URL(folder + name, root)).catch(
+          () => stat(new URL(`${folder}${name}.ts`, root))
+        ).catch(() => undefined)
+      )
+    )
     if (/^[a-z]+$/.test(name)) t.ok(found.some((one) => one !== undefined), name)
   }
 })

@@ -1,5 +1,5 @@
-// What a stranger can add: a method, a backend, an observer and a transport, each by one file or folder and one line, beside
-// the import that the line needs.
+// What a stranger can add: a method, a backend, an observer and a transport, each by one file or folder and
+// one line, beside the import that the line needs.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -69,14 +69,20 @@ function toOutlet ({ id }: Request): Outlet {
 
 const FILES = {
   'tools/hello.ts': toolModule('hello'),
-  'tools/speaks.ts': toolModule('speaks', '', 'async (_, ctx) => { ctx.progress(1); await null; return "done" }')
+  'tools/speaks.ts': toolModule(
+    'speaks', '', 'async (_, ctx) => { ctx.progress(1); await null; return "done" }'
+  )
 }
 
 /** Starts the app of a copy in a process of its own, and asks it over standard input. */
-function askOverStdio (t: Test, app: string, catalog: string, messages: readonly object[]): AsyncIterable<string> {
+function askOverStdio (
+  t: Test, app: string, catalog: string, messages: readonly object[]
+): AsyncIterable<string> {
   const source = `import { createApp } from ${JSON.stringify(app)}
     await createApp({ catalog: ${JSON.stringify(catalog)}, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' })`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
   t.teardown(() => { child.kill() })
   child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
   return createInterface({ input: child.stdout })
@@ -85,10 +91,14 @@ function askOverStdio (t: Test, app: string, catalog: string, messages: readonly
 t.test('a stranger adds', async (t) => {
   const copy = await copyProject(t)
   await copy.add('methods/server-echo.ts', METHOD)
-  await copy.insert('methods/method-list.ts', /^import \{ serverDiscover/, "import { serverEcho } from './server-echo.ts'")
+  await copy.insert(
+    'methods/method-list.ts', /^import \{ serverDiscover/, "import { serverEcho } from './server-echo.ts'"
+  )
   await copy.insert('methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
   await copy.add('dispatch/metrics.ts', OBSERVER)
-  await copy.insert('app.ts', /^import \{ createLogObserver/, "import { metrics } from './dispatch/metrics.ts'")
+  await copy.insert(
+    'app.ts', /^import \{ createLogObserver/, "import { metrics } from './dispatch/metrics.ts'"
+  )
   await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    metrics,')
   await copy.add('stdio/stdio.ts', STDIO)
   await copy.insert('app.ts', /^import \{ createPipeline/, "import { serveStdio } from './stdio/stdio.ts'")
@@ -109,7 +119,9 @@ t.test('a stranger adds', async (t) => {
     for (const name of ['hello', 'hello', 'none']) await send(app, { method: 'tools/call', params: { name } })
     await send(app, { method: 'tools/list' })
     await send(app, { method: 'no/method' })
-    t.strictSame(Object.fromEntries(requestCounts), { 'tools/call ok': 2, 'tools/call -32602': 1, 'tools/list ok': 1, 'unknown -32601': 1 })
+    t.strictSame(Object.fromEntries(requestCounts), {
+      'tools/call ok': 2, 'tools/call -32602': 1, 'tools/list ok': 1, 'unknown -32601': 1
+    })
   })
 
   t.test('a transport', async (t) => {
@@ -119,10 +131,16 @@ t.test('a stranger adds', async (t) => {
       { method: 'tools/call', params: { name: 'speaks', arguments: {}, _meta: { progressToken: 'p' } } },
       { method: 'tools/call', params: { name: 'none' } },
       { method: 'tools/list' }
-    ].map(({ method, params = {} }, id) => ({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...Object(params)._meta } } }))
+    ].map(
+      ({ method, params = {} }, id) => ({
+        jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...Object(params)._meta } }
+      })
+    )
     const answers: Message[] = []
     const reading = (async () => {
-      for await (const line of askOverStdio(t, copy.urlOf('app.ts'), await writeCatalog(t, FILES), messages)) {
+      for await (
+        const line of askOverStdio(t, copy.urlOf('app.ts'), await writeCatalog(t, FILES), messages)
+      ) {
         answers.push(JSON.parse(line))
         if (answers.filter((answer) => 'id' in answer).length === messages.length) break
       }
@@ -131,7 +149,9 @@ t.test('a stranger adds', async (t) => {
     const byId = (id: number) => answers.find((answer) => answer.id === id)
     t.match(byId(0), { result: { content: [{ text: 'ok' }] } })
     t.match(byId(1), { result: { content: [{ text: 'done' }] } })
-    t.match(answers.find(({ method }) => method === 'notifications/progress'), { params: { progressToken: 'p', progress: 1 } })
+    t.match(answers.find(({ method }) => method === 'notifications/progress'), {
+      params: { progressToken: 'p', progress: 1 }
+    })
     t.match(byId(2), { error: { code: -32602 } })
     t.match(byId(3), { result: { tools: [{ name: 'hello' }, { name: 'speaks' }] } })
   })

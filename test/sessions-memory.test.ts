@@ -1,4 +1,5 @@
-// Sessions whose clients never say goodbye: they leave nothing behind, neither in the process nor in the store.
+// Sessions whose clients never say goodbye: they leave nothing behind, neither in the process nor in the
+// store.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,10 +23,16 @@ const SESSIONS = 10_000
 const SETTINGS_EVERY = 2
 const STREAM_EVERY = 20
 const IDLE_MS = 1000
-/** Of heap, for all of the sessions together. To keep of each what its token says would take several times as much, see below. */
+/**
+ * Of heap, for all of the sessions together. To keep of each what its token says would take several times as
+ * much, see below.
+ */
 const MAX_GROWTH_BYTES = 1_000_000
 
-/** Answers each message with the bytes in use after a full collection; to 'keep', with those in use once as many sessions are kept. */
+/**
+ * Answers each message with the bytes in use after a full collection; to 'keep', with those in use once as
+ * many sessions are kept.
+ */
 const PROBE = `data:text/javascript,${encodeURIComponent(`
   const kept = []
   process.on('message', (ask) => {
@@ -80,8 +87,14 @@ async function startService (t: Test, stateUrl: string): Promise<Service> {
 
 type Headers = { readonly [name: string]: string }
 
-async function open (agent: Agent, url: string, method: string, headers: Headers, body = ''): Promise<IncomingMessage> {
-  const sent = request(url, { agent, method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+async function open (
+  agent: Agent, url: string, method: string, headers: Headers, body = ''
+): Promise<IncomingMessage> {
+  const sent = request(url, {
+    agent,
+    method,
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+  })
   sent.end(body)
   const [answer]: IncomingMessage[] = await once(sent, 'response')
   if (answer === undefined) throw new TypeError('unreachable')
@@ -89,17 +102,25 @@ async function open (agent: Agent, url: string, method: string, headers: Headers
 }
 
 /** Sends one request and returns its session; throws where the answer is no result. */
-async function post (agent: Agent, url: string, headers: Headers, method: string, params: object): Promise<string | undefined> {
-  const answer = await open(agent, url, 'POST', headers, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+async function post (
+  agent: Agent, url: string, headers: Headers, method: string, params: object
+): Promise<string | undefined> {
+  const answer = await open(
+    agent, url, 'POST', headers, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  )
   const body = await text(answer)
-  if (answer.statusCode !== 200 || JSON.parse(body).result === undefined) throw new Error(`${method} was answered with ${answer.statusCode}: ${body}`)
+  if (answer.statusCode !== 200 || JSON.parse(body).result === undefined) {
+    throw new Error(`${method} was answered with ${answer.statusCode}: ${body}`)
+  }
   const session = answer.headers['mcp-session-id']
   return typeof session === 'string' ? session : undefined
 }
 
 /** What a client does that then is never heard of again. */
 async function comeAndGo (agent: Agent, url: string, index: number): Promise<void> {
-  const session = await post(agent, url, {}, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: `test ${index}`, version: '1.0.0' } })
+  const session = await post(agent, url, {}, 'initialize', {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: `test ${index}`, version: '1.0.0' }
+  })
   if (session === undefined) throw new Error('initialize made no session')
   const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }
   await post(agent, url, headers, 'tools/call', { name: 'hello', arguments: {} })
@@ -117,7 +138,9 @@ async function comeAndGo (agent: Agent, url: string, index: number): Promise<voi
 async function comeAndGoAll (url: string, count: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
   let next = 0
-  await Promise.all(Array.from({ length: CLIENTS }, async () => { while (next < count) await comeAndGo(agent, url, next++) }))
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => { while (next < count) await comeAndGo(agent, url, next++) })
+  )
   agent.destroy()
 }
 
@@ -145,24 +168,40 @@ t.test(`${SESSIONS.toLocaleString('en')} sessions that are never ended`, async (
 
   const left = await heapBytes()
   const kept = await heapBytes('keep') - left
-  t.ok(kept > 2 * MAX_GROWTH_BYTES, `would be found out if the process kept one object for each: that is ${kept} bytes`)
+  t.ok(
+    kept > 2 * MAX_GROWTH_BYTES,
+    `would be found out if the process kept one object for each: that is ${kept} bytes`
+  )
 })
 
-t.test('the records of sessions that are never ended are gone from memory after their idle lifetime', async (t) => {
+t.test('the records of sessions that are never ended are gone from memory after their idle lifetime', async (
+  t
+) => {
   let time = 0
   const store = createMemoryStateStore({ now: () => time })
   t.teardown(async () => await store.close())
-  const settings = createSessionSettings(store, createLocalSessionRelay(), { idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time })
+  const settings = createSessionSettings(store, createLocalSessionRelay(), {
+    idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time
+  })
   t.teardown(() => settings.close())
   const sessions = Array.from({ length: 100 }, (_, index) => (
-    { id: String(index), owner: 'anonymous', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: 60_000 }
+    {
+      id: String(index),
+      owner: 'anonymous',
+      revision: '2025-11-25',
+      clientInfo: undefined,
+      clientCapabilities: {},
+      expiresAt: 60_000
+    }
   ))
   const countRecords = async () => {
     const lists = await Promise.all(sessions.map(async ({ id }) => await store.list(`session-${id}`)))
     return lists.reduce((sum, { size }) => sum + size, 0)
   }
 
-  for (const session of sessions) await settings.update(session, (before) => ({ ...before, logLevel: 'warning' }))
+  for (const session of sessions) {
+    await settings.update(session, (before) => ({ ...before, logLevel: 'warning' }))
+  }
   time = IDLE_MS - 1
   t.equal(await countRecords(), sessions.length)
   time = IDLE_MS

@@ -27,7 +27,9 @@ export const baskets = defineHandle({
       additions: { type: 'array', items: { type: 'string' } },
       order: {
         type: 'object',
-        properties: { number: { type: 'string' }, totalCents: { type: 'integer' }, placedAt: { type: 'string' } },
+        properties: {
+          number: { type: 'string' }, totalCents: { type: 'integer' }, placedAt: { type: 'string' }
+        },
         required: ['number', 'totalCents', 'placedAt']
       }
     },
@@ -51,7 +53,13 @@ export function viewBasket (id: string, { lines, order }: Basket) {
     return { bookId, title: book.title, quantity, cents: book.priceCents * quantity }
   })
   const totalCents = priced.reduce((sum, { cents }) => sum + cents, 0)
-  return { basketId: id, lines: priced, totalCents, total: formatPrice(totalCents), ...(order === undefined ? {} : { order }) }
+  return {
+    basketId: id,
+    lines: priced,
+    totalCents,
+    total: formatPrice(totalCents),
+    ...(order === undefined ? {} : { order })
+  }
 }
 
 export const basketView = {
@@ -62,7 +70,12 @@ export const basketView = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { bookId: { type: 'string' }, title: { type: 'string' }, quantity: { type: 'integer' }, cents: { type: 'integer' } },
+        properties: {
+          bookId: { type: 'string' },
+          title: { type: 'string' },
+          quantity: { type: 'integer' },
+          cents: { type: 'integer' }
+        },
         required: ['bookId', 'title', 'quantity', 'cents']
       }
     },
@@ -74,9 +87,15 @@ export const basketView = {
 } as const
 
 /** Changes a basket that is not ordered yet, and tells everyone who follows it. */
-export async function changeBasket (ctx: Context, id: string, change: (basket: Basket) => void): Promise<Basket> {
+export async function changeBasket (
+  ctx: Context, id: string, change: (basket: Basket) => void
+): Promise<Basket> {
   const basket = await ctx.handles(baskets).update(id, (draft) => {
-    if (draft.order !== undefined) throw new ToolError(`This basket is ordered already, as ${draft.order.number}. create_basket makes a new one.`)
+    if (draft.order !== undefined) {
+      throw new ToolError(
+        `This basket is ordered already, as ${draft.order.number}. create_basket makes a new one.`
+      )
+    }
     change(draft)
   })
   ctx.notify.resourceUpdated(`basket://${id}`, { private: true })

@@ -17,7 +17,9 @@ export interface Book {
   blurb: string
 }
 
-export const books: readonly Book[] = JSON.parse(readFileSync(new URL('../resources/books.json', import.meta.url), 'utf8'))
+export const books: readonly Book[] = JSON.parse(
+  readFileSync(new URL('../resources/books.json', import.meta.url), 'utf8')
+)
 
 export const genres: readonly string[] = [...new Set(books.flatMap((book) => book.genres))].sort()
 
@@ -35,7 +37,9 @@ export function unknownBook (id: string): ToolError {
     return [...pairs].filter((pair) => wanted.has(pair)).length / (pairs.size + wanted.size)
   }
   const nearest = books.toSorted((a, b) => likeness(b) - likeness(a)).slice(0, 3).map((book) => book.id)
-  return new ToolError(`There is no book ${id}. The nearest ids are ${nearest.join(', ')}; search_books finds others.`)
+  return new ToolError(
+    `There is no book ${id}. The nearest ids are ${nearest.join(', ')}; search_books finds others.`
+  )
 }
 
 function letterPairs (text: string): Set<string> {

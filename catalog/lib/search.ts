@@ -7,7 +7,11 @@ export function searchBooks (query: string, eligible: (book: Book) => boolean = 
   const terms = [...new Set(wordsOf(query))].map((word) => ({ word, rarity: rarityOf(word) }))
   const found = index
     .filter(({ book }) => eligible(book))
-    .map(({ book, weights }) => ({ book, score: terms.reduce((sum, { word, rarity }) => sum + rarity * (weights.get(word) ?? 0), 0) }))
+    .map(
+      ({ book, weights }) => ({
+        book, score: terms.reduce((sum, { word, rarity }) => sum + rarity * (weights.get(word) ?? 0), 0)
+      })
+    )
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
   // Beside a good match, one that shares only a common word is noise.
@@ -18,7 +22,9 @@ export function searchBooks (query: string, eligible: (book: Book) => boolean = 
 /** A word weighs as much as the most telling field that it stands in. */
 function weighWords ({ title, author, genres, blurb, language }: Book): Map<string, number> {
   const weights = new Map<string, number>()
-  const fields: Array<[text: string, weight: number]> = [[`${blurb} ${language}`, 1], [genres.join(' '), 3], [author, 4], [title, 5]]
+  const fields: Array<[text: string, weight: number]> = [
+    [`${blurb} ${language}`, 1], [genres.join(' '), 3], [author, 4], [title, 5]
+  ]
   for (const [text, weight] of fields) {
     for (const word of wordsOf(text)) weights.set(word, weight)
   }
@@ -34,5 +40,7 @@ function rarityOf (word: string): number {
 /** Without accents, case and plural: `Brontë` is found as `bronte`, `Robots` as `robot`. */
 function wordsOf (text: string): string[] {
   const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.replace(/ies$/, 'y').replace(/(?<=..)s$/, ''))
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map(
+    (word) => word.replace(/ies$/, 'y').replace(/(?<=..)s$/, '')
+  )
 }

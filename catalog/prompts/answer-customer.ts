@@ -12,7 +12,11 @@ export default definePrompt({
   order: 1,
   arguments: [
     { name: 'question', description: 'What the customer wrote', required: true },
-    { name: 'policy', description: `Which policy it is about: ${policies.join(', ')}. Without one, all of them`, complete: policies }
+    {
+      name: 'policy',
+      description: `Which policy it is about: ${policies.join(', ')}. Without one, all of them`,
+      complete: policies
+    }
   ],
   async render ({ question, policy }) {
     const named = policies.filter((name) => name === policy)
@@ -29,5 +33,10 @@ export default definePrompt({
 
 async function embed (name: string): Promise<PromptMessage> {
   const text = await readFile(new URL(`${name}.md`, folder), 'utf8')
-  return { role: 'user', content: { type: 'resource', resource: { uri: `file:///policies/${name}.md`, mimeType: 'text/markdown', text } } }
+  return {
+    role: 'user',
+    content: {
+      type: 'resource', resource: { uri: `file:///policies/${name}.md`, mimeType: 'text/markdown', text }
+    }
+  }
 }

@@ -9,7 +9,11 @@ export default defineResourceTemplate({
   mimeType: 'application/json',
   cache: { ttlMs: 60_000, cacheScope: 'public' },
   complete: { id: books.map((book) => book.id) },
-  list: () => books.map(({ id, title, author, year }) => ({ variables: { id }, name: id, title, description: `By ${author}, ${year}` })),
+  list: () => books.map(
+    ({ id, title, author, year }) => ({
+      variables: { id }, name: id, title, description: `By ${author}, ${year}`
+    })
+  ),
   read ({ id }) {
     const book = findBook(id)
     return book && JSON.stringify(book, undefined, 2)

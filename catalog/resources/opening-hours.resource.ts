@@ -2,7 +2,9 @@ import { defineResource } from 'trivet'
 
 const timeZone = 'Europe/Dublin'
 const weekday = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'long' })
-const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const clock = new Intl.DateTimeFormat('en-GB', {
+  timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23'
+})
 
 const usual = { opens: '09:30', closes: '18:00' }
 const hours = new Map([
@@ -25,6 +27,8 @@ export default defineResource({
     const [day, time] = [weekday.format(now), clock.format(now)]
     const today = hours.get(day)
     const open = today !== undefined && today.opens <= time && time < today.closes
-    return JSON.stringify({ open, now: `${day} ${time}`, timeZone, hours: Object.fromEntries(hours) }, undefined, 2)
+    return JSON.stringify(
+      { open, now: `${day} ${time}`, timeZone, hours: Object.fromEntries(hours) }, undefined, 2
+    )
   }
 })

@@ -15,7 +15,13 @@ export default defineTool({
       basketId,
       bookId: { type: 'string', maxLength: 100, description: 'From search_books' },
       quantity: { type: 'integer', minimum: 1, maximum: 100, default: 1 },
-      requestId: { type: 'string', minLength: 1, maxLength: 64, description: 'A name of your own for this addition. Sent again after a failure, it adds nothing twice.' }
+      requestId: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 64,
+        description: 'A name of your own for this addition. Sent again after a failure, it adds nothing ' +
+          'twice.'
+      }
     },
     required: ['basketId', 'bookId'],
     additionalProperties: false
@@ -27,7 +33,9 @@ export default defineTool({
     const basket = await changeBasket(ctx, basketId, (draft) => {
       if (requestId !== undefined && isRepeated(draft, requestId)) return
       const line = draft.lines.find((one) => one.bookId === bookId)
-      if ((line?.quantity ?? 0) + quantity > MAX_COPIES) throw new ToolError(`A basket holds no more than ${MAX_COPIES} copies of a book.`)
+      if ((line?.quantity ?? 0) + quantity > MAX_COPIES) {
+        throw new ToolError(`A basket holds no more than ${MAX_COPIES} copies of a book.`)
+      }
       if (line === undefined) draft.lines.push({ bookId, quantity })
       else line.quantity += quantity
     })

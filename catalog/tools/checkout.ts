@@ -7,12 +7,19 @@ export default defineTool({
   title: 'Check out',
   description: 'Orders what is in a basket, once its owner has confirmed it.',
   order: 14,
-  inputSchema: { type: 'object', properties: { basketId }, required: ['basketId'], additionalProperties: false },
+  inputSchema: {
+    type: 'object', properties: { basketId }, required: ['basketId'], additionalProperties: false
+  },
   outputSchema: {
     type: 'object',
     properties: {
       ordered: { type: 'boolean' },
-      order: { type: 'object', properties: { number: { type: 'string' }, totalCents: { type: 'integer' }, placedAt: { type: 'string' } } }
+      order: {
+        type: 'object',
+        properties: {
+          number: { type: 'string' }, totalCents: { type: 'integer' }, placedAt: { type: 'string' }
+        }
+      }
     },
     required: ['ordered']
   },
@@ -29,7 +36,11 @@ export default defineTool({
     const { confirmation } = await ctx.ask({
       confirmation: elicit.form({
         message: `Order ${lines.map(({ quantity, title }) => `${quantity} x ${title}`).join(', ')} for ${total}?`,
-        schema: { type: 'object', properties: { confirm: { type: 'boolean', title: 'Yes, order this' } }, required: ['confirm'] }
+        schema: {
+          type: 'object',
+          properties: { confirm: { type: 'boolean', title: 'Yes, order this' } },
+          required: ['confirm']
+        }
       })
     })
     if (confirmation.action !== 'accept' || !confirmation.content.confirm) return { ordered: false }
@@ -37,7 +48,9 @@ export default defineTool({
     const { order } = await ctx.handles(baskets).update(basketId, (draft) => {
       // Somebody else's click on the same button was faster.
       if (draft.order !== undefined) return
-      if (viewBasket(basketId, draft).totalCents !== confirmedCents) throw new ToolError('The basket has changed since the order was confirmed. Check out again.')
+      if (viewBasket(basketId, draft).totalCents !== confirmedCents) {
+        throw new ToolError('The basket has changed since the order was confirmed. Check out again.')
+      }
       draft.order = { number: randomUUID(), totalCents: confirmedCents, placedAt: new Date().toISOString() }
     })
     ctx.notify.resourceUpdated(`basket://${basketId}`, { private: true })

@@ -8,7 +8,9 @@ export default defineTool({
   order: 10,
   outputSchema: {
     type: 'object',
-    properties: { basketId: { type: 'string' }, expiresAt: { type: 'string', description: 'Unless it is used before' } },
+    properties: {
+      basketId: { type: 'string' }, expiresAt: { type: 'string', description: 'Unless it is used before' }
+    },
     required: ['basketId', 'expiresAt']
   },
   annotations: { destructiveHint: false, openWorldHint: false },

@@ -4,12 +4,18 @@ import { findBook, formatPrice, unknownBook } from '../lib/books.ts'
 export default defineTool({
   name: 'get_book',
   title: 'Get a book',
-  description: 'Returns all that the shop knows of one book: price, stock, pages, weight, genres and a short description. Use it before you state any of these.',
+  description: 'Returns all that the shop knows of one book: price, stock, pages, weight, genres and a ' +
+    'short description. Use it before you state any of these.',
   order: 2,
   inputSchema: {
     type: 'object',
     properties: {
-      id: { type: 'string', minLength: 1, maxLength: 100, description: 'As search_books returns it, such as "moby-dick"' }
+      id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 100,
+        description: 'As search_books returns it, such as "moby-dick"'
+      }
     },
     required: ['id'],
     additionalProperties: false
@@ -30,7 +36,10 @@ export default defineTool({
       stock: { type: 'integer', description: 'Copies in the shop; 0: sold out' },
       blurb: { type: 'string' }
     },
-    required: ['id', 'title', 'author', 'year', 'language', 'genres', 'pages', 'weightGrams', 'priceCents', 'price', 'stock', 'blurb']
+    required: [
+      'id', 'title', 'author', 'year', 'language', 'genres', 'pages', 'weightGrams', 'priceCents', 'price',
+      'stock', 'blurb'
+    ]
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
   run ({ id }) {

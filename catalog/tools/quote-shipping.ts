@@ -5,21 +5,30 @@ import { quoteCents, rates } from '../lib/shipping.ts'
 export default defineTool({
   name: 'quote_shipping',
   title: 'Quote shipping',
-  description: 'Computes what an order costs with shipping to a region, and how long it takes. Use it for any question about shipping costs or totals. Orders nothing.',
+  description: 'Computes what an order costs with shipping to a region, and how long it takes. Use it for ' +
+    'any question about shipping costs or totals. Orders nothing.',
   order: 3,
   inputSchema: {
     type: 'object',
     properties: {
-      // Clients repeat the value in the header Mcp-Param-Region, so that a load balancer can send the call to the
-      // replicas that stand nearest to that region's warehouse, without parsing the body.
-      region: { type: 'string', enum: ['ireland', 'eu', 'uk', 'world'], 'x-mcp-header': 'Region', description: '"eu" is without Ireland' },
+      // Clients repeat the value in the header Mcp-Param-Region, so that a load balancer can send the call to
+      // the replicas that stand nearest to that region's warehouse, without parsing the body.
+      region: {
+        type: 'string',
+        enum: ['ireland', 'eu', 'uk', 'world'],
+        'x-mcp-header': 'Region',
+        description: '"eu" is without Ireland'
+      },
       items: {
         type: 'array',
         minItems: 1,
         maxItems: 50,
         items: {
           type: 'object',
-          properties: { bookId: { type: 'string', maxLength: 100 }, quantity: { type: 'integer', minimum: 1, maximum: 100 } },
+          properties: {
+            bookId: { type: 'string', maxLength: 100 },
+            quantity: { type: 'integer', minimum: 1, maximum: 100 }
+          },
           required: ['bookId', 'quantity'],
           additionalProperties: false
         }
@@ -36,8 +45,16 @@ export default defineTool({
       shippingCents: { type: 'integer' },
       totalCents: { type: 'integer' },
       total: { type: 'string', description: 'The same, to show to people' },
-      workingDays: { type: 'object', properties: { from: { type: 'integer' }, to: { type: 'integer' } }, required: ['from', 'to'] },
-      lacking: { type: 'array', items: { type: 'string' }, description: 'Ids of books of which the shop has fewer copies than asked for' }
+      workingDays: {
+        type: 'object',
+        properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+        required: ['from', 'to']
+      },
+      lacking: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Ids of books of which the shop has fewer copies than asked for'
+      }
     },
     required: ['weightGrams', 'booksCents', 'shippingCents', 'totalCents', 'total', 'workingDays', 'lacking']
   },
@@ -55,6 +72,14 @@ export default defineTool({
     const shippingCents = quoteCents(rates[region], weightGrams, booksCents)
     const totalCents = booksCents + shippingCents
     const lacking = lines.filter(([book, quantity]) => quantity > book.stock).map(([book]) => book.id)
-    return { weightGrams, booksCents, shippingCents, totalCents, total: formatPrice(totalCents), workingDays: rates[region].workingDays, lacking }
+    return {
+      weightGrams,
+      booksCents,
+      shippingCents,
+      totalCents,
+      total: formatPrice(totalCents),
+      workingDays: rates[region].workingDays,
+      lacking
+    }
   }
 })

@@ -17,7 +17,9 @@ export default defineTool({
   async run ({ basketId, bookId }, ctx) {
     const basket = await changeBasket(ctx, basketId, (draft) => {
       const kept = draft.lines.filter((line) => line.bookId !== bookId)
-      if (kept.length === draft.lines.length) throw new ToolError(`There is no ${bookId} in this basket. view_basket shows what there is.`)
+      if (kept.length === draft.lines.length) {
+        throw new ToolError(`There is no ${bookId} in this basket. view_basket shows what there is.`)
+      }
       draft.lines = kept
     })
     return viewBasket(basketId, basket)

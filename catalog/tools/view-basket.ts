@@ -6,7 +6,9 @@ export default defineTool({
   title: 'View a basket',
   description: 'Returns what is in a basket and what it costs without shipping.',
   order: 12,
-  inputSchema: { type: 'object', properties: { basketId }, required: ['basketId'], additionalProperties: false },
+  inputSchema: {
+    type: 'object', properties: { basketId }, required: ['basketId'], additionalProperties: false
+  },
   outputSchema: basketView,
   annotations: { readOnlyHint: true, openWorldHint: false },
   async run ({ basketId }, ctx) {

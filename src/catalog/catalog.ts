@@ -28,7 +28,9 @@ export function createCatalog (first: Snapshot): Catalog {
     replace (next) {
       const nextMarks = fingerprints(next)
       const lists = LISTS.filter((list) => marks[list] !== nextMarks[list])
-      const updatedUris = [...next.stamps].filter(([uri, stamp]) => (current.stamps.get(uri) ?? stamp) !== stamp).map(([uri]) => uri)
+      const updatedUris = [...next.stamps].filter(
+        ([uri, stamp]) => (current.stamps.get(uri) ?? stamp) !== stamp
+      ).map(([uri]) => uri)
       current = next
       marks = nextMarks
       return { lists, updatedUris }
@@ -38,8 +40,14 @@ export function createCatalog (first: Snapshot): Catalog {
 
 const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']
 
-function fingerprints ({ primitives: { tools, prompts, listed, templates } }: Snapshot): { readonly [L in ListName]: string } {
-  return { tools: fingerprint(tools), prompts: fingerprint(prompts), resources: fingerprint([...listed, ...templates]) }
+function fingerprints (
+  { primitives: { tools, prompts, listed, templates } }: Snapshot
+): { readonly [L in ListName]: string } {
+  return {
+    tools: fingerprint(tools),
+    prompts: fingerprint(prompts),
+    resources: fingerprint([...listed, ...templates])
+  }
 }
 
 function fingerprint (offered: readonly CompiledPrimitive[]): string {

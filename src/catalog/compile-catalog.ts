@@ -13,45 +13,71 @@ import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.t
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
 /** Throws a CatalogError with every problem. */
-export async function compileCatalog (contents: CatalogContents, options: SnapshotOptions): Promise<Snapshot> {
+export async function compileCatalog (
+  contents: CatalogContents, options: SnapshotOptions
+): Promise<Snapshot> {
   const problems: Problem[] = [...contents.problems]
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
     problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
-  const compilers = { input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false }) }
+  const compilers = {
+    input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false })
+  }
   const { readTtlMs } = contents.server
 
-  const handles = compileAll(contents.handles, reporterOf, (definition, report) => compileHandle(definition, compilers, report))
+  const handles = compileAll(
+    contents.handles, reporterOf, (definition, report) => compileHandle(definition, compilers, report)
+  )
   const remarks = remarksOnTools(handles)
-  const tools = compileAll(contents.tools, reporterOf, (definition, report) => compileTool(definition, compilers, report, remarks.get(definition.name)))
+  const tools = compileAll(
+    contents.tools, reporterOf,
+    (definition, report) => compileTool(definition, compilers, report, remarks.get(definition.name))
+  )
   const prompts = compileAll(contents.prompts, reporterOf, compilePrompt)
-  const resources = compileAll(contents.resources, reporterOf, (definition, report) => compileResource(definition, readTtlMs, report))
-  const templates = compileAll(contents.templates, reporterOf, (definition, report) => compileTemplate(definition, readTtlMs, report))
+  const resources = compileAll(
+    contents.resources, reporterOf, (definition, report) => compileResource(definition, readTtlMs, report)
+  )
+  const templates = compileAll(
+    contents.templates, reporterOf, (definition, report) => compileTemplate(definition, readTtlMs, report)
+  )
 
   const listed: Array<Compiled<CompiledPrimitive>> = [...resources]
   for (const { compiled, located } of templates) {
     const report = reporterOf(located)
     try {
-      for (const offered of await listTemplate(located.definition, compiled.template, report)) listed.push({ compiled: offered, located })
+      for (const offered of await listTemplate(located.definition, compiled.template, report)) {
+        listed.push({ compiled: offered, located })
+      }
     } catch (error) {
       report('list', `failed: ${messageOf(error)}`)
     }
   }
 
   for (const { compiled: { createdBy }, located } of handles) {
-    if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) continue
+    if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) {
+      continue
+    }
     reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
   }
   const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
-  for (const [kind, all] of [['handle', keyedHandles], ['tool', tools], ['prompt', prompts], ['resource', listed], ['resource template', templates]] as const) {
+  for (
+    const [kind, all] of [
+      ['handle', keyedHandles], ['tool', tools], ['prompt', prompts], ['resource', listed],
+      ['resource template', templates]
+    ] as const
+  ) {
     for (const { first, second } of duplicates(all)) {
-      reporterOf(second.located)('', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`)
+      reporterOf(second.located)(
+        '', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`
+      )
     }
   }
   if (problems.length > 0) throw new CatalogError(problems)
 
   return createSnapshot(contents.server, {
     tools: inOrder(tools), prompts: inOrder(prompts), resources: inOrder(resources), templates: inOrder(templates), listed: inOrder(listed)
-  }, new Map(handles.map(({ compiled, located }) => [located.definition, compiled])), contents.stamps, options)
+  }, new Map(
+    handles.map(({ compiled, located }) => [located.definition, compiled])
+  ), contents.stamps, options)
 }
 
 /** What the descriptions of the tools that make handles say of them. */
@@ -60,7 +86,9 @@ function remarksOnTools (handles: ReadonlyArray<Compiled<HandleKind>>): Map<stri
   for (const { compiled } of handles) {
     if (compiled.createdBy === undefined) continue
     const earlier = remarks.get(compiled.createdBy)
-    remarks.set(compiled.createdBy, [...earlier === undefined ? [] : [earlier], describeLifetime(compiled)].join(' '))
+    remarks.set(
+      compiled.createdBy, [...earlier === undefined ? [] : [earlier], describeLifetime(compiled)].join(' ')
+    )
   }
   return remarks
 }
@@ -70,7 +98,9 @@ type Keyed = Compiled<{ readonly key: string }>
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 function compileAll<D, C> (
-  all: ReadonlyArray<Located<D>>, reporterOf: (one: Located<D>) => ReportProblem, compile: (definition: D, report: ReportProblem) => C | undefined
+  all: ReadonlyArray<Located<D>>, reporterOf: (one: Located<D>) => ReportProblem, compile: (
+    definition: D, report: ReportProblem
+  ) => C | undefined
 ): Array<Compiled<C, D>> {
   return all.flatMap((located) => {
     const report = reporterOf(located)
@@ -78,7 +108,8 @@ function compileAll<D, C> (
       const compiled = compile(located.definition, report)
       return compiled === undefined ? [] : [{ compiled, located }]
     } catch (error) {
-      // What a definition holds is the author's: a value that is no JSON must not hide the problems about the others.
+      // What a definition holds is the author's: a value that is no JSON must not hide the problems about the
+      // others.
       report('', `cannot be compiled: ${messageOf(error)}`)
       return []
     }

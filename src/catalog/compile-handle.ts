@@ -11,7 +11,9 @@ import { toDuration } from './duration.ts'
 const DEFAULT_MAX_BYTES = 65_536
 
 /** `undefined` where the definition is unusable; every problem has then been reported. */
-export function compileHandle (definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem): HandleKind | undefined {
+export function compileHandle (
+  definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
+): HandleKind | undefined {
   const verdict = handleShape(definition)
   if (!verdict.ok) {
     for (const problem of verdict.problems) report('', problem)
@@ -24,7 +26,8 @@ export function compileHandle (definition: HandleDefinition, compilers: SchemaCo
   }
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
-  const mayChangeValue = isStandardSchema(definition.schema) || JSON.stringify(schema.schema).includes('"default"')
+  const mayChangeValue = isStandardSchema(definition.schema) ||
+    JSON.stringify(schema.schema).includes('"default"')
   return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
 }
 

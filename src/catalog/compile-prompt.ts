@@ -23,7 +23,9 @@ export interface CompiledPrompt extends CompiledPrimitive {
 }
 
 /** `undefined` where the definition is unusable; every problem has then been reported. */
-export function compilePrompt (definition: PromptDefinition, report: ReportProblem): CompiledPrompt | undefined {
+export function compilePrompt (
+  definition: PromptDefinition, report: ReportProblem
+): CompiledPrompt | undefined {
   const verdict = promptShape(definition)
   const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
   for (const problem of problems) report('', problem)
@@ -42,12 +44,18 @@ function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition)
   const names = args.map(({ name }) => name)
   return [
     ...(typeof render === 'function' ? [] : ['render: must be a function']),
-    ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
-    ...args.filter(({ complete }) => complete !== undefined && !isCompletionSource(complete)).map(({ name }) => `arguments.${name}.complete: must be a list of strings or a function`)
+    ...names.filter((name, index) => names.indexOf(name) !== index).map(
+      (name) => `arguments: ${JSON.stringify(name)} is named twice`
+    ),
+    ...args.filter(({ complete }) => complete !== undefined && !isCompletionSource(complete)).map(
+      ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`
+    )
   ]
 }
 
-function toPromptEntry ({ name, title, description, icons, _meta, arguments: args }: PromptDefinition): Prompt {
+function toPromptEntry (
+  { name, title, description, icons, _meta, arguments: args }: PromptDefinition
+): Prompt {
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -59,16 +67,22 @@ function toPromptEntry ({ name, title, description, icons, _meta, arguments: arg
 }
 
 /** A GetPromptResult. Throws a ContractError where the messages are malformed. */
-export function promptResult (writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined): string {
+export function promptResult (
+  writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined
+): string {
   const { description, messages } = toParts(output)
   const verdict = messagesShape(messages)
   if (!verdict.ok) throw new ContractError('the prompt has malformed messages:', verdict.problems)
   const said = description ?? fallbackDescription
-  return writer.write(`${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(writer.toMessages(messages))}`)
+  return writer.write(
+    `${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(writer.toMessages(messages))}`
+  )
 }
 
 function toParts (output: PromptOutput): { description?: string, messages: readonly PromptMessage[] } {
-  if (typeof output === 'string') return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  if (typeof output === 'string') {
+    return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  }
   if ('messages' in output) return output
   return { messages: output }
 }

@@ -2,7 +2,9 @@
 
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { ReadContext } from '../authoring/context.ts'
-import type { ListedResource, ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables } from '../authoring/define-resource.ts'
+import type {
+  ListedResource, ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
+} from '../authoring/define-resource.ts'
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
@@ -28,7 +30,9 @@ export interface CompiledTemplate extends CompiledPrimitive {
 type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
 /** `undefined` where the definition is unusable; every problem has then been reported. */
-export function compileResource (definition: ResourceDefinition, readTtlMs: number, report: ReportProblem): CompiledResource | undefined {
+export function compileResource (
+  definition: ResourceDefinition, readTtlMs: number, report: ReportProblem
+): CompiledResource | undefined {
   const verdict = resourceShape(definition)
   const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
   for (const problem of problems) report('', problem)
@@ -42,7 +46,9 @@ export function compileResource (definition: ResourceDefinition, readTtlMs: numb
 }
 
 /** `undefined` where the definition is unusable; every problem has then been reported. */
-export function compileTemplate (definition: ResourceTemplateDefinition, readTtlMs: number, report: ReportProblem): CompiledTemplate | undefined {
+export function compileTemplate (
+  definition: ResourceTemplateDefinition, readTtlMs: number, report: ReportProblem
+): CompiledTemplate | undefined {
   const verdict = templateShape(definition)
   const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
   for (const problem of problems) report('', problem)
@@ -52,8 +58,9 @@ export function compileTemplate (definition: ResourceTemplateDefinition, readTtl
   const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
   for (const [variable, source] of Object.entries(definition.complete ?? {})) {
     if (!completions.has(variable)) report(`complete.${variable}`, 'names no variable of the uriTemplate')
-    else if (!isCompletionSource(source)) report(`complete.${variable}`, 'must be a list of strings or a function')
-    else completions.set(variable, source)
+    else if (!isCompletionSource(source)) {
+      report(`complete.${variable}`, 'must be a list of strings or a function')
+    } else completions.set(variable, source)
   }
   return {
     ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
@@ -66,13 +73,17 @@ export function compileTemplate (definition: ResourceTemplateDefinition, readTtl
 }
 
 /** The concrete resources that a template names, for the list. */
-export async function listTemplate (definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem): Promise<CompiledPrimitive[]> {
+export async function listTemplate (
+  definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem
+): Promise<CompiledPrimitive[]> {
   if (definition.list === undefined) return []
   const listed: readonly ListedResource[] = await definition.list()
   return listed.flatMap((entry, index) => {
     const verdict = listedResourceShape(entry)
     const problems = verdict.ok ? [] : [...verdict.problems]
-    if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) problems.push('must have either uri or variables')
+    if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) {
+      problems.push('must have either uri or variables')
+    }
     for (const problem of problems) report(`list()[${index}]`, problem)
     if (problems.length > 0) return []
     const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
@@ -84,7 +95,11 @@ export async function listTemplate (definition: ResourceTemplateDefinition, temp
 function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
   return [
     ...(typeof read === 'function' ? [] : ['read: must be a function']),
-    ...(cache?.cacheScope === 'public' && scopes.length > 0 ? ['cache.cacheScope: cannot be public, because scopes decide who may read this'] : [])
+    ...(
+      cache?.cacheScope === 'public' && scopes.length > 0
+        ? ['cache.cacheScope: cannot be public, because scopes decide who may read this']
+        : []
+    )
   ]
 }
 

@@ -11,7 +11,9 @@ export interface SchemaCompilers { readonly input: SchemaCompiler, readonly outp
 export interface CompiledSchema { readonly schema: JsonSchema, readonly check: Check }
 
 /** `undefined` where the schema is unusable; every problem has then been reported. */
-export function compileSchema (schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void): CompiledSchema | undefined {
+export function compileSchema (
+  schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
+): CompiledSchema | undefined {
   try {
     if (isStandardSchema(schema)) {
       const json = toJsonSchema(schema, direction)

@@ -26,7 +26,9 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
  * `undefined` where the definition is unusable; every problem has then been reported.
  * @param remark what the service itself has to say to the model, after the tool's own description.
  */
-export function compileTool (definition: ToolDefinition, compilers: SchemaCompilers, report: ReportProblem, remark?: string): CompiledTool | undefined {
+export function compileTool (
+  definition: ToolDefinition, compilers: SchemaCompilers, report: ReportProblem, remark?: string
+): CompiledTool | undefined {
   const verdict = toolShape(definition)
   if (!verdict.ok) {
     for (const problem of verdict.problems) report('', problem)
@@ -36,7 +38,9 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
     report('run', 'must be a function')
     return undefined
   }
-  const input = compileSchema(definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule))
+  const input = compileSchema(
+    definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule)
+  )
   const output = definition.outputSchema === undefined
     ? undefined
     : compileSchema(definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule))
@@ -47,7 +51,9 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
   const { requiredCapabilities, timeoutMs } = definition
   return {
-    ...toCompiledPrimitive(definition.name, definition, toToolEntry(definition, remark, input.schema, output?.schema)),
+    ...toCompiledPrimitive(
+      definition.name, definition, toToolEntry(definition, remark, input.schema, output?.schema)
+    ),
     mirroredParams: findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule)),
     requiredCapabilities,
     timeoutMs,
@@ -57,9 +63,14 @@ export function compileTool (definition: ToolDefinition, compilers: SchemaCompil
   }
 }
 
-function toToolEntry (definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): Tool {
+function toToolEntry (
+  definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema,
+  outputSchema: JsonSchema | undefined
+): Tool {
   const { name, title, annotations, icons, _meta } = definition
-  const description = remark === undefined ? definition.description : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
+  const description = remark === undefined
+    ? definition.description
+    : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
   return {
     name,
     ...(title === undefined ? {} : { title }),

@@ -12,11 +12,15 @@ export interface CompiledPrimitive {
   readonly json: string
 }
 
-export function toCompiledPrimitive (key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object): CompiledPrimitive {
+export function toCompiledPrimitive (
+  key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object
+): CompiledPrimitive {
   return { key, order, scopes, json: JSON.stringify(entry) }
 }
 
 /** The order of a list: it never moves between requests, because clients and prompt caches rely on that. */
-export function compareListOrder (a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>): number {
+export function compareListOrder (
+  a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>
+): number {
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }

@@ -15,12 +15,20 @@ export function rankCompletions (candidates: readonly string[], typed: string): 
   if (typed.length > MAX_TYPED_LENGTH) return { values: [], total: 0, hasMore: false }
   if (typed.trim() === '') return clipCompletion({ values: [...candidates], total: candidates.length })
   // Prepared here, because the library keeps every plain string that it has seen.
-  const matches = fuzzysort.go(typed, candidates.map((candidate) => fuzzysort.prepare(candidate)), { limit: MAX_COMPLETION_VALUES, threshold: THRESHOLD })
-  return { values: matches.map(({ target }) => target), total: matches.total, hasMore: matches.total > matches.length }
+  const matches = fuzzysort.go(typed, candidates.map((candidate) => fuzzysort.prepare(candidate)), {
+    limit: MAX_COMPLETION_VALUES, threshold: THRESHOLD
+  })
+  return {
+    values: matches.map(({ target }) => target), total: matches.total, hasMore: matches.total > matches.length
+  }
 }
 
 /** At most as many values as one answer may carry, saying that there are more. */
 export function clipCompletion ({ values, total, hasMore = false }: Completion): Completion {
   const clipped = values.slice(0, MAX_COMPLETION_VALUES)
-  return { values: clipped, ...(total === undefined ? {} : { total }), hasMore: hasMore || clipped.length < values.length }
+  return {
+    values: clipped,
+    ...(total === undefined ? {} : { total }),
+    hasMore: hasMore || clipped.length < values.length
+  }
 }

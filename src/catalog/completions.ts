@@ -5,17 +5,25 @@ import type { Completion } from '../protocol/completion.ts'
 import { clipCompletion, rankCompletions } from './completion-ranking.ts'
 import { ContractError } from './result-json.ts'
 
-const isStrings = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string')
+const isStrings = (value: unknown): value is readonly string[] => Array.isArray(value) &&
+  value.every((one) => typeof one === 'string')
 
 export function isCompletionSource (value: unknown): value is CompletionSource {
   return typeof value === 'function' || isStrings(value)
 }
 
-/** Lists are matched and ranked; what a function ranked by itself is only clipped. Throws a ContractError for anything else. */
-export async function complete (source: CompletionSource, typed: string, context: CompletionContext): Promise<Completion> {
+/**
+ * Lists are matched and ranked; what a function ranked by itself is only clipped. Throws a ContractError for
+ * anything else.
+ */
+export async function complete (
+  source: CompletionSource, typed: string, context: CompletionContext
+): Promise<Completion> {
   if (typeof source !== 'function') return rankCompletions(source, typed)
   const output = await source(typed, context)
   if (isStrings(output)) return rankCompletions(output, typed)
-  if (typeof output === 'object' && output !== null && 'values' in output && isStrings(output.values)) return clipCompletion(output)
+  if (typeof output === 'object' && output !== null && 'values' in output && isStrings(output.values)) {
+    return clipCompletion(output)
+  }
   throw new ContractError('complete', ['must return a list of strings or { values, total?, hasMore? }'])
 }

@@ -19,8 +19,12 @@ const contents = Type.Union([
 
 const contentBlock = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String(), ...block }),
-  Type.Object({ type: Type.Literal('image'), data: Type.String({ pattern: BASE64 }), mimeType: Type.String(), ...block }),
-  Type.Object({ type: Type.Literal('audio'), data: Type.String({ pattern: BASE64 }), mimeType: Type.String(), ...block }),
+  Type.Object({
+    type: Type.Literal('image'), data: Type.String({ pattern: BASE64 }), mimeType: Type.String(), ...block
+  }),
+  Type.Object({
+    type: Type.Literal('audio'), data: Type.String({ pattern: BASE64 }), mimeType: Type.String(), ...block
+  }),
   Type.Object({ type: Type.Literal('resource_link'), uri, name: Type.String(), mimeType, ...block }),
   Type.Object({ type: Type.Literal('resource'), resource: contents, ...block })
 ])

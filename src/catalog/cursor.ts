@@ -1,4 +1,5 @@
-// The opaque name of a place in a list: the entry that came last. It means the same on every replica and after a reload.
+// The opaque name of a place in a list: the entry that came last. It means the same on every replica and
+// after a reload.
 
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 

@@ -1,11 +1,14 @@
-// The form that definitions must have. TypeScript holds authors to it as they write; this holds everyone to it at load.
+// The form that definitions must have. TypeScript holds authors to it as they write; this holds everyone to
+// it at load.
 
 import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
-// Labels of a reverse domain name before the slash; `mcp` and `modelcontextprotocol` are the specification's own.
-const META_KEY = '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$'
+// Labels of a reverse domain name before the slash; `mcp` and `modelcontextprotocol` are the specification's
+// own.
+const META_KEY =
+  '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$'
 const SCOPE_TOKEN = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
 const ABSOLUTE_URI = '^[A-Za-z][A-Za-z0-9+.-]*:'
 

@@ -18,7 +18,10 @@ const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'depen
 // RFC 9110: 1*tchar.
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Finds the annotated properties, or says what is wrong with them: a client drops a tool that breaks these rules. */
+/**
+ * Finds the annotated properties, or says what is wrong with them: a client drops a tool that breaks these
+ * rules.
+ */
 export function findMirroredParams (schema: JsonSchema, report: ReportProblem): MirroredParam[] {
   const params: MirroredParam[] = []
   const names = new Set<string>()
@@ -35,10 +38,15 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
     if (KEYWORD in node) note(node, `${place}/${KEYWORD}`, path)
     for (const [keyword, child] of Object.entries(node)) {
       if (keyword === 'properties' && isObject(child)) {
-        for (const [key, property] of Object.entries(child)) walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
+        for (const [key, property] of Object.entries(child)) {
+          walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
+        }
       } else if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
-        for (const [key, schema] of Object.entries(child)) walk(schema, `${place}/${keyword}/${key}`, undefined)
-      } else if (keyword !== 'enum' && keyword !== 'const' && keyword !== 'default' && keyword !== 'examples') {
+        for (const [key, schema] of Object.entries(child)) {
+          walk(schema, `${place}/${keyword}/${key}`, undefined)
+        }
+      } else if (keyword !== 'enum' && keyword !== 'const' && keyword !== 'default' &&
+        keyword !== 'examples') {
         walk(child, `${place}/${keyword}`, undefined)
       }
     }
@@ -47,13 +55,17 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
   function note (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
     const name = node[KEYWORD]
     if (typeof name !== 'string' || !TOKEN.test(name)) {
-      report(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`)
+      report(
+        place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`
+      )
     } else if (names.has(name.toLowerCase())) {
       report(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
     } else if (path === undefined || path.length === 0) {
       report(place, 'must stand on a property that is reached through "properties" alone')
     } else if (node.type !== 'string' && node.type !== 'integer' && node.type !== 'boolean') {
-      report(place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`)
+      report(
+        place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`
+      )
     } else if (node.type === 'integer' && !isSafeRange(node)) {
       report(place, 'must stand on an integer within ±(2^53 − 1)')
     } else {
@@ -71,7 +83,9 @@ function isSafeRange (node: JsonSchema): boolean {
 /** What the headers of this call must say. */
 export function mirroredFields (params: readonly MirroredParam[], args: unknown): MirroredField[] {
   return params.map(({ header, path }) => {
-    const value = path.reduce<unknown>((at, key) => isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined, args)
+    const value = path.reduce<unknown>(
+      (at, key) => isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined, args
+    )
     const mirrored = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     return { header, value: mirrored ? value : undefined }
   })

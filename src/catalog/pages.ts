@@ -7,7 +7,9 @@ import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.t
 import type { ResultWriter } from './result-json.ts'
 
 export interface Pages {
-  /** The result that starts after the cursor, or at the beginning; `undefined` for a string that is no cursor. */
+  /**
+   * The result that starts after the cursor, or at the beginning; `undefined` for a string that is no cursor.
+   */
   page (cursor: string | undefined): Buffer | undefined
 }
 
@@ -20,9 +22,13 @@ export interface PagesOptions {
 }
 
 /** @param offered in list order. */
-export function createPages (offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions): Pages {
+export function createPages (
+  offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions
+): Pages {
   const ready = new Map<number, Buffer>()
-  for (let start = 0; start === 0 || start < offered.length; start += pageSize) ready.set(start, serialise(start))
+  for (let start = 0; start === 0 || start < offered.length; start += pageSize) {
+    ready.set(start, serialise(start))
+  }
 
   return {
     page (cursor) {
@@ -30,7 +36,8 @@ export function createPages (offered: readonly CompiledPrimitive[], { member, pa
       const last = readCursor(cursor)
       if (last === undefined) return undefined
       const start = firstAfter(offered, last)
-      // A cursor of another snapshot may fall between today's pages: nothing is skipped and nothing comes twice.
+      // A cursor of another snapshot may fall between today's pages: nothing is skipped and nothing comes
+      // twice.
       return ready.get(start) ?? serialise(start)
     }
   }
@@ -39,11 +46,15 @@ export function createPages (offered: readonly CompiledPrimitive[], { member, pa
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
     const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
-    return Buffer.from(writer.writeCacheable(`"${member}":[${entries.map(({ json }) => json).join(',')}]${next}`, cache))
+    return Buffer.from(
+      writer.writeCacheable(`"${member}":[${entries.map(({ json }) => json).join(',')}]${next}`, cache)
+    )
   }
 }
 
-function firstAfter (offered: readonly CompiledPrimitive[], last: Pick<CompiledPrimitive, 'key' | 'order'>): number {
+function firstAfter (
+  offered: readonly CompiledPrimitive[], last: Pick<CompiledPrimitive, 'key' | 'order'>
+): number {
   let low = 0
   let high = offered.length
   while (low < high) {

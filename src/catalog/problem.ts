@@ -1,4 +1,5 @@
-// What keeps a catalog from loading: all of it at once, each with its file, its place and the rule that it breaks.
+// What keeps a catalog from loading: all of it at once, each with its file, its place and the rule that it
+// breaks.
 
 export interface Problem {
   /** Relative to the catalog folder. */

@@ -7,10 +7,16 @@ import type { CacheHints } from '../protocol/primitives.ts'
 import { resourceContentsShape } from './content-shapes.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
-export interface ReadResultMetadata { readonly uri: string, readonly mimeType: string | undefined, readonly cache: CacheHints }
+export interface ReadResultMetadata {
+  readonly uri: string
+  readonly mimeType: string | undefined
+  readonly cache: CacheHints
+}
 
 /** `undefined` where there is no such resource. Throws a ContractError where the contents are malformed. */
-export function readResult (writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata): string | undefined {
+export function readResult (
+  writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
+): string | undefined {
   if (output === undefined) return undefined
   const contents = toContents(output, uri, mimeType)
   const verdict = resourceContentsShape(contents)
@@ -18,7 +24,9 @@ export function readResult (writer: ResultWriter, output: ResourceOutput, { uri,
   return writer.writeCacheable(`"contents":${JSON.stringify(writer.toContents(contents))}`, cache)
 }
 
-function toContents (output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined): readonly ResourceContents[] {
+function toContents (
+  output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined
+): readonly ResourceContents[] {
   if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: output }]
   if (output instanceof Uint8Array) {
     const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength)

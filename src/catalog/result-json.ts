@@ -43,7 +43,8 @@ export function createResultWriter (info: Implementation): ResultWriter {
       const ownMeta = meta === undefined ? ready : JSON.stringify({ ...meta, ...identity })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
     },
-    writeCacheable: (members, { ttlMs, cacheScope }) => `{"resultType":"complete",${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","_meta":${ready}}`,
+    writeCacheable: (members, { ttlMs, cacheScope }) =>
+      `{"resultType":"complete",${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","_meta":${ready}}`,
     writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${ready}}`,
     toContent: (blocks) => blocks,
     toMessages: (messages) => messages,

@@ -26,13 +26,18 @@ export interface SnapshotOptions {
   readonly writer?: ResultWriter
 }
 
-/** Each kind of caller costs a set of lists; past this many, the one made first is made again when it is needed. */
+/**
+ * Each kind of caller costs a set of lists; past this many, the one made first is made again when it is
+ * needed.
+ */
 const MAX_VIEWS = 64
 
 export function createSnapshot (
   server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, HandleKind>, stamps: ReadonlyMap<string, string>,
   // Name and version: the rest is told once, by discovery, and not with every answer.
-  { pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version }) }: SnapshotOptions
+  {
+    pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
+  }: SnapshotOptions
 ): Snapshot {
   const options = { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
   const deciding = decidingScopes(primitives)

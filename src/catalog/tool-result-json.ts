@@ -16,19 +16,27 @@ function textResult (writer: ResultWriter, text: string): string {
 }
 
 /** What the model is told of a failure. */
-export function errorResult (writer: ResultWriter, text: string, content: readonly ContentBlock[] = []): string {
+export function errorResult (
+  writer: ResultWriter, text: string, content: readonly ContentBlock[] = []
+): string {
   const blocks = [textBlock(text), ...writer.toContent(content).map((block) => JSON.stringify(block))]
   return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
-export const toolErrorResult = (writer: ResultWriter, error: ToolError): string => errorResult(writer, error.message, error.content)
+export const toolErrorResult = (writer: ResultWriter, error: ToolError): string => errorResult(
+  writer, error.message, error.content
+)
 
 /** Throws a ContractError where the output is not what the tool promised. */
-export function outputResult (writer: ResultWriter, output: unknown, checkOutput: Check | undefined): string | Promise<string> {
+export function outputResult (
+  writer: ResultWriter, output: unknown, checkOutput: Check | undefined
+): string | Promise<string> {
   if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
   if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
   if (typeof output === 'string') return textResult(writer, output)
-  if (isObject(output) && Array.isArray(output.content)) return explicitResult(writer, readCallToolResult(output), undefined)
+  if (isObject(output) && Array.isArray(output.content)) {
+    return explicitResult(writer, readCallToolResult(output), undefined)
+  }
   if (output === undefined) return write(writer, { content: '[]' })
   return structuredResult(writer, output)
 }
@@ -36,7 +44,9 @@ export function outputResult (writer: ResultWriter, output: unknown, checkOutput
 /** Structured content, with its text for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown): string {
   const json = toStructuredJson(value)
-  return write(writer, { content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json }) })
+  return write(writer, {
+    content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json })
+  })
 }
 
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
@@ -45,17 +55,25 @@ function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict
 }
 
 function acceptedValue (verdict: Verdict): unknown {
-  if (!verdict.ok) throw new ContractError('the structured content does not match outputSchema:', verdict.problems)
+  if (!verdict.ok) {
+    throw new ContractError('the structured content does not match outputSchema:', verdict.problems)
+  }
   return verdict.value
 }
 
-async function explicitResult (writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined): Promise<string> {
+async function explicitResult (
+  writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined
+): Promise<string> {
   const { content, isError = false, _meta } = result
   const parts: ResultMembers = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
   let { structuredContent } = result
-  if (checkOutput !== undefined && !isError) structuredContent = acceptedValue(await checkOutput(structuredContent))
+  if (checkOutput !== undefined && !isError) {
+    structuredContent = acceptedValue(await checkOutput(structuredContent))
+  }
   const structured = structuredContent === undefined ? undefined : toStructuredJson(structuredContent)
-  if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) parts.structuredContent = structured
+  if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) {
+    parts.structuredContent = structured
+  }
   if (content !== undefined) {
     const verdict = contentBlocksShape(content)
     if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
@@ -82,7 +100,9 @@ function toBlocks (content: unknown): ContentBlock[] {
   return Array.isArray(content) ? content : []
 }
 
-function write (writer: ResultWriter, { content, structuredContent, isError = false, meta }: ResultMembers): string {
+function write (
+  writer: ResultWriter, { content, structuredContent, isError = false, meta }: ResultMembers
+): string {
   const structured = structuredContent === undefined ? '' : `,"structuredContent":${structuredContent}`
   return writer.write(`"content":${content}${structured}${isError ? ',"isError":true' : ''}`, meta)
 }

@@ -26,11 +26,19 @@ export function parseTemplate (template: string): Part[] {
 
 function parseExpression (text: string, seen: Set<string>): Part {
   const [, operator, list] = EXPRESSION.exec(text) ?? []
-  if (list === undefined || !isOperator(operator)) throw new SyntaxError(`has an expression that RFC 6570 does not know: {${text}}`)
+  if (list === undefined || !isOperator(operator)) {
+    throw new SyntaxError(`has an expression that RFC 6570 does not know: {${text}}`)
+  }
   const variables = list.split(',').map((spec) => {
     const [, name, modifier] = VARIABLE.exec(spec) ?? []
-    if (name === undefined) throw new SyntaxError(`has a malformed variable ${JSON.stringify(spec)} in {${text}}`)
-    if (modifier?.startsWith(':') === true) throw new SyntaxError(`uses the prefix modifier ${modifier} in {${text}}, from which a value cannot be read back`)
+    if (name === undefined) {
+      throw new SyntaxError(`has a malformed variable ${JSON.stringify(spec)} in {${text}}`)
+    }
+    if (modifier?.startsWith(':') === true) {
+      throw new SyntaxError(
+        `uses the prefix modifier ${modifier} in {${text}}, from which a value cannot be read back`
+      )
+    }
     if (seen.has(name)) throw new SyntaxError(`names the variable ${JSON.stringify(name)} twice`)
     seen.add(name)
     return { name, explode: modifier === '*' }

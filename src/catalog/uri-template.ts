@@ -24,13 +24,21 @@ export function createUriTemplate (text: string): UriTemplate {
   const parts = parseTemplate(text)
   const { path, query, pairs } = splitQuery(parts)
   const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
-  const pathVariables = path.flatMap((part) => part.kind === 'expression' ? part.variables.map((variable) => ({ variable, operator: part.operator })) : [])
+  const pathVariables = path.flatMap(
+    (part) => part.kind === 'expression'
+      ? part.variables.map((variable) => ({ variable, operator: part.operator }))
+      : []
+  )
   const expansion = parseExpansion(text)
 
   return {
     text,
-    variables: parts.flatMap((part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []),
-    literalLength: parts.reduce((length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0),
+    variables: parts.flatMap(
+      (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
+    ),
+    literalLength: parts.reduce(
+      (length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0
+    ),
     expand: (variables) => expansion.expand(mutable(variables)),
     match (uri) {
       if (uri.length > MAX_URI_LENGTH) return undefined
@@ -54,9 +62,14 @@ export function createUriTemplate (text: string): UriTemplate {
 }
 
 /** A query of `{?…}` and `{&…}` is read without regard to order; any other query is part of the pattern. */
-function splitQuery (parts: readonly Part[]): { path: readonly Part[], query: readonly Variable[] | undefined, pairs: readonly string[] } {
-  const isQuery = (part: Part) => part.kind === 'expression' && (part.operator === '?' || part.operator === '&')
-  const first = parts.findIndex((part) => isQuery(part) || (part.kind === 'literal' && part.text.includes('?')))
+function splitQuery (
+  parts: readonly Part[]
+): { path: readonly Part[], query: readonly Variable[] | undefined, pairs: readonly string[] } {
+  const isQuery = (part: Part) => part.kind === 'expression' &&
+    (part.operator === '?' || part.operator === '&')
+  const first = parts.findIndex(
+    (part) => isQuery(part) || (part.kind === 'literal' && part.text.includes('?'))
+  )
   const tail = first === -1 ? [] : parts.slice(first)
   const head = tail[0]
   const rest = tail.slice(head?.kind === 'literal' ? 1 : 0)
@@ -71,7 +84,9 @@ function splitQuery (parts: readonly Part[]): { path: readonly Part[], query: re
 function toPattern (part: Part): string {
   if (part.kind === 'literal') return literalPattern(part.text)
   const { operator, variables } = part
-  const one = (characters: string, separator: string) => ({ explode }: Variable) => explode ? `(${characters}+(?:${separator}${characters}+)*)` : `(${characters}+)`
+  const one = (characters: string, separator: string) => ({ explode }: Variable) => explode
+    ? `(${characters}+(?:${separator}${characters}+)*)`
+    : `(${characters}+)`
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
   switch (operator) {
     case '': return variables.map(one(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
@@ -100,14 +115,18 @@ function pairPattern (mark: string, characters: string): (variable: Variable) =>
   }
 }
 
-function decode (text: string | null, { name, explode }: Variable, operator: Operator): string | string[] | undefined {
+function decode (
+  text: string | null, { name, explode }: Variable, operator: Operator
+): string | string[] | undefined {
   if (text === null) return undefined
   switch (operator) {
     case ';':
     case '?':
     case '&': {
       const valueOf = (pair: string) => decodeURIComponent(pair.slice(1))
-      return explode ? text.slice(1).split(operator === ';' ? ';' : '&').map((pair) => valueOf(pair.slice(name.length))) : valueOf(text)
+      return explode
+        ? text.slice(1).split(operator === ';' ? ';' : '&').map((pair) => valueOf(pair.slice(name.length)))
+        : valueOf(text)
     }
     default: {
       const separator = operator === '/' || operator === '.' ? operator : ','
@@ -116,7 +135,10 @@ function decode (text: string | null, { name, explode }: Variable, operator: Ope
   }
 }
 
-function readQuery (text: string, query: readonly Variable[], pairs: readonly string[], found: { [name: string]: string | string[] | undefined }): boolean {
+function readQuery (
+  text: string, query: readonly Variable[], pairs: readonly string[],
+  found: { [name: string]: string | string[] | undefined }
+): boolean {
   if (text.includes('#')) return false
   const owed = new Set(pairs)
   for (const { name } of query) found[name] = undefined
@@ -134,6 +156,10 @@ function readQuery (text: string, query: readonly Variable[], pairs: readonly st
   return owed.size === 0
 }
 
-function mutable (variables: { readonly [name: string]: string | readonly string[] }): { [name: string]: string | string[] } {
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]))
+function mutable (
+  variables: { readonly [name: string]: string | readonly string[] }
+): { [name: string]: string | string[] } {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]])
+  )
 }

@@ -19,7 +19,11 @@ export interface Primitives {
   readonly listed: readonly CompiledPrimitive[]
 }
 
-export interface ViewOptions { readonly writer: ResultWriter, readonly pageSize: number, readonly listTtlMs: number }
+export interface ViewOptions {
+  readonly writer: ResultWriter
+  readonly pageSize: number
+  readonly listTtlMs: number
+}
 
 export type ResourceMatch =
   | { readonly kind: 'resource', readonly resource: CompiledResource }
@@ -32,21 +36,30 @@ export interface View {
   readonly templates: Pages
   tool (name: string): CompiledTool | undefined
   prompt (name: string): CompiledPrompt | undefined
-  /** The resource of exactly this URI, or else the most specific template that it matches, where the caller may see that one. */
+  /**
+   * The resource of exactly this URI, or else the most specific template that it matches, where the caller
+   * may see that one.
+   */
   resource (uri: string): ResourceMatch | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
 }
 
 /** @param isGranted whether the caller holds a scope. */
-export function createView (all: Primitives, isGranted: (scope: string) => boolean, { writer, pageSize, listTtlMs }: ViewOptions): View {
+export function createView (
+  all: Primitives, isGranted: (scope: string) => boolean, { writer, pageSize, listTtlMs }: ViewOptions
+): View {
   const maySee = ({ scopes }: CompiledPrimitive) => scopes.every(isGranted)
   const tools = byKey(all.tools.filter(maySee))
   const prompts = byKey(all.prompts.filter(maySee))
   const resources = byKey(all.resources)
   const templates = byKey(all.templates.filter(maySee))
-  const specificFirst = all.templates.toSorted((a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b))
+  const specificFirst = all.templates.toSorted(
+    (a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b)
+  )
 
-  const pagesOf = (member: string, offered: readonly CompiledPrimitive[]) => createPages(offered.filter(maySee), {
+  const pagesOf = (
+    member: string, offered: readonly CompiledPrimitive[]
+  ) => createPages(offered.filter(maySee), {
     member, pageSize, writer, cache: { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
   })
 

@@ -28,7 +28,10 @@ export interface Caller {
   mirror? (header: string): string | undefined
 }
 
-/** Where one request is answered. Exactly one of `succeed`, `openStream`, `fail` and `leaveUnanswered` is called, once. */
+/**
+ * Where one request is answered. Exactly one of `succeed`, `openStream`, `fail` and `leaveUnanswered` is
+ * called, once.
+ */
 export interface Outlet extends Watcher {
   /**
    * Sends a notification ahead of the answer.

@@ -53,7 +53,9 @@ export class HandlerContext implements Context {
 
   get notify (): Context['notify'] {
     return {
-      resourceUpdated: (uri, options) => this.#announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+      resourceUpdated: (uri, options) => this.#announce(
+        uri, options?.private === true ? ownerOf(this.principal) : undefined
+      )
     }
   }
 
@@ -84,7 +86,11 @@ export class HandlerContext implements Context {
 
   handles<T> (kind: HandleDefinition<T>): Handles<T> {
     const compiled = this.#request.snapshot.handles.get(kind)
-    if (compiled === undefined) throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: export what defineHandle returned from a module of the catalog`)
+    if (compiled === undefined) {
+      throw new Error(
+        `the catalog knows no handle ${JSON.stringify(kind.kind)}: export what defineHandle returned from a module of the catalog`
+      )
+    }
     // The definition's schema, by which every value is checked, is also its type.
     return this.#handles.open(compiled, this.principal, () => this.signal) as Handles<T>
   }

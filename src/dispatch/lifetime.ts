@@ -1,4 +1,5 @@
-// How long a request lives, and whatever hangs on that: its abort signal, its clock, and who is told of its end.
+// How long a request lives, and whatever hangs on that: its abort signal, its clock, and who is told of its
+// end.
 
 /** The handler took longer than it may. */
 export class HandlerTimeout extends Error {
@@ -36,8 +37,8 @@ export class ServiceClosing extends Error {
 }
 
 /**
- * Begins with the request and ends once, with `end` when the answer is on its way. `stop` comes before that, where the
- * work must end early: the signal aborts, and the request is still to be answered.
+ * Begins with the request and ends once, with `end` when the answer is on its way. `stop` comes before that,
+ * where the work must end early: the signal aborts, and the request is still to be answered.
  */
 export class Lifetime {
   #reason: Error | undefined
@@ -105,7 +106,10 @@ export class Lifetime {
     this.#setTimer()
   }
 
-  /** Most requests are answered within the turn of the event loop in which they came: only the others need a clock. */
+  /**
+   * Most requests are answered within the turn of the event loop in which they came: only the others need a
+   * clock.
+   */
   startClock (): void {
     this.#isTimed = true
     this.#setTimer()

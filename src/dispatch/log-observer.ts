@@ -12,14 +12,28 @@ export function createLogObserver (log: Pick<RequestLog, 'info' | 'warn' | 'erro
       const { requestId: reqId, method, subject: name } = observed
       const { durationMs, status, protocolError, isCancelled } = ending
       if (isInternalError(ending)) log.error({ reqId, err: ending.error, method, name }, 'request failed')
-      else if (protocolError?.cause !== undefined) log.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
+      else if (protocolError?.cause !== undefined) {
+        log.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
+      }
       const cancelled = isCancelled ? true : undefined
-      log.info({ reqId, method, name, status, code: protocolError?.code, durationMs: Math.round(durationMs * 100) / 100, cancelled }, 'request')
+      log.info(
+        {
+          reqId,
+          method,
+          name,
+          status,
+          code: protocolError?.code,
+          durationMs: Math.round(durationMs * 100) / 100,
+          cancelled
+        },
+        'request'
+      )
     }
   }
 }
 
 /** Whether somebody must look after it: an end by the client or by the service is none. */
 function isInternalError ({ protocolError, error }: Ending): boolean {
-  return protocolError?.code === INTERNAL_ERROR && !(error instanceof ClientGone || error instanceof ServiceClosing)
+  return protocolError?.code === INTERNAL_ERROR &&
+    !(error instanceof ClientGone || error instanceof ServiceClosing)
 }

@@ -24,12 +24,16 @@ export interface Call {
   readonly mirroredParams: readonly MirroredField[]
   /** Throws a ProtocolError where the protocol fails; anything else that it throws is an internal error. */
   handle (): Outcome | Promise<Outcome>
-  /** The result that tells of an error of the call. Throws, with that error or another, what no result tells. */
+  /**
+   * The result that tells of an error of the call. Throws, with that error or another, what no result tells.
+   */
   recover (error: unknown): string
 }
 
 /** A call without what it does not need. */
-export type CallOptions = Pick<Call, 'handle'> & { readonly [K in Exclude<keyof Call, 'handle'>]?: Call[K] | undefined }
+export type CallOptions = Pick<Call, 'handle'> & {
+  readonly [K in Exclude<keyof Call, 'handle'>]?: Call[K] | undefined
+}
 
 export interface Method {
   readonly name: string
@@ -60,14 +64,18 @@ function recoverNothing (error: unknown): never {
 }
 
 /** No method sees unchecked params. */
-export function defineMethod<T extends TSchema> ({ name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>): Method {
+export function defineMethod<T extends TSchema> (
+  { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
+): Method {
   const readParams = createParamsReader(params)
   return {
     name,
     eras,
     mirroredName,
     open (given, request) {
-      const { subject, requiredCapabilities, mirroredParams = NO_FIELDS, handle, recover = recoverNothing } = open(readParams(given), request)
+      const {
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, handle, recover = recoverNothing
+      } = open(readParams(given), request)
       return { subject, requiredCapabilities, mirroredParams, handle, recover }
     }
   }

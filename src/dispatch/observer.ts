@@ -1,4 +1,5 @@
-// Who is told of what the service does: the log today; metrics, traces and an audit trail by the same interface.
+// Who is told of what the service does: the log today; metrics, traces and an audit trail by the same
+// interface.
 
 import type { Principal } from '../access/principal.ts'
 import type { ProtocolError } from '../protocol/errors.ts'

@@ -1,5 +1,5 @@
-// The whole way of a request, for every era and every transport: find its method, check what the method declares, run it,
-// and answer. Nothing of this order is written anywhere else.
+// The whole way of a request, for every era and every transport: find its method, check what the method
+// declares, run it, and answer. Nothing of this order is written anywhere else.
 
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { methodNotFound } from '../protocol/errors.ts'
@@ -34,9 +34,14 @@ export interface Pipeline {
 
 export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   const { support, methods, lifetimes, observer, authorizer, limiter } = dependencies
-  const byName = new Map(methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method]))
+  const byName = new Map(
+    methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method])
+  )
 
-  /** Throws for the first thing that does not hold. The order is part of the contract: a client learns first what is most wrong. */
+  /**
+   * Throws for the first thing that does not hold. The order is part of the contract: a client learns first
+   * what is most wrong.
+   */
   function open ({ method: name, params = {} }: Request, request: RequestContext): Call {
     const method = byName.get(name)
     if (method === undefined) throw methodNotFound(name)
@@ -54,7 +59,9 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
       ? undefined
       : findMissingCapabilities(requiredCapabilities, envelope.clientCapabilities)
     if (missing !== undefined) throw support.toMissingCapability(missing)
-    if (caller.mirror !== undefined) for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
+    if (caller.mirror !== undefined) {
+      for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
+    }
     authorizer.authorize(call, request)
     return limiter.admit(call, request)
   }
@@ -62,19 +69,24 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   function run (call: Call, request: RequestContext): void {
     lifetimes.watch(request.lifetime, request.outlet)
     const outcome = call.handle()
-    if (outcome instanceof Promise) outcome.then((settled) => finish(settled, request), (error: unknown) => fail(error, request, call))
-    else finish(outcome, request)
+    if (outcome instanceof Promise) {
+      outcome.then((settled) => finish(settled, request), (error: unknown) => fail(error, request, call))
+    } else finish(outcome, request)
   }
 
   function finish (outcome: Outcome, { lifetime, observed, outlet }: RequestContext): void {
-    if (typeof outcome !== 'string' && !Buffer.isBuffer(outcome)) return finishStream(outcome, lifetime, observed, outlet)
+    if (typeof outcome !== 'string' && !Buffer.isBuffer(outcome)) {
+      return finishStream(outcome, lifetime, observed, outlet)
+    }
     lifetime.end()
     outlet.succeed(outcome)
     reportEnd(observed, outlet, SUCCESS)
   }
 
   /** The request lives as long as its stream, and of its context nothing else does. */
-  function finishStream ({ open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet): void {
+  function finishStream (
+    { open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet
+  ): void {
     const sink = outlet.openStream()
     sink.onClose((isComplete) => {
       lifetime.end()
@@ -105,7 +117,10 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
 
-  function reportEnd (observed: ObservedRequest, { status }: Outlet, ending: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>): void {
+  function reportEnd (
+    observed: ObservedRequest, { status }: Outlet,
+    ending: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
+  ): void {
     observer.end(observed, { durationMs: performance.now() - observed.startedAt, status, ...ending })
   }
 

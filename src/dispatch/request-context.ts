@@ -26,7 +26,9 @@ export interface EraSupport {
   toMissingCapability (missing: ClientCapabilities): Error
 }
 
-/** What observers are told of a request: apart from it, because a stream's outlives the request's snapshot. */
+/**
+ * What observers are told of a request: apart from it, because a stream's outlives the request's snapshot.
+ */
 export class ObservedRequest implements Observed {
   readonly requestId: string
   readonly principal: Principal
@@ -75,7 +77,12 @@ export class RequestContext {
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {
     const { progressToken } = this.envelope
-    if (progressToken === undefined || !this.lifetime.isActive || !(progress > this.#progress && progress < Infinity)) return
+    if (
+      progressToken === undefined || !this.lifetime.isActive ||
+        !(progress > this.#progress && progress < Infinity)
+    ) {
+      return
+    }
     this.#progress = progress
     this.outlet.notify(progressNotification(progressToken, {
       progress,
@@ -107,7 +114,8 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
   try {
     return logNotification(level, { message, ...data })
   } catch {
-    // A cycle, or a bigint: what has no JSON is left out, because a log message must not make its handler fail.
+    // A cycle, or a bigint: what has no JSON is left out, because a log message must not make its handler
+    // fail.
     return logNotification(level, message)
   }
 }

@@ -2,8 +2,13 @@
 
 import type { Lifetime } from './lifetime.ts'
 
-/** Resolves to what the handler returns; rejects when the request is stopped, even where the handler does not heed its signal. */
-export function runHandler<T> (lifetime: Lifetime, timeoutMs: number, run: () => T | Promise<T>): T | Promise<T> {
+/**
+ * Resolves to what the handler returns; rejects when the request is stopped, even where the handler does not
+ * heed its signal.
+ */
+export function runHandler<T> (
+  lifetime: Lifetime, timeoutMs: number, run: () => T | Promise<T>
+): T | Promise<T> {
   const output = run()
   if (!isThenable(output)) return output
   return new Promise((resolve, reject) => {

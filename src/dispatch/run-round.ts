@@ -32,11 +32,12 @@ export function openRound (
 }
 
 /**
- * Runs the handler, then makes a result of its output. Where the client must answer something first, the result says that,
- * and what the handler returned or threw when it was left counts for nothing.
+ * Runs the handler, then makes a result of its output. Where the client must answer something first, the
+ * result says that, and what the handler returned or threw when it was left counts for nothing.
  */
 export function runRound<T> (
-  request: RequestContext, round: InputRound, timeoutMs: number, run: () => T | Promise<T>, toResult: (output: T) => string | Promise<string>
+  request: RequestContext, round: InputRound, timeoutMs: number, run: () =>
+    T | Promise<T>, toResult: (output: T) => string | Promise<string>
 ): string | Promise<string> {
   const finish = (output: T) => settle(request, round, () => toResult(output))
   const fail = (error: unknown) => settle(request, round, () => { throw error })
@@ -49,7 +50,9 @@ export function runRound<T> (
   return output instanceof Promise ? output.then(finish, fail) : finish(output)
 }
 
-function settle (request: RequestContext, round: InputRound, toResult: () => string | Promise<string>): string | Promise<string> {
+function settle (
+  request: RequestContext, round: InputRound, toResult: () => string | Promise<string>
+): string | Promise<string> {
   const settled = round.settle()
   if (settled !== undefined) return settled.then(() => settle(request, round, toResult))
   // Read once: each reading seals anew.

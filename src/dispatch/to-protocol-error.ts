@@ -1,7 +1,9 @@
 // What an error is called on the wire. The client is told what happened, the log is told why.
 
 import { isToolError } from '../authoring/tool-error.ts'
-import { handlerRefused, internalError, ProtocolError, requestCancelled, requestTimedOut, stateUnavailable } from '../protocol/errors.ts'
+import {
+  handlerRefused, internalError, ProtocolError, requestCancelled, requestTimedOut, stateUnavailable
+} from '../protocol/errors.ts'
 import { StoreUnavailable } from '../state/state-store.ts'
 import { ClientGone, HandlerTimeout, ServiceClosing } from './lifetime.ts'
 

@@ -14,6 +14,8 @@ export interface MessageSink {
   readonly isBlocked: boolean
   /** Calls the listener each time that waiting messages have gone out. */
   onDrain (listener: () => void): void
-  /** Calls the listener once, when the stream is closed. `isComplete` where its last message was sent before. */
+  /**
+   * Calls the listener once, when the stream is closed. `isComplete` where its last message was sent before.
+   */
   onClose (listener: (isComplete: boolean) => void): void
 }

@@ -6,7 +6,10 @@ import type { ListName, SubscriptionFilter } from '../protocol/notifications.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
-/** Past this many resources that are waiting to be told, a change below a subscribed directory is told as one of the directory. */
+/**
+ * Past this many resources that are waiting to be told, a change below a subscribed directory is told as one
+ * of the directory.
+ */
 const MAX_PENDING_RESOURCES = 1000
 
 /** How a stream puts what it has to tell, as JSON. */
@@ -27,8 +30,8 @@ export class Subscription {
   readonly owner: string
   /** How many keep-alive rounds it has been blocked, without having read anything between them. */
   blockedRounds = 0
-  // What is pending is a set, so that however much happens while the client does not read, no more than its own
-  // filter is ever held, and of what lies below its directories a limited number.
+  // What is pending is a set, so that however much happens while the client does not read, no more than its
+  // own filter is ever held, and of what lies below its directories a limited number.
   readonly #lists = new Set<ListName>()
   readonly #uris = new Set<string>()
   #filter: SubscriptionFilter = {}
@@ -45,7 +48,9 @@ export class Subscription {
   /** From now on it is told of this, and of nothing else. */
   follow (filter: SubscriptionFilter): void {
     this.#filter = filter
-    this.#followed = filter.resourceSubscriptions === undefined ? NOTHING : new Set(filter.resourceSubscriptions.map(withoutSlash))
+    this.#followed = filter.resourceSubscriptions === undefined
+      ? NOTHING
+      : new Set(filter.resourceSubscriptions.map(withoutSlash))
   }
 
   /** Notes the event, if it was asked for. `true` where there is now something to flush. */
@@ -54,7 +59,8 @@ export class Subscription {
       case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
       case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged)
       case 'resources-changed': return this.#noteList('resources', this.#filter.resourcesListChanged)
-      case 'resource-updated': return (event.owner === undefined || event.owner === this.owner) && this.#noteUri(event.uri)
+      case 'resource-updated': return (event.owner === undefined || event.owner === this.owner) &&
+        this.#noteUri(event.uri)
       case 'events-missed': return this.#noteAll()
     }
   }
@@ -73,9 +79,14 @@ export class Subscription {
     return asked === true
   }
 
-  /** A client that reads again what did not change loses a moment; one that is not told of a change keeps what is wrong. */
+  /**
+   * A client that reads again what did not change loses a moment; one that is not told of a change keeps what
+   * is wrong.
+   */
   #noteAll (): boolean {
-    const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = this.#filter
+    const {
+      toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = []
+    } = this.#filter
     this.#noteList('tools', toolsListChanged)
     this.#noteList('prompts', promptsListChanged)
     this.#noteList('resources', resourcesListChanged)
@@ -101,6 +112,8 @@ function withoutSlash (uri: string): string {
 /** Whoever follows a directory hears of what is in it. */
 function selfAndDirectories (uri: string): string[] {
   const found = [withoutSlash(uri)]
-  for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) found.push(uri.slice(0, end))
+  for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
+    found.push(uri.slice(0, end))
+  }
   return found
 }

@@ -21,12 +21,17 @@ export interface Subscriptions {
   close (): void
 }
 
-/** A flush of more streams than this is spread over several turns of the event loop, so that requests are served between. */
+/**
+ * A flush of more streams than this is spread over several turns of the event loop, so that requests are
+ * served between.
+ */
 const FLUSH_BATCH = 500
 /** A client that has not read for this many keep-alive rounds is cut off. */
 const MAX_BLOCKED_ROUNDS = 2
 
-export function createSubscriptions (bus: EventBus, { maxStreams, keepAliveMs, onSlowReader }: SubscriptionsOptions): Subscriptions {
+export function createSubscriptions (
+  bus: EventBus, { maxStreams, keepAliveMs, onSlowReader }: SubscriptionsOptions
+): Subscriptions {
   const open = new Set<Subscription>()
   const pending = new Set<Subscription>()
   let flushing = false

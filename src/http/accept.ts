@@ -8,12 +8,16 @@ const BOTH = `${JSON_TYPE}, ${STREAM_TYPE}`
 export function checkAccept (accept: string | undefined): void {
   if (accept === undefined || accept === BOTH) return
   const ranges = readRanges(accept)
-  if (!takes(ranges, JSON_TYPE) || !takes(ranges, STREAM_TYPE)) throw invalidRequest(`Accept must list ${BOTH}`, 406)
+  if (!takes(ranges, JSON_TYPE) || !takes(ranges, STREAM_TYPE)) {
+    throw invalidRequest(`Accept must list ${BOTH}`, 406)
+  }
 }
 
 /** Throws unless the client takes a stream. An absent header takes anything. */
 export function checkAcceptStream (accept: string | undefined): void {
-  if (accept !== undefined && !takes(readRanges(accept), STREAM_TYPE)) throw invalidRequest(`Accept must list ${STREAM_TYPE}`, 406)
+  if (accept !== undefined && !takes(readRanges(accept), STREAM_TYPE)) {
+    throw invalidRequest(`Accept must list ${STREAM_TYPE}`, 406)
+  }
 }
 
 /** The media ranges of the header, without those that it rules out. */

@@ -14,7 +14,9 @@ export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: B
   // Refuses keys that would reach an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (request, body: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (
+    request, body: Buffer, done
+  ) => {
     if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
     else done(parseError('not UTF-8'))
   })
@@ -31,6 +33,8 @@ function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number)
     case 415: return invalidRequest('Content-Type must be application/json', 415)
     case 400: return parseError(error)
     case undefined: return internalError(error)
-    default: return error.statusCode < 500 ? invalidRequest(error.message, error.statusCode) : internalError(error)
+    default: return error.statusCode < 500
+      ? invalidRequest(error.message, error.statusCode)
+      : internalError(error)
   }
 }

@@ -3,9 +3,15 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 
-/** How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for ever. */
+/**
+ * How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for
+ * ever.
+ */
 const RECEIVE_TIMEOUT_MS = 60_000
-/** Longer than load balancers keep an idle connection (60 s, mostly): they must never pick one that is just closing. */
+/**
+ * Longer than load balancers keep an idle connection (60 s, mostly): they must never pick one that is just
+ * closing.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
 export function createFastify (log: FastifyBaseLogger): FastifyInstance {
@@ -20,7 +26,8 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
     requestTimeout: RECEIVE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    // What still arrives on an open connection while the service goes down is served, and its connection is then closed.
+    // What still arrives on an open connection while the service goes down is served, and its connection is
+    // then closed.
     return503OnClosing: false
   })
 }

@@ -13,7 +13,9 @@ export interface Dependency {
 }
 
 /** For whatever runs the container. They tell nothing of the catalog, and ask for neither host nor token. */
-export function registerHealthRoutes (app: FastifyInstance, health: Health, dependencies: readonly Dependency[]): void {
+export function registerHealthRoutes (
+  app: FastifyInstance, health: Health, dependencies: readonly Dependency[]
+): void {
   app.get('/livez', { logLevel: 'silent' }, () => ({ status: 'ok' }))
   app.get('/readyz', { logLevel: 'silent' }, async (_, reply) => {
     const reason = health.unreadyReason ?? await findUnavailable(dependencies)
@@ -22,6 +24,10 @@ export function registerHealthRoutes (app: FastifyInstance, health: Health, depe
 }
 
 async function findUnavailable (dependencies: readonly Dependency[]): Promise<string | undefined> {
-  const states = await Promise.all(dependencies.map(async ({ name, check }) => await check().then(() => undefined, () => `${name} is not available`)))
+  const states = await Promise.all(
+    dependencies.map(
+      async ({ name, check }) => await check().then(() => undefined, () => `${name} is not available`)
+    )
+  )
   return states.find((state) => state !== undefined)
 }

@@ -11,8 +11,8 @@ export interface OriginPolicy {
   /** An absent origin is no web page, and is allowed. */
   allowsOrigin (origin: string | undefined): boolean
   /**
-   * Says that machines other than this one can reach the service. Until then only the names of this machine are right,
-   * beside those that are allowed.
+   * Says that machines other than this one can reach the service. Until then only the names of this machine
+   * are right, beside those that are allowed.
    */
   expose (): void
 }

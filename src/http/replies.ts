@@ -1,4 +1,5 @@
-// What the endpoint answers by itself, without a method: with an error where it refuses a request, or with nothing.
+// What the endpoint answers by itself, without a method: with an error where it refuses a request, or with
+// nothing.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ending, Observer } from '../dispatch/observer.ts'
@@ -10,7 +11,9 @@ const INTERNAL_ERROR = -32603
 const UNAVAILABLE = 503
 
 /** Writes an error as the answer to an HTTP request. */
-export function sendError (reply: FastifyReply, id: RequestId | undefined, error: ProtocolError, status = error.httpStatus): void {
+export function sendError (
+  reply: FastifyReply, id: RequestId | undefined, error: ProtocolError, status = error.httpStatus
+): void {
   if (status === UNAVAILABLE) reply.header('retry-after', '5')
   if (status === 405) reply.header('allow', 'POST')
   reply.code(status).header('content-type', 'application/json').send(toErrorResponse(id, error))
@@ -30,9 +33,17 @@ export interface Replies {
 }
 
 export function createReplies (observer: Required<Observer>): Replies {
-  function end ({ id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>): void {
+  function end (
+    { id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>
+  ): void {
     observer.end({ requestId: id, method, principal, subject: undefined, revision: undefined }, {
-      durationMs: reply.elapsedTime, status: reply.statusCode, protocolError: undefined, error: undefined, isCancelled: false, ...ending
+      durationMs: reply.elapsedTime,
+      status: reply
+        .statusCode,
+      protocolError: undefined,
+      error: undefined,
+      isCancelled: false,
+      ...ending
     })
   }
 
@@ -40,7 +51,13 @@ export function createReplies (observer: Required<Observer>): Replies {
     refuse (error, request, reply, method = request.method) {
       const failure = toProtocolError(error)
       // No JSON-RPC answer carries these two: they are failures of the HTTP request.
-      const status = failure.code === INTERNAL_ERROR ? 500 : failure.code === UNAVAILABLE ? UNAVAILABLE : failure.httpStatus
+      const status =
+        failure.code === INTERNAL_ERROR
+          ? 500
+          : failure.code === UNAVAILABLE
+            ? UNAVAILABLE
+            : failure
+              .httpStatus
       sendError(reply, readRequestId(request.body), failure, status)
       end(request, reply, method, { protocolError: failure, error })
     },

@@ -1,4 +1,5 @@
-// Going down without losing anything: no new work, streams end with their result, and what is being served may finish.
+// Going down without losing anything: no new work, streams end with their result, and what is being served
+// may finish.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +11,10 @@ export interface ShutdownOptions {
   /** Ends what would go on for ever, each stream in its own way. */
   endStreams (): void
   readonly timeoutMs: number
-  /** How long requests are still served after the end was announced, for a load balancer that learns of it late. */
+  /**
+   * How long requests are still served after the end was announced, for a load balancer that learns of it
+   * late.
+   */
   readonly drainMs: number
   /** What else must be closed when the last request has ended. */
   closeRest (): Promise<void>
@@ -24,12 +28,17 @@ export interface Shutdown extends Health {
 }
 
 const SHUTTING_DOWN = 'shutting down'
-/** How long new requests are refused before the listener closes: a connection that is closed unread loses its request. */
+/**
+ * How long new requests are refused before the listener closes: a connection that is closed unread loses its
+ * request.
+ */
 const REFUSING_MS = 1000
 /** After its end was announced, a request has this long to send its last bytes, in milliseconds. */
 const LAST_BYTES_MS = 500
 
-export function registerShutdown (app: FastifyInstance, { lifetimes, endStreams, timeoutMs, drainMs, closeRest }: ShutdownOptions): Shutdown {
+export function registerShutdown (
+  app: FastifyInstance, { lifetimes, endStreams, timeoutMs, drainMs, closeRest }: ShutdownOptions
+): Shutdown {
   let unreadyReason: string | undefined
   let isRefusing = false
   const timers: NodeJS.Timeout[] = []
@@ -51,7 +60,8 @@ export function registerShutdown (app: FastifyInstance, { lifetimes, endStreams,
     done()
   })
   app.addHook('onClose', async () => {
-    // A session's request may go on after its client has left: the client comes back for the answer, to another replica.
+    // A session's request may go on after its client has left: the client comes back for the answer, to
+    // another replica.
     await Promise.race([lifetimes.settled(), late])
     for (const timer of timers) clearTimeout(timer)
     await closeRest()

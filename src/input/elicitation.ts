@@ -7,12 +7,18 @@ import type { Verdict } from '../schema/check.ts'
 import { checkOf } from '../schema/reader.ts'
 import type { Form, Forms } from './form.ts'
 import { findJsonProblem } from './json-problem.ts'
-import { plainAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion } from './question.ts'
+import {
+  plainAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion
+} from './question.ts'
 
-const urlCheck = checkOf(Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) }))
+const urlCheck = checkOf(
+  Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) })
+)
 
 function checkMessage (message: unknown, report: ReportQuestionProblem): void {
-  if (typeof message !== 'string' || message.trim() === '') report('message: must be a text that says why the answer is needed')
+  if (typeof message !== 'string' || message.trim() === '') {
+    report('message: must be a text that says why the answer is needed')
+  }
 }
 
 export function createFormQuestions (forms: Forms): ToQuestion {
@@ -34,14 +40,18 @@ function readFormResponse (form: Form, response: unknown): Answer | undefined | 
   const { action, content = {} } = response
   if (action === 'decline' || action === 'cancel') return plainAnswer({ action })
   if (action !== 'accept' || !isObject(content)) return undefined
-  const asked = Object.fromEntries(form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]]))
+  const asked = Object.fromEntries(
+    form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]])
+  )
   const verdict = form.check(asked)
   return verdict instanceof Promise ? verdict.then(toAnswer) : toAnswer(verdict)
 
   /** What is carried is what came: a schema that transforms does so again in each round. */
   function toAnswer (verdict: Verdict): Answer | undefined {
     // A number that is too large for JSON comes as Infinity, and would be carried as null.
-    return verdict.ok && findJsonProblem(asked, '') === undefined ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) } : undefined
+    return verdict.ok && findJsonProblem(asked, '') === undefined
+      ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) }
+      : undefined
   }
 }
 
@@ -49,11 +59,15 @@ export const toUrlQuestion: ToQuestion = ({ message, url }, report) => {
   checkMessage(message, report)
   const isUrl = urlCheck({ url })
   if (!isUrl.ok) report(`url: must be an absolute http or https URL, got ${JSON.stringify(url) ?? 'nothing'}`)
-  else if (hasCredentials(url)) report('url: must not carry a user name or password; it is shown to the client')
+  else if (hasCredentials(url)) {
+    report('url: must not carry a user name or password; it is shown to the client')
+  }
   return {
     json: toRequestJson('elicitation/create', { mode: 'url', message, url }),
     requiredCapabilities: { elicitation: { url: {} } },
-    read: (response) => isObject(response) && isAction(response.action) ? plainAnswer({ action: response.action }) : undefined
+    read: (response) => isObject(response) && isAction(response.action)
+      ? plainAnswer({ action: response.action })
+      : undefined
   }
 }
 

@@ -17,19 +17,43 @@ const strict = { additionalProperties: false }
 const count = Type.Optional(Type.Integer({ minimum: 0 }))
 const bound = Type.Optional(Type.Number())
 const options = Type.Array(Type.String(), { minItems: 1, uniqueItems: true })
-const titledOptions = Type.Array(Type.Object({ const: Type.String(), title: Type.String() }, strict), { minItems: 1 })
+const titledOptions = Type.Array(Type.Object({ const: Type.String(), title: Type.String() }, strict), {
+  minItems: 1
+})
 const text = Type.Optional(Type.String())
 const texts = Type.Optional(Type.Array(Type.String()))
 
 const KINDS = {
-  text: toKind({ type: Type.Literal('string'), default: text, minLength: count, maxLength: count, format: Type.Optional(Type.Enum(['email', 'uri', 'date', 'date-time'])) }),
-  number: toKind({ type: Type.Literal('number'), default: Type.Optional(Type.Number()), minimum: bound, maximum: bound }),
-  integer: toKind({ type: Type.Literal('integer'), default: Type.Optional(Type.Integer()), minimum: bound, maximum: bound }),
+  text: toKind({
+    type: Type.Literal('string'),
+    default: text,
+    minLength: count,
+    maxLength: count,
+    format: Type.Optional(Type.Enum(['email', 'uri', 'date', 'date-time']))
+  }),
+  number: toKind({
+    type: Type.Literal('number'), default: Type.Optional(Type.Number()), minimum: bound, maximum: bound
+  }),
+  integer: toKind({
+    type: Type.Literal('integer'), default: Type.Optional(Type.Integer()), minimum: bound, maximum: bound
+  }),
   flag: toKind({ type: Type.Literal('boolean'), default: Type.Optional(Type.Boolean()) }),
   choice: toKind({ type: Type.Literal('string'), default: text, enum: options, enumNames: texts }),
   titledChoice: toKind({ type: Type.Literal('string'), default: text, oneOf: titledOptions }),
-  choices: toKind({ type: Type.Literal('array'), default: texts, minItems: count, maxItems: count, items: Type.Object({ type: Type.Literal('string'), enum: options }, strict) }),
-  titledChoices: toKind({ type: Type.Literal('array'), default: texts, minItems: count, maxItems: count, items: Type.Object({ anyOf: titledOptions }, strict) })
+  choices: toKind({
+    type: Type.Literal('array'),
+    default: texts,
+    minItems: count,
+    maxItems: count,
+    items: Type.Object({ type: Type.Literal('string'), enum: options }, strict)
+  }),
+  titledChoices: toKind({
+    type: Type.Literal('array'),
+    default: texts,
+    minItems: count,
+    maxItems: count,
+    items: Type.Object({ anyOf: titledOptions }, strict)
+  })
 }
 
 const rootCheck = checkOf(Type.Object({
@@ -55,18 +79,37 @@ function fieldKindOf (field: JsonSchema): FieldKind | undefined {
 }
 
 /**
- * A schema in the words that forms have, where it can be. `isChecked` says that somebody else checks the answers against
- * all that the schema says: then what a form cannot say is left out, and otherwise it stays, to be complained of.
+ * A schema in the words that forms have, where it can be. `isChecked` says that somebody else checks the
+ * answers against all that the schema says: then what a form cannot say is left out, and otherwise it stays,
+ * to be complained of.
  */
 export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchema {
   const { $schema, additionalProperties, ...rest } = schema
-  const kept = isChecked ? pick(rest, ['type', 'properties', 'required']) : typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
+  const kept = isChecked
+    ? pick(rest, [
+      'type', 'properties', 'required'
+    ])
+    : typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
   if (!isObject(kept.properties)) return kept
-  return { ...kept, properties: Object.fromEntries(Object.entries(kept.properties).map(([name, field]) => [name, isObject(field) ? toFormField(field, isChecked) : field])) }
+  return {
+    ...kept,
+    properties: Object.fromEntries(
+      Object.entries(kept.properties).map(([name, field]) => [
+        name, isObject(field) ? toFormField(field, isChecked) : field
+      ])
+    )
+  }
 }
 
 function toFormField (field: JsonSchema, isChecked: boolean): JsonSchema {
-  const worded = toWorded(isObject(field.items) ? { ...field, items: isChecked ? pick(toWorded(field.items), ['type', 'enum', 'anyOf']) : toWorded(field.items) } : field)
+  const worded = toWorded(
+    isObject(field.items)
+      ? {
+          ...field,
+          items: isChecked ? pick(toWorded(field.items), ['type', 'enum', 'anyOf']) : toWorded(field.items)
+        }
+      : field
+  )
   return isChecked ? pick(worded, fieldKindOf(worded)?.keywords ?? Object.keys(worded)) : worded
 }
 
@@ -88,17 +131,25 @@ export function findFormProblems (schema: JsonSchema): string[] {
   if (problems.length > 0 || !isObject(schema.properties)) return problems
   const { properties, required } = schema
   for (const [name, field] of Object.entries(properties)) {
-    if (isObject(field)) problems.push(...findFieldProblems(field).map((problem) => `properties.${name}${problem}`))
+    if (isObject(field)) {
+      problems.push(...findFieldProblems(field).map((problem) => `properties.${name}${problem}`))
+    }
   }
   for (const name of Array.isArray(required) ? required : []) {
-    if (!Object.hasOwn(properties, String(name))) problems.push(`required: names ${JSON.stringify(name)}, which is not among the properties`)
+    if (!Object.hasOwn(properties, String(name))) {
+      problems.push(`required: names ${JSON.stringify(name)}, which is not among the properties`)
+    }
   }
   return problems
 }
 
 function findFieldProblems (field: JsonSchema): string[] {
   const kind = fieldKindOf(field)
-  if (kind === undefined) return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${JSON.stringify(field.type) ?? 'nothing'}`]
+  if (kind === undefined) {
+    return [
+      `.type: must be string, number, integer, boolean, or array for a choice of several, got ${JSON.stringify(field.type) ?? 'nothing'}`
+    ]
+  }
   const problems = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
   return problems.length > 0 ? problems : findContradictions(field)
 }
@@ -113,13 +164,25 @@ function findContradictions (field: JsonSchema): string[] {
   const choices = optionsOf(field)
   if (choices !== undefined) {
     if (new Set(choices).size < choices.length) problems.push(': offers the same choice twice')
-    if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) problems.push('.enumNames: must have as many names as enum has choices')
+    if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) {
+      problems.push('.enumNames: must have as many names as enum has choices')
+    }
     const chosen = 'default' in field ? [field.default].flat() : []
-    for (const choice of chosen) if (!choices.includes(choice)) problems.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
+    for (const choice of chosen) {
+      if (!choices.includes(choice)) {
+        problems.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
+      }
+    }
   }
-  for (const [least, most] of [['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']] as const) {
+  for (
+    const [least, most] of [
+      ['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']
+    ] as const
+  ) {
     const [low, high] = [field[least], field[most]]
-    if (typeof low === 'number' && typeof high === 'number' && low > high) problems.push(`.${least}: must not be greater than ${most}`)
+    if (typeof low === 'number' && typeof high === 'number' && low > high) {
+      problems.push(`.${least}: must not be greater than ${most}`)
+    }
   }
   return problems
 }
@@ -127,5 +190,7 @@ function findContradictions (field: JsonSchema): string[] {
 function optionsOf ({ enum: choices, oneOf, items }: JsonSchema): unknown[] | undefined {
   if (isObject(items)) return optionsOf({ enum: items.enum, oneOf: items.anyOf })
   if (Array.isArray(choices)) return choices
-  return Array.isArray(oneOf) ? oneOf.map((option: unknown) => isObject(option) ? option.const : undefined) : undefined
+  return Array.isArray(oneOf)
+    ? oneOf.map((option: unknown) => isObject(option) ? option.const : undefined)
+    : undefined
 }

@@ -1,4 +1,5 @@
-// Forms, made ready to be sent and to have their answers checked: once for each schema, however often it is asked.
+// Forms, made ready to be sent and to have their answers checked: once for each schema, however often it is
+// asked.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
@@ -46,7 +47,8 @@ export function createForms (): Forms {
   return {
     of (schema) {
       if (isStandardSchema(schema)) {
-        const form = byStandardSchema.get(schema) ?? attempt(() => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema)))
+        const form = byStandardSchema.get(schema) ??
+          attempt(() => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema)))
         byStandardSchema.set(schema, form)
         return form
       }

@@ -1,4 +1,5 @@
-// One round of a request that may ask its client something: what has been answered so far, and what is asked now.
+// One round of a request that may ask its client something: what has been answered so far, and what is asked
+// now.
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
@@ -9,14 +10,15 @@ export interface InputRound {
   /** Resolves to the first result of `fn` in all rounds of the request. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * To be awaited when the handler has ended, before `pending` is read: it may have been left by one `ask` while another,
-   * or a `once` whose result must not be lost, was still under way. `undefined` where there is nothing to wait for.
+   * To be awaited when the handler has ended, before `pending` is read: it may have been left by one `ask`
+   * while another, or a `once` whose result must not be lost, was still under way. `undefined` where there is
+   * nothing to wait for.
    */
   settle (): Promise<void> | undefined
   /**
-   * What must be asked before the handler can go on, as the members of an InputRequiredResult in JSON without braces;
-   * `undefined` where nothing is open. To be read when the handler has ended, however it did. Throws where what must be
-   * carried to the next round is too large.
+   * What must be asked before the handler can go on, as the members of an InputRequiredResult in JSON without
+   * braces; `undefined` where nothing is open. To be read when the handler has ended, however it did. Throws
+   * where what must be carried to the next round is too large.
    */
   readonly pending: string | undefined
 }

@@ -22,7 +22,9 @@ export interface Answer {
 export type ReportQuestionProblem = (rule: string) => void
 
 /** `undefined` where the question cannot be asked; every problem has then been reported. */
-export type ToQuestion = (params: { readonly [key: string]: unknown }, report: ReportQuestionProblem) => Question | undefined
+export type ToQuestion = (
+  params: { readonly [key: string]: unknown }, report: ReportQuestionProblem
+) => Question | undefined
 
 /** An answer that reaches the handler as it came. */
 export function plainAnswer (value: unknown): Answer {

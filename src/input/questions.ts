@@ -4,7 +4,9 @@ import type { InputKind, InputRequest } from '../authoring/input-request.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { createFormQuestions, toUrlQuestion } from './elicitation.ts'
 import { createForms } from './form.ts'
-import { plainAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion } from './question.ts'
+import {
+  plainAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
+} from './question.ts'
 import { toSampleQuestion } from './sampling.ts'
 import { rootsResultShape } from './sampling-shapes.ts'
 
@@ -33,7 +35,9 @@ export function createQuestions (): Questions {
  * @param before the question that a key already names in this request.
  */
 export function readQuestions (
-  questions: Questions, requests: { readonly [key: string]: InputRequest }, before: (key: string) => Question | undefined
+  questions: Questions, requests: {
+    readonly [key: string]: InputRequest
+  }, before: (key: string) => Question | undefined
 ): ReadonlyArray<readonly [string, Question]> {
   if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
   const problems: string[] = []
@@ -43,7 +47,9 @@ export function readQuestions (
     const question = questions(request, report)
     if (question === undefined) return []
     const known = before(key)
-    if (known !== undefined && known.json !== question.json) report('this key already names another question of this request; give each question a key of its own')
+    if (known !== undefined && known.json !== question.json) {
+      report('this key already names another question of this request; give each question a key of its own')
+    }
     return [[key, question] as const]
   })
   if (problems.length > 0) throw new Error(problems.join('; '))
@@ -55,7 +61,15 @@ const toRootsQuestion: ToQuestion = () => ({
   json: toRequestJson('roots/list', {}),
   requiredCapabilities: { roots: {} },
   read (response) {
-    if (!rootsResultShape(response).ok || !isObject(response) || !Array.isArray(response.roots)) return undefined
-    return plainAnswer({ roots: response.roots.filter(isObject).map(({ uri, name }) => name === undefined ? { uri } : { uri, name }) })
+    if (!rootsResultShape(response).ok || !isObject(response) || !Array.isArray(response.roots)) {
+      return undefined
+    }
+    return plainAnswer({
+      roots: response.roots.filter(isObject).map(({ uri, name }) => name === undefined
+        ? { uri }
+        : {
+            uri, name
+          })
+    })
   }
 })

@@ -1,4 +1,5 @@
-// What travels through the client from one round of a request to the next: the answers so far, and the results of `once`.
+// What travels through the client from one round of a request to the next: the answers so far, and the
+// results of `once`.
 
 import { hash } from 'node:crypto'
 import { invalidParams } from '../protocol/errors.ts'
@@ -14,7 +15,9 @@ export interface RequestState {
 }
 
 const PURPOSE = 'request state'
-const INVALID = 'requestState is not one that this request was given: it was changed, has expired or belongs to another request; send the request again without it and without inputResponses'
+const INVALID =
+  'requestState is not one that this request was given: it was changed, has expired or belongs to another ' +
+    'request; send the request again without it and without inputResponses'
 
 export function toStateBytes ({ answers, results }: RequestState): Buffer {
   return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)

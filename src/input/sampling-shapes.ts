@@ -30,12 +30,18 @@ export const sampleParamsShape = checkOf(Type.Object({
     intelligencePriority: priority
   })),
   includeContext: Type.Optional(Type.Enum(['none', 'thisServer', 'allServers'])),
-  tools: Type.Optional(Type.Array(Type.Object({ name: Type.String(), inputSchema: Type.Object({ type: Type.Literal('object') }) }))),
+  tools: Type.Optional(
+    Type.Array(
+      Type.Object({ name: Type.String(), inputSchema: Type.Object({ type: Type.Literal('object') }) })
+    )
+  ),
   toolChoice: Type.Optional(Type.Object({ mode: Type.Optional(Type.Enum(['auto', 'required', 'none'])) })),
   metadata: Type.Optional(anything)
 }, { additionalProperties: false }))
 
-export const sampleResultShape = checkOf(Type.Object({ role, content, model: Type.String(), stopReason: text }))
+export const sampleResultShape = checkOf(
+  Type.Object({ role, content, model: Type.String(), stopReason: text })
+)
 
 export const rootsResultShape = checkOf(Type.Object({
   roots: Type.Array(Type.Object({ uri: Type.String({ pattern: '^file://' }), name: text }))

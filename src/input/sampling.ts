@@ -19,29 +19,44 @@ export const toSampleQuestion: ToQuestion = (params, report) => {
     requiredCapabilities: { sampling: samplingCapabilityOf(params) },
     read (response) {
       // What nests without end could be read, but never be carried to another round.
-      if (!sampleResultShape(response).ok || !isObject(response) || findJsonProblem(response, '') !== undefined) return undefined
+      if (
+        !sampleResultShape(response).ok || !isObject(response) || findJsonProblem(response, '') !== undefined
+      ) {
+        return undefined
+      }
       const { role, content, model, stopReason } = response
       return plainAnswer({ role, content, model, ...(stopReason === undefined ? {} : { stopReason }) })
     }
   }
 }
 
-function samplingCapabilityOf ({ tools, toolChoice, includeContext = 'none' }: { readonly [key: string]: unknown }): CapabilitySettings {
+function samplingCapabilityOf (
+  { tools, toolChoice, includeContext = 'none' }: { readonly [key: string]: unknown }
+): CapabilitySettings {
   return {
     ...(tools === undefined && toolChoice === undefined ? {} : { tools: {} }),
     ...(includeContext === 'none' ? {} : { context: {} })
   }
 }
 
-/** Each use of a tool is answered at once: by the next message, the user's, which holds the results of these uses and nothing else. */
+/**
+ * Each use of a tool is answered at once: by the next message, the user's, which holds the results of these
+ * uses and nothing else.
+ */
 function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProblem): void {
   let used: readonly unknown[] = []
   for (const [index, message] of messages.entries()) {
     const { role, content } = isObject(message) ? message : {}
     const blocks = [content].flat().filter(isObject)
     const results = blocks.filter(({ type }) => type === 'tool_result').map(({ toolUseId }) => toolUseId)
-    if (results.length > 0 && (role !== 'user' || results.length < blocks.length)) report(`messages[${index}]: tool results are a user message of their own, with nothing else in it`)
-    if (!isSameSet(used, results)) report(`messages[${index}]: must hold the results of the tool uses before it, ${toIdList(used)}, got ${toIdList(results)}`)
+    if (results.length > 0 && (role !== 'user' || results.length < blocks.length)) {
+      report(`messages[${index}]: tool results are a user message of their own, with nothing else in it`)
+    }
+    if (!isSameSet(used, results)) {
+      report(
+        `messages[${index}]: must hold the results of the tool uses before it, ${toIdList(used)}, got ${toIdList(results)}`
+      )
+    }
     used = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
     if (used.length > 0 && role !== 'assistant') report(`messages[${index}]: only the assistant uses tools`)
   }
@@ -49,7 +64,8 @@ function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProb
 }
 
 function isSameSet (a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((member) => b.includes(member)) && b.every((member) => a.includes(member))
+  return a.length === b.length && a.every((member) => b.includes(member)) &&
+    b.every((member) => a.includes(member))
 }
 
 function toIdList (ids: readonly unknown[]): string {

@@ -1,4 +1,5 @@
-// Rounds of requests that end with `input_required`: all that is remembered between them is sealed, and kept by the client.
+// Rounds of requests that end with `input_required`: all that is remembered between them is sealed, and kept
+// by the client.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
@@ -9,7 +10,9 @@ import type { InputRound, RoundRequest } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
 import type { Sealer } from '../sealing/sealer.ts'
-import { openState, sealState, toBindingText, toStateBytes, toObjectJson, type RequestState } from './request-state.ts'
+import {
+  openState, sealState, toBindingText, toStateBytes, toObjectJson, type RequestState
+} from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 
 export interface InputRoundsOptions {
@@ -23,13 +26,18 @@ export interface InputRoundsOptions {
 }
 
 export interface InputRounds {
-  /** Throws invalid params for responses that are not an object, and for a state that was not given to this request. */
+  /**
+   * Throws invalid params for responses that are not an object, and for a state that was not given to this
+   * request.
+   */
   open (request: RoundRequest): InputRound
 }
 
 interface RoundDependencies extends Required<InputRoundsOptions> { readonly questions: Questions }
 
-export function createInputRounds ({ sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsOptions): InputRounds {
+export function createInputRounds (
+  { sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsOptions
+): InputRounds {
   const parts = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
   return { open: (request) => new SealedInputRound(parts, request) }
 }
@@ -44,8 +52,14 @@ class SealedInputRound implements InputRound {
     this.#parts = parts
     this.#request = request
     const { inputResponses, requestState } = request
-    if (inputResponses !== undefined && !isObject(inputResponses)) throw invalidParams('inputResponses must be an object of the answers, under the keys of the inputRequests')
-    if (requestState !== undefined) this.#lazyWork = new RoundState(openState(parts.sealer, this.#bound, requestState))
+    if (inputResponses !== undefined && !isObject(inputResponses)) {
+      throw invalidParams(
+        'inputResponses must be an object of the answers, under the keys of the inputRequests'
+      )
+    }
+    if (requestState !== undefined) {
+      this.#lazyWork = new RoundState(openState(parts.sealer, this.#bound, requestState))
+    }
   }
 
   get #bound (): string {
@@ -69,7 +83,10 @@ class SealedInputRound implements InputRound {
     const known = onceResults.get(key)
     if (known !== undefined) return known
     const json = carried.results.get(key)
-    const result = this.#work.track(json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)), () => onceResults.delete(key))
+    const result = this.#work.track(
+      json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)),
+      () => onceResults.delete(key)
+    )
     onceResults.set(key, result)
     return result
   }
@@ -92,7 +109,8 @@ class SealedInputRound implements InputRound {
     return `${asked},"requestState":"${sealState(sealer, this.#bound, bytes, now() + ttlMs)}"`
   }
 
-  // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are then one round.
+  // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are
+  // then one round.
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const { asked } = this.#work
     const questions = readQuestions(this.#parts.questions, requests, (key) => asked.get(key)?.question)
@@ -126,12 +144,16 @@ class SealedInputRound implements InputRound {
     const { answers } = this.#work.carried
     const carried = answers.get(key)
     const { inputResponses } = this.#request
-    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key) ? then(question.read(inputResponses[key]), note) : undefined
+    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key)
+      ? then(question.read(inputResponses[key]), note)
+      : undefined
     const note = (answer: Answer | undefined) => {
       if (answer !== undefined) answers.set(key, answer.json)
       return answer
     }
-    return carried === undefined ? fromRequest() : then(question.read(JSON.parse(carried)), (answer) => answer ?? fromRequest())
+    return carried === undefined
+      ? fromRequest()
+      : then(question.read(JSON.parse(carried)), (answer) => answer ?? fromRequest())
   }
 
   async #run (key: string, fn: () => unknown): Promise<unknown> {
@@ -151,7 +173,10 @@ function fromResultJson (json: string): unknown {
 }
 
 function tooLarge (bytes: number, limit: number, { answers, results }: RequestState): Error {
-  const parts = [...Array.from(results, ([key, json]) => ({ what: `once ${JSON.stringify(key)}`, json })), ...Array.from(answers, ([key, json]) => ({ what: `the answer ${JSON.stringify(key)}`, json }))]
+  const parts = [
+    ...Array.from(results, ([key, json]) => ({ what: `once ${JSON.stringify(key)}`, json })),
+    ...Array.from(answers, ([key, json]) => ({ what: `the answer ${JSON.stringify(key)}`, json }))
+  ]
   const [largest] = parts.toSorted((a, b) => b.json.length - a.json.length)
   return new Error(`What this request must carry to its next round is ${bytes} bytes, the limit is ${limit}; the largest part is ${largest?.what ?? 'unknown'}. ` +
     'Keep large values under a handle (defineHandle), and let `once` return its id.')

@@ -1,4 +1,5 @@
-// The streams of calls, as they are numbered and logged: a client that was cut off reads on where it was, on any replica.
+// The streams of calls, as they are numbered and logged: a client that was cut off reads on where it was, on
+// any replica.
 
 import { randomBytes } from 'node:crypto'
 import type { EventLog } from '../events/event-log.ts'
@@ -22,7 +23,9 @@ export interface CallStreams {
   close (): void
 }
 
-/** Beside messages, which are objects in JSON, the log has what a stream begins with, an array, and its end. */
+/**
+ * Beside messages, which are objects in JSON, the log has what a stream begins with, an array, and its end.
+ */
 export const END = '.'
 
 export interface StreamPosition { readonly stream: string, readonly position: number }
@@ -44,7 +47,9 @@ function toStreamName (session: string, name: string): string {
   return `${session}.${name}`
 }
 
-export function createCallStreams (log: EventLog, relay: SessionRelay, onError: (error: unknown) => void): CallStreams {
+export function createCallStreams (
+  log: EventLog, relay: SessionRelay, onError: (error: unknown) => void
+): CallStreams {
   // Who reads a stream where it was logged is told of each event, and that it is still being served.
   const open = new Map<string, { isFollowed: boolean }>()
   const tell = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }
@@ -62,7 +67,9 @@ export function createCallStreams (log: EventLog, relay: SessionRelay, onError: 
       const state = { isFollowed: false }
       let position = 0
       const append = (text: string) => {
-        log.append(stream, { position: ++position, text }).then(() => { if (state.isFollowed) tell(stream) }, onError)
+        log.append(stream, { position: ++position, text }).then(
+          () => { if (state.isFollowed) tell(stream) }, onError
+        )
         return toEventId({ stream, position })
       }
       open.set(stream, state)

@@ -1,4 +1,5 @@
-// Requests of the service that clients have yet to answer. The answer may come to another replica than the one that waits.
+// Requests of the service that clients have yet to answer. The answer may come to another replica than the
+// one that waits.
 
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'

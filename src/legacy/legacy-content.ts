@@ -1,7 +1,9 @@
 // Content as an earlier revision has it: what it lacks becomes what it has, and nothing is lost silently.
 
 import type { Annotations, ContentBlock, PromptMessage, ResourceContents } from '../protocol/content.ts'
-import { hasAudio, hasIcons, hasLastModified, hasMetaOnParts, hasResourceLinks } from '../protocol/revision-features.ts'
+import {
+  hasAudio, hasIcons, hasLastModified, hasMetaOnParts, hasResourceLinks
+} from '../protocol/revision-features.ts'
 
 export function toLegacyContent (block: ContentBlock, revision: string): ContentBlock {
   return toKnownFields(toKnownKind(block, revision), revision)
@@ -17,7 +19,9 @@ export function toLegacyContents (contents: ResourceContents, revision: string):
   return kept
 }
 
-export function toLegacyAnnotations (annotations: Annotations | undefined, revision: string): { annotations?: Annotations } {
+export function toLegacyAnnotations (
+  annotations: Annotations | undefined, revision: string
+): { annotations?: Annotations } {
   if (annotations === undefined) return {}
   if (hasLastModified(revision)) return { annotations }
   const { lastModified, ...kept } = annotations
@@ -41,7 +45,11 @@ function toText ({ annotations }: ContentBlock, text: string): ContentBlock {
 
 function toKnownFields (block: ContentBlock, revision: string): ContentBlock {
   const { annotations, _meta, ...own } = block
-  const fields: ContentBlock = { ...own, ...toLegacyAnnotations(annotations, revision), ...(_meta !== undefined && hasMetaOnParts(revision) && { _meta }) }
+  const fields: ContentBlock = {
+    ...own,
+    ...toLegacyAnnotations(annotations, revision),
+    ...(_meta !== undefined && hasMetaOnParts(revision) && { _meta })
+  }
   if (fields.type === 'resource') return { ...fields, resource: toLegacyContents(fields.resource, revision) }
   if (fields.type !== 'resource_link' || hasIcons(revision)) return fields
   const { icons, ...link } = fields

@@ -3,26 +3,42 @@
 
 import { randomUUID } from 'node:crypto'
 import { isObject, type Params } from '../protocol/json-rpc.ts'
-import { hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools } from '../protocol/revision-features.ts'
+import {
+  hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools
+} from '../protocol/revision-features.ts'
 
 /** The method and params of a request to the client; a text that says why the revision cannot ask it. */
-export function toLegacyRequest (json: string, revision: string): { readonly method: string, readonly params: Params } | string {
+export function toLegacyRequest (
+  json: string, revision: string
+): { readonly method: string, readonly params: Params } | string {
   const request: unknown = JSON.parse(json)
-  if (!isObject(request) || typeof request.method !== 'string' || !isObject(request.params)) throw new TypeError('a question is a method and its params')
+  if (!isObject(request) || typeof request.method !== 'string' || !isObject(request.params)) {
+    throw new TypeError('a question is a method and its params')
+  }
   const { method, params } = request
-  const legacy = method === 'elicitation/create' ? toElicitation(params, revision) : method === 'sampling/createMessage' ? toSampling(params, revision) : params
+  const legacy = method === 'elicitation/create'
+    ? toElicitation(
+      params, revision
+    )
+    : method === 'sampling/createMessage' ? toSampling(params, revision) : params
   return typeof legacy === 'string' ? legacy : { method, params: legacy }
 }
 
 function toElicitation (params: Params, revision: string): Params | string {
   if (!hasElicitation(revision)) return 'this protocol version cannot ask the user'
-  if (hasElicitationModes(revision)) return params.mode === 'url' ? { ...params, elicitationId: randomUUID() } : params
+  if (hasElicitationModes(revision)) {
+    return params.mode === 'url' ? { ...params, elicitationId: randomUUID() } : params
+  }
   if (params.mode === 'url') return 'this protocol version cannot send the user to a URL'
   const { requestedSchema, message } = params
   const { properties, ...rest } = isObject(requestedSchema) ? requestedSchema : {}
-  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]) => [name, isObject(field) ? toField(field) : undefined] as const)
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(
+    ([name, field]) => [name, isObject(field) ? toField(field) : undefined] as const
+  )
   const unknown = fields.filter(([, field]) => field === undefined).map(([name]) => name)
-  if (unknown.length > 0) return `this protocol version has no field of many choices such as ${unknown.join(', ')}`
+  if (unknown.length > 0) {
+    return `this protocol version has no field of many choices such as ${unknown.join(', ')}`
+  }
   return { message, requestedSchema: { ...rest, properties: Object.fromEntries(fields) } }
 }
 
@@ -33,17 +49,27 @@ function toField (field: Params): Params | undefined {
   if (field.type === 'boolean') return field
   if (!Array.isArray(oneOf)) return kept
   const choices: unknown[] = oneOf
-  return { ...kept, enum: choices.filter(isObject).map((choice) => choice.const), enumNames: choices.filter(isObject).map((choice) => choice.title) }
+  return {
+    ...kept,
+    enum: choices.filter(isObject).map((choice) => choice.const),
+    enumNames: choices.filter(isObject).map((choice) => choice.title)
+  }
 }
 
 function toSampling (params: Params, revision: string): Params | string {
   if (hasSamplingTools(revision)) return params
   const messages = Array.isArray(params.messages) ? params.messages.filter(isObject) : []
-  const single = messages.flatMap(({ role, content }) => [content].flat().filter(isObject).map((block) => ({ role, block })))
+  const single = messages.flatMap(
+    ({ role, content }) => [content].flat().filter(isObject).map((block) => ({ role, block }))
+  )
   const has = (...types: string[]) => single.some(({ block: { type } }) => types.some((one) => one === type))
-  if (params.tools !== undefined || params.toolChoice !== undefined || has('tool_use', 'tool_result')) return 'this protocol version has no tools for the model'
+  if (params.tools !== undefined || params.toolChoice !== undefined || has('tool_use', 'tool_result')) {
+    return 'this protocol version has no tools for the model'
+  }
   if (!hasAudio(revision) && has('audio')) return 'this protocol version has no audio'
-  return { ...params, messages: single.map(({ role, block }) => ({ role, content: toBlock(block, revision) })) }
+  return {
+    ...params, messages: single.map(({ role, block }) => ({ role, content: toBlock(block, revision) }))
+  }
 }
 
 function toBlock ({ annotations, _meta, ...block }: Params, revision: string): Params {

@@ -1,4 +1,5 @@
-// Snapshots of the catalog in the words of earlier revisions: made once for each, when the first client of it comes.
+// Snapshots of the catalog in the words of earlier revisions: made once for each, when the first client of it
+// comes.
 
 import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
 import { createSnapshot, type Snapshot } from '../catalog/snapshot.ts'
@@ -26,9 +27,13 @@ function retell ({ server, primitives, handles, stamps, pageSize }: Snapshot, re
     templates: templates.map((template) => reword(template, toLegacyResource, revision)),
     listed: listed.map((resource) => reword(resource, toLegacyResource, revision))
   }
-  return createSnapshot(server, inLegacyWords, handles, stamps, { pageSize, writer: createLegacyWriter(revision) })
+  return createSnapshot(server, inLegacyWords, handles, stamps, {
+    pageSize, writer: createLegacyWriter(revision)
+  })
 }
 
-function reword<O extends CompiledPrimitive, E> (offered: O, toLegacy: (entry: E, revision: string) => object, revision: string): O {
+function reword<O extends CompiledPrimitive, E> (
+  offered: O, toLegacy: (entry: E, revision: string) => object, revision: string
+): O {
   return { ...offered, json: JSON.stringify(toLegacy(JSON.parse(offered.json), revision)) }
 }

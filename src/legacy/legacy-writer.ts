@@ -8,15 +8,20 @@ import { toLegacyContent, toLegacyContents, toLegacyMessage } from './legacy-con
 
 export function createLegacyWriter (revision: string): ResultWriter {
   function write (members: string, meta?: Meta): string {
-    return meta === undefined ? `{${members}}` : `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`
+    return meta === undefined
+      ? `{${members}}`
+      : `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`
   }
   return {
     write,
     writeCacheable: (members) => write(members),
-    writeInputRequired () { throw new TypeError('unreachable: in this revision the client is asked by requests') },
+    writeInputRequired () {
+      throw new TypeError('unreachable: in this revision the client is asked by requests')
+    },
     toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
     toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
-    mayBeStructuredContent: (structuredContent) => hasStructuredContent(revision) && isObject(structuredContent)
+    mayBeStructuredContent: (structuredContent) => hasStructuredContent(revision) &&
+      isObject(structuredContent)
   }
 }

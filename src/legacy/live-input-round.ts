@@ -1,4 +1,5 @@
-// A handler that asks its client while it runs: by requests on the call's own stream, whose answers are waited for.
+// A handler that asks its client while it runs: by requests on the call's own stream, whose answers are
+// waited for.
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
@@ -7,14 +8,19 @@ import { runOnce } from '../input/round-state.ts'
 import type { Answer, Question } from '../input/question.ts'
 import { readQuestions, type Questions } from '../input/questions.ts'
 import type { Lifetime } from '../dispatch/lifetime.ts'
-import { findMissingCapabilities, mergeCapabilities, type ClientCapabilities } from '../protocol/capabilities.ts'
+import {
+  findMissingCapabilities, mergeCapabilities, type ClientCapabilities
+} from '../protocol/capabilities.ts'
 import type { Params } from '../protocol/json-rpc.ts'
 import { ClientRefusal } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
 import type { ClientLine, SessionCaller } from './session-caller.ts'
 import type { Session } from './session.ts'
 
-/** A tool error, and whatever else it stops is told as much: the client has what it takes to do something about it. */
+/**
+ * A tool error, and whatever else it stops is told as much: the client has what it takes to do something
+ * about it.
+ */
 export class Unanswered extends ToolError {}
 
 /** What is said in place of a missing capability's error, which earlier revisions do not have. */
@@ -48,10 +54,14 @@ export class LiveInputRound implements InputRound {
     const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const missing = findMissingCapabilities(required, clientCapabilities)
     if (missing !== undefined) throw new Unanswered(describeLack(missing))
-    const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question, revision)] as const)
+    const answers = questions.map(
+      ([key, question]) => [key, this.#answerTo(key, question, revision)] as const
+    )
     // All of them, so that none is left without anybody who waits for it.
     await Promise.allSettled(answers.map(([, answer]) => answer))
-    return Object.fromEntries(await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const)))
+    return Object.fromEntries(
+      await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
+    )
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
@@ -84,11 +94,17 @@ export class LiveInputRound implements InputRound {
     throw new Unanswered('The client was asked for something, and its answers did not fit the question.')
   }
 
-  async #request ({ method, params }: { readonly method: string, readonly params: Params }): Promise<unknown> {
+  async #request (
+    { method, params }: { readonly method: string, readonly params: Params }
+  ): Promise<unknown> {
     try {
       return await this.#line.request(method, params, this.#lifetime)
     } catch (error) {
-      throw error instanceof ClientRefusal ? new Unanswered('The client was asked for something, and did not answer the question.', { cause: error }) : error
+      throw error instanceof ClientRefusal
+        ? new Unanswered('The client was asked for something, and did not answer the question.', {
+          cause: error
+        })
+        : error
     }
   }
 }

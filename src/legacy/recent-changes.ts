@@ -1,4 +1,5 @@
-// What has changed lately: every replica hears of all of it, so a client that was away is told on whichever it lands.
+// What has changed lately: every replica hears of all of it, so a client that was away is told on whichever
+// it lands.
 
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'

@@ -1,4 +1,7 @@
-/** Keeps what was used lately, and lets go of the rest by itself: the memory that it takes does not grow with what there is. */
+/**
+ * Keeps what was used lately, and lets go of the rest by itself: the memory that it takes does not grow with
+ * what there is.
+ */
 export interface Recent<K, V> {
   get (key: K): V | undefined
   set (key: K, value: V): void
@@ -11,7 +14,9 @@ export interface Recent<K, V> {
 export interface RecentOptions {
   /** At most twice as many are kept. */
   readonly max: number
-  /** What has not been used for as long, in milliseconds, is let go of before the same time has passed again. */
+  /**
+   * What has not been used for as long, in milliseconds, is let go of before the same time has passed again.
+   */
   readonly idleMs: number
 }
 

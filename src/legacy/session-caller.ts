@@ -9,11 +9,18 @@ import { isObject, type Params } from '../protocol/json-rpc.ts'
 import type { Session, Settled } from './session.ts'
 
 /** What a transport knows of a request. */
-export interface RequestSource { readonly principal: Principal, readonly id: string, readonly log: RequestLog }
+export interface RequestSource {
+  readonly principal: Principal
+  readonly id: string
+  readonly log: RequestLog
+}
 
 /** How the service asks the client of a request, and gets its answer. */
 export interface ClientLine {
-  /** Resolves to the client's result. Rejects with a ClientRefusal, or with why nothing is waited for any more. */
+  /**
+   * Resolves to the client's result. Rejects with a ClientRefusal, or with why nothing is waited for any
+   * more.
+   */
   request (method: string, params: Params, lifetime: Lifetime): Promise<unknown>
 }
 
@@ -43,9 +50,20 @@ export class SessionCaller extends LegacyCaller {
   }
 }
 
-/** What the current era says with each request. Which log messages go out is decided later: only the session knows. */
-function toEnvelope ({ revision, clientCapabilities, clientInfo }: Settled, progressToken?: unknown): Envelope {
-  return { revision, clientCapabilities, clientInfo, logLevel: 'debug', progressToken: readProgressToken(progressToken) }
+/**
+ * What the current era says with each request. Which log messages go out is decided later: only the session
+ * knows.
+ */
+function toEnvelope (
+  { revision, clientCapabilities, clientInfo }: Settled, progressToken?: unknown
+): Envelope {
+  return {
+    revision,
+    clientCapabilities,
+    clientInfo,
+    logLevel: 'debug',
+    progressToken: readProgressToken(progressToken)
+  }
 }
 
 /** For methods that only sessions have. */

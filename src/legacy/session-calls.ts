@@ -1,4 +1,5 @@
-// The requests of sessions that are being served here: a client may cancel one, or end its session, on another replica.
+// The requests of sessions that are being served here: a client may cancel one, or end its session, on
+// another replica.
 
 import { RequestCancelled, type Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
@@ -14,9 +15,13 @@ export function createSessionCalls (relay: SessionRelay): SessionCalls {
   const bySession = new Map<string, Map<RequestId, Lifetime>>()
 
   const stopListening = relay.listen((message) => {
-    if (message.type === 'call-cancelled') bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
+    if (message.type === 'call-cancelled') {
+      bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
+    }
     if (message.type !== 'session-ended') return
-    for (const lifetime of bySession.get(message.session)?.values() ?? []) lifetime.stop(new RequestCancelled())
+    for (const lifetime of bySession.get(message.session)?.values() ?? []) {
+      lifetime.stop(new RequestCancelled())
+    }
   })
 
   return {

@@ -1,4 +1,5 @@
-// What clients set in their sessions: kept in the store, where a client uses it at all, and known here for a while.
+// What clients set in their sessions: kept in the store, where a client uses it at all, and known here for a
+// while.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
@@ -34,7 +35,9 @@ const never = new AbortController().signal
 
 interface Known { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
-export function createSessionSettings (store: StateStore, relay: SessionRelay, { idleMs, onError, now = Date.now }: SessionSettingsOptions): SessionSettings {
+export function createSessionSettings (
+  store: StateStore, relay: SessionRelay, { idleMs, onError, now = Date.now }: SessionSettingsOptions
+): SessionSettings {
   const recent = createRecent<string, Known>(RECENT)
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-changed') note(message.session, message.settings)
@@ -43,7 +46,9 @@ export function createSessionSettings (store: StateStore, relay: SessionRelay, {
 
   /** What is on its way from the store may be older, and two messages may have passed each other. */
   function note (session: string, settings: SessionSettingsRecord): void {
-    const newest = async (before: SessionSettingsRecord) => before.version > settings.version ? before : settings
+    const newest = async (before: SessionSettingsRecord) => before.version > settings.version
+      ? before
+      : settings
     const known = recent.get(session)?.settings ?? Promise.resolve(settings)
     recent.set(session, { at: now(), settings: known.then(newest, () => settings) })
   }
@@ -54,7 +59,9 @@ export function createSessionSettings (store: StateStore, relay: SessionRelay, {
   }
 
   /** `undefined` where somebody else was faster. */
-  async function attempt (session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord): Promise<SessionSettingsRecord | undefined> {
+  async function attempt (
+    session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord
+  ): Promise<SessionSettingsRecord | undefined> {
     const key = toKey(session)
     const record = await store.read(key)
     const before = record === undefined ? NONE : readSettings(record.value)
@@ -78,10 +85,14 @@ export function createSessionSettings (store: StateStore, relay: SessionRelay, {
     async update (session, change) {
       for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
         const settings = await attempt(session, change)
-        if (settings !== undefined) return await relay.send({ type: 'session-changed', session: session.id, settings }).catch(onError)
+        if (settings !== undefined) {
+          return await relay.send({ type: 'session-changed', session: session.id, settings }).catch(onError)
+        }
         await pauseBefore(tried, never)
       }
-      throw new Error('the settings of a session were changed by others each time that they were to be changed')
+      throw new Error(
+        'the settings of a session were changed by others each time that they were to be changed'
+      )
     },
     async delete (session) {
       recent.delete(session.id)

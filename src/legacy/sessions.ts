@@ -1,4 +1,5 @@
-// Sessions that nobody keeps: all that a session is lies in its id, sealed, so that any replica serves it, across a deploy.
+// Sessions that nobody keeps: all that a session is lies in its id, sealed, so that any replica serves it,
+// across a deploy.
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
@@ -30,7 +31,9 @@ export interface SessionsOptions {
 
 const PURPOSE = 'session'
 const ID_BYTES = 16
-/** What a client says of itself travels with each of its requests, in a header: proxies take some 8,000 bytes. */
+/**
+ * What a client says of itself travels with each of its requests, in a header: proxies take some 8,000 bytes.
+ */
 const MAX_SETTLED_BYTES = 3000
 const RECENT = { max: 1000, idleMs: 30_000 }
 
@@ -55,7 +58,9 @@ export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: Sessio
       const owner = ownerOf(principal)
       const known = recent.get(token)
       const session = known?.owner === owner ? known : unseal(token, owner)
-      return session === undefined || session.expiresAt <= now() || ended.has(session.id) ? undefined : session
+      return session === undefined || session.expiresAt <= now() || ended.has(session.id)
+        ? undefined
+        : session
     },
     get remembered () { return recent.size },
     close () { recent.close() }
@@ -67,14 +72,24 @@ function toBounded (settled: Settled): Settled {
   const isSmall = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_SETTLED_BYTES
   if (isSmall(settled)) return settled
   const { revision, clientInfo, clientCapabilities: { elicitation, sampling, roots } } = settled
-  const clientCapabilities = { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
-  const name = clientInfo === undefined ? undefined : { name: clientInfo.name.slice(0, 200), version: clientInfo.version.slice(0, 100) }
-  return { revision, clientInfo: name, clientCapabilities: isSmall(clientCapabilities) ? clientCapabilities : toBare(clientCapabilities) }
+  const clientCapabilities = {
+    ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots })
+  }
+  const name = clientInfo === undefined
+    ? undefined
+    : { name: clientInfo.name.slice(0, 200), version: clientInfo.version.slice(0, 100) }
+  return {
+    revision,
+    clientInfo: name,
+    clientCapabilities: isSmall(clientCapabilities) ? clientCapabilities : toBare(clientCapabilities)
+  }
 }
 
 /** The settings of the capabilities as the specification names them, and no others. */
 function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCapabilities {
-  const pick = (settings: { [key: string]: unknown }, ...names: string[]) => Object.fromEntries(names.filter((name) => isObject(settings[name])).map((name) => [name, {}]))
+  const pick = (settings: { [key: string]: unknown }, ...names: string[]) => Object.fromEntries(
+    names.filter((name) => isObject(settings[name])).map((name) => [name, {}])
+  )
   return {
     ...(elicitation && { elicitation: pick(elicitation, 'form', 'url') }),
     ...(sampling && { sampling: pick(sampling, 'tools', 'context') }),
@@ -86,6 +101,11 @@ function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCa
 function readSession (body: unknown, owner: string): Session | undefined {
   if (!isObject(body)) return undefined
   const { id, revision, clientInfo, clientCapabilities, expiresAt } = body
-  if (typeof id !== 'string' || typeof revision !== 'string' || typeof expiresAt !== 'number' || !isObject(clientCapabilities)) return undefined
+  if (
+    typeof id !== 'string' || typeof revision !== 'string' || typeof expiresAt !== 'number' ||
+      !isObject(clientCapabilities)
+  ) {
+    return undefined
+  }
   return { id, owner, revision, clientInfo: toImplementation(clientInfo), clientCapabilities, expiresAt }
 }

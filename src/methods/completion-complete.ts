@@ -18,13 +18,17 @@ const reference = Type.Union([
 
 type Reference = Static<typeof reference>
 
-export function completionComplete ({ requestTimeoutMs }: Pick<HandlerDependencies, 'requestTimeoutMs'>): Method {
+export function completionComplete (
+  { requestTimeoutMs }: Pick<HandlerDependencies, 'requestTimeoutMs'>
+): Method {
   return defineMethod({
     name: 'completion/complete',
     params: Type.Object({
       ref: reference,
       argument: Type.Object({ name: Type.String(), value: Type.String({ maxLength: MAX_VALUE_LENGTH }) }),
-      context: Type.Optional(Type.Object({ arguments: Type.Optional(Type.Record(Type.String(), Type.String())) }))
+      context: Type.Optional(
+        Type.Object({ arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
+      )
     }),
     open ({ ref, argument, context = {} }, { view, principal, lifetime, snapshot }) {
       const { key, completions } = findReferenced(ref, view)
@@ -32,12 +36,15 @@ export function completionComplete ({ requestTimeoutMs }: Pick<HandlerDependenci
         subject: key,
         async handle () {
           const source = completions.get(argument.name)
-          if (source === undefined) throw invalidParams(`${key} has no argument ${JSON.stringify(argument.name)}`)
-          const completion = await runHandler(lifetime, requestTimeoutMs, () => complete(source, argument.value, {
-            arguments: context.arguments ?? {},
-            principal,
-            signal: lifetime.signal
-          }))
+          if (source === undefined) {
+            throw invalidParams(`${key} has no argument ${JSON.stringify(argument.name)}`)
+          }
+          const completion =
+            await runHandler(lifetime, requestTimeoutMs, () => complete(source, argument.value, {
+              arguments: context.arguments ?? {},
+              principal,
+              signal: lifetime.signal
+            }))
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
         }
       }

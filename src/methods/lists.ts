@@ -16,7 +16,9 @@ function defineListMethod (name: string, pagesOf: (view: View) => Pages): Method
     open: ({ cursor }, { view }) => ({
       handle () {
         const page = pagesOf(view).page(cursor)
-        if (page === undefined) throw invalidParams('cursor is not one that this list gave out; start again without it')
+        if (page === undefined) {
+          throw invalidParams('cursor is not one that this list gave out; start again without it')
+        }
         return page
       }
     })

@@ -39,9 +39,15 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
 }
 
 /** Throws invalid params. */
-function checkArguments ({ key, requiredArguments, completions }: CompiledPrompt, args: { readonly [name: string]: string }): void {
+function checkArguments (
+  { key, requiredArguments, completions }: CompiledPrompt, args: { readonly [name: string]: string }
+): void {
   const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
-  if (missing.length > 0) throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
+  if (missing.length > 0) {
+    throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
+  }
   const unknown = Object.keys(args).filter((argument) => !completions.has(argument))
-  if (unknown.length > 0) throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${unknown.join(', ')}`)
+  if (unknown.length > 0) {
+    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${unknown.join(', ')}`)
+  }
 }

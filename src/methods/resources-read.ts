@@ -21,14 +21,19 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
       if (found === undefined) throw resourceNotFound(uri)
       const { mimeType, cache: ownCache } = found.resource
       // What was read with somebody's answers is theirs, and another reading would ask again.
-      const cache = retry.inputResponses === undefined && retry.requestState === undefined ? ownCache : UNCACHED
+      const cache = retry.inputResponses === undefined && retry.requestState === undefined
+        ? ownCache
+        : UNCACHED
       return {
-        // The template and not the URI: the values of its variables are arguments, and no argument goes to the log.
+        // The template and not the URI: the values of its variables are arguments, and no argument goes to
+        // the log.
         subject: found.resource.key,
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
           const context = new HandlerReadContext(request, round, dependencies, uri)
-          const read = () => found.kind === 'resource' ? found.resource.read(context) : found.resource.read(found.variables, context)
+          const read = () => found.kind === 'resource'
+            ? found.resource.read(context)
+            : found.resource.read(found.variables, context)
           return runRound(request, round, dependencies.requestTimeoutMs, read, (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
             if (result === undefined) throw resourceNotFound(uri)

@@ -17,7 +17,9 @@ export function serverDiscover ({ isWatching }: DiscoverDependencies): Method {
   const results = new WeakMap<Snapshot, string>()
 
   function serialise ({ server: { info, instructions, listTtlMs } }: Snapshot): string {
-    const own = JSON.stringify({ supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions }).slice(1, -1)
+    const own = JSON.stringify({
+      supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
+    }).slice(1, -1)
     return createResultWriter(info).writeCacheable(own, { ttlMs: listTtlMs, cacheScope: 'public' })
   }
 

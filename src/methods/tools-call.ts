@@ -25,14 +25,18 @@ const callParams = Type.Object({
 type CallParams = Static<typeof callParams>
 
 export function toolsCall (dependencies: HandlerDependencies): Method {
-  function call (tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext): string | Promise<string> {
+  function call (
+    tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
+  ): string | Promise<string> {
     const { writer } = request.snapshot
     if (!verdict.ok) return refuse(tool, verdict.problems, request)
     // After the arguments were checked: what was filled in by default is filled in again on a retry.
     const round = openRound(request, { method: METHOD, name: tool.key, args: params.arguments }, params)
     const run = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
-    return runRound(request, round, timeoutMs, run, (output) => outputResult(writer, output, tool.checkOutput))
+    return runRound(
+      request, round, timeoutMs, run, (output) => outputResult(writer, output, tool.checkOutput)
+    )
   }
 
   return defineMethod({
@@ -48,7 +52,9 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {
           const verdict = tool.checkInput(params.arguments ?? {})
-          if (verdict instanceof Promise) return verdict.then((settled) => call(tool, params, settled, request))
+          if (verdict instanceof Promise) {
+            return verdict.then((settled) => call(tool, params, settled, request))
+          }
           return call(tool, params, verdict, request)
         },
         recover: (error) => toErrorResult(error, tool, request)
@@ -64,13 +70,17 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
     return toolErrorResult(snapshot.writer, error)
   }
   if (error instanceof HandlerTimeout) {
-    return errorResult(snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`)
+    return errorResult(
+      snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
+    )
   }
   throw error
 }
 
 /** Said to the model where the revision lets it read that. */
-function refuse (tool: CompiledTool, problems: readonly string[], { snapshot, revision }: RequestContext): string {
+function refuse (
+  tool: CompiledTool, problems: readonly string[], { snapshot, revision }: RequestContext
+): string {
   const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
   if (!hasArgumentErrorResults(revision)) throw invalidParams(text)
   return errorResult(snapshot.writer, `Invalid ${text}`)

@@ -24,7 +24,16 @@ function isObject (value: unknown): value is { readonly [key: string]: unknown }
 /** Throws as Node does. JSON may be imported with the attribute or without. */
 export function checkAttributes (attributes: Attributes, url: string, isJson: boolean): void {
   for (const [key, value] of Object.entries(attributes)) {
-    if (key !== 'type' || value !== 'json') throw loadError(TypeError, 'ERR_IMPORT_ATTRIBUTE_UNSUPPORTED', `Import attribute "${key}" with value "${value}" is not supported`)
-    if (!isJson) throw loadError(TypeError, 'ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE', `Module "${url}" is not of type "json"`)
+    if (key !== 'type' || value !== 'json') {
+      throw loadError(
+        TypeError, 'ERR_IMPORT_ATTRIBUTE_UNSUPPORTED',
+        `Import attribute "${key}" with value "${value}" is not supported`
+      )
+    }
+    if (!isJson) {
+      throw loadError(
+        TypeError, 'ERR_IMPORT_ATTRIBUTE_TYPE_INCOMPATIBLE', `Module "${url}" is not of type "json"`
+      )
+    }
   }
 }

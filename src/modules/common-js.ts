@@ -1,4 +1,5 @@
-// The catalog's own CommonJS files. Node runs them; only its registry is made to forget them from graph to graph.
+// The catalog's own CommonJS files. Node runs them; only its registry is made to forget them from graph to
+// graph.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

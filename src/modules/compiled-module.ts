@@ -1,4 +1,5 @@
-// A module's text, ready to run. Nothing here belongs to one graph, so that a reload compiles only changed files.
+// A module's text, ready to run. Nothing here belongs to one graph, so that a reload compiles only changed
+// files.
 
 import { createHash } from 'node:crypto'
 import { constants, Script } from 'node:vm'
@@ -22,7 +23,9 @@ export type ModuleBody = (
   fallback: object,
   meta: object,
   load: (specifier: unknown, options?: unknown) => Promise<unknown>,
-  /** Called by the first step. `anonymous` is a hoisted function that is the default export and has no name. */
+  /**
+   * Called by the first step. `anonymous` is a hoisted function that is the default export and has no name.
+   */
   define: (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => void
 ) => Steps
 
@@ -74,6 +77,8 @@ function bodyOf (script: Script): ModuleBody {
   return (...parts) => script.runInThisContext()(...parts)
 }
 
-function placesOf (requests: readonly ModuleRequest[], source: string, file: string): Map<ModuleRequest, Place> {
+function placesOf (
+  requests: readonly ModuleRequest[], source: string, file: string
+): Map<ModuleRequest, Place> {
   return new Map(requests.map((request) => [request, { file, ...placeAt(source, request.position) }]))
 }

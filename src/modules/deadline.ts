@@ -1,7 +1,9 @@
 // How long a module may take to load.
 
 export function lateError (deadlineMs: number): Error {
-  return new Error(`is not loaded within ${deadlineMs / 1000} s; a top-level await may wait for something that never comes`)
+  return new Error(
+    `is not loaded within ${deadlineMs / 1000} s; a top-level await may wait for something that never comes`
+  )
 }
 
 /** Rejects where the promise takes longer. What it waits for goes on. */

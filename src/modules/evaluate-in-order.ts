@@ -1,13 +1,19 @@
-// Node links and evaluates a package in one step, and only when it is asked to. A package that Node has not loaded yet
-// is therefore imported when all that stands before it has run, as its place in the order of evaluation demands.
+// Node links and evaluates a package in one step, and only when it is asked to. A package that Node has not
+// loaded yet is therefore imported when all that stands before it has run, as its place in the order of
+// evaluation demands.
 
 import { evaluate } from './evaluation.ts'
 import { postOrder } from './linking.ts'
 import type { ModuleRecord } from './module-record.ts'
 import { PackageModule } from './package-module.ts'
 
-/** Evaluates a linked module. `ended` is in an object, so that who waits for the start does not wait for the end. */
-export async function evaluateInOrder (root: ModuleRecord, deadlineMs: number): Promise<{ readonly ended: Promise<void> }> {
+/**
+ * Evaluates a linked module. `ended` is in an object, so that who waits for the start does not wait for the
+ * end.
+ */
+export async function evaluateInOrder (
+  root: ModuleRecord, deadlineMs: number
+): Promise<{ readonly ended: Promise<void> }> {
   const order = postOrder(root, ({ status }) => status !== 'evaluated')
   const last = order.findLastIndex(isUnloaded)
   const inCycles = membersOfCycles(order)
@@ -34,7 +40,12 @@ function membersOfCycles (order: readonly ModuleRecord[]): Set<ModuleRecord> {
   const reach = new Map<ModuleRecord, number>()
   const positions = new Map(order.map((module, index) => [module, index]))
   for (const [index, module] of order.entries()) {
-    const farthest = Math.max(index, ...module.requested.map((requested) => Math.max(positions.get(requested) ?? -1, reach.get(requested) ?? -1)))
+    const farthest = Math.max(
+      index,
+      ...module.requested.map(
+        (requested) => Math.max(positions.get(requested) ?? -1, reach.get(requested) ?? -1)
+      )
+    )
     reach.set(module, farthest)
     if (farthest > index) members.add(module)
   }

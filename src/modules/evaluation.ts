@@ -1,10 +1,13 @@
-// The evaluation of modules in the order and with the waiting that the specification has (ECMA-262, 16.2.1.6.1.3).
-// The names are those of its algorithms.
+// The evaluation of modules in the order and with the waiting that the specification has (ECMA-262,
+// 16.2.1.6.1.3). The names are those of its algorithms.
 
 import { lateError } from './deadline.ts'
 import type { ModuleRecord, PromiseWithResolvers } from './module-record.ts'
 
-/** Evaluates a linked module and all that it requests: what it can before it returns, the rest before it resolves. */
+/**
+ * Evaluates a linked module and all that it requests: what it can before it returns, the rest before it
+ * resolves.
+ */
 export function evaluate (asked: ModuleRecord): Promise<void> {
   const module = asked.evaluation.cycleRoot ?? asked
   const { evaluation } = module
@@ -41,7 +44,9 @@ function innerModuleEvaluation (module: ModuleRecord, stack: ModuleRecord[], sta
     index = innerModuleEvaluation(requested, stack, index)
     let dependency = requested
     if (requested.status === 'evaluating') {
-      evaluation.dfsAncestorIndex = Math.min(evaluation.dfsAncestorIndex, requested.evaluation.dfsAncestorIndex)
+      evaluation.dfsAncestorIndex = Math.min(
+        evaluation.dfsAncestorIndex, requested.evaluation.dfsAncestorIndex
+      )
     } else {
       dependency = requested.evaluation.cycleRoot ?? requested
       if (dependency.evaluation.error !== undefined) throw dependency.evaluation.error.value
@@ -73,7 +78,9 @@ function leaveCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
   }
 }
 
-/** The deadline is a clock beside the module: one more promise in between would change the order of modules. */
+/**
+ * The deadline is a clock beside the module: one more promise in between would change the order of modules.
+ */
 function executeAsyncModule (module: ModuleRecord): void {
   const { deadlineMs } = module
   const timer = setTimeout(() => fail(lateError(deadlineMs)), deadlineMs)
@@ -95,7 +102,11 @@ function asyncModuleExecutionFulfilled (module: ModuleRecord): void {
   module.evaluation.capability?.resolve()
   const available = new Set<ModuleRecord>()
   gatherAvailableAncestors(module, available)
-  for (const ancestor of [...available].toSorted((a, b) => Number(a.evaluation.asyncOrder) - Number(b.evaluation.asyncOrder))) {
+  for (
+    const ancestor of [...available].toSorted(
+      (a, b) => Number(a.evaluation.asyncOrder) - Number(b.evaluation.asyncOrder)
+    )
+  ) {
     if (ancestor.isAsync) executeAsyncModule(ancestor)
     else executeWaiting(ancestor)
   }

@@ -18,16 +18,19 @@ export interface JavaScript {
 export async function toJavaScript (source: string, file: string): Promise<JavaScript> {
   const extension = extname(file)
   const isTypeScript = extension.endsWith('ts')
-  // Loaded with the first such file, which is at the start most often: it keeps the thread for a tenth of a second.
+  // Loaded with the first such file, which is at the start most often: it keeps the thread for a tenth of a
+  // second.
   if (isTypeScript) await import('@swc/wasm-typescript')
   const asWritten = extension.endsWith('x') ? undefined : read(source, file, isTypeScript)
   const plain = isTypeScript && mayHaveTypes(asWritten) ? await withoutTypes(source, file) : asWritten
   if (isRunnable(plain)) return plain
-  // What is no JavaScript may be more than JavaScript. Where it is neither, the parser of the author's own text says best
-  // what is wrong.
+  // What is no JavaScript may be more than JavaScript. Where it is neither, the parser of the author's own
+  // text says best what is wrong.
   const { lower } = await import('./lower.ts')
   const lowered = await lower(source, file)
-    .then((text) => read(text, file, false), (error: unknown) => { throw plain instanceof SyntaxError ? plain : error })
+    .then((text) => read(text, file, false), (error: unknown) => {
+      throw plain instanceof SyntaxError ? plain : error
+    })
   if (isRunnable(lowered)) return lowered
   throw plain instanceof SyntaxError ? plain : lowered
 }
@@ -51,7 +54,10 @@ function mayHaveTypes (result: JavaScript | SyntaxError | undefined): boolean {
   return result === undefined || result instanceof SyntaxError || result.tree.hasLessThan
 }
 
-/** Spaces stand in the place of the types. `undefined` where that is not enough, or the text is not TypeScript. */
+/**
+ * Spaces stand in the place of the types. `undefined` where that is not enough, or the text is not
+ * TypeScript.
+ */
 async function withoutTypes (source: string, file: string): Promise<JavaScript | SyntaxError | undefined> {
   const { default: { transformSync } } = await import('@swc/wasm-typescript')
   try {

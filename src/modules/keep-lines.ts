@@ -1,5 +1,6 @@
-// A generated text laid out anew, so that each token is on the line of the author's text that it comes from, and in its
-// column where there is room. Stack traces are then right for whoever reads them, with no source map.
+// A generated text laid out anew, so that each token is on the line of the author's text that it comes from,
+// and in its column where there is room. Stack traces are then right for whoever reads them, with no source
+// map.
 
 import { decode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { tokenizer, tokTypes } from 'acorn'
@@ -12,7 +13,10 @@ export function keepLines (code: string, map: string): string {
   const segments = decode(mappings)
   for (const [index, line] of code.split('\n').entries()) {
     if (index > 0) layout.endLine(fixed.has(index))
-    layout.add(fixed.has(index) ? line : line.trimStart(), segments[index] ?? [], fixed.has(index) ? 0 : line.length - line.trimStart().length)
+    layout.add(
+      fixed.has(index) ? line : line.trimStart(), segments[index] ?? [],
+      fixed.has(index) ? 0 : line.length - line.trimStart().length
+    )
   }
   return layout.text
 }
@@ -27,7 +31,9 @@ function fixedLines (code: string): Set<number> {
     onComment: (isBlock, _text, _start, end) => { if (!isBlock) fixed.add(lineOf(end) + 1) }
   })
   for (const { type, start, end } of tokens) {
-    if (type === tokTypes.template) for (let line = lineOf(start) + 1; line <= lineOf(end); line++) fixed.add(line)
+    if (type === tokTypes.template) {
+      for (let line = lineOf(start) + 1; line <= lineOf(end); line++) fixed.add(line)
+    }
   }
   return fixed
 }
@@ -62,8 +68,12 @@ class Layout {
   }
 
   #moveTo (line: number, column: number): void {
-    if (this.#isLineOver || OPEN.has(this.text.trimEnd().at(-1) ?? ';')) while (this.#line < line) this.#newLine()
-    if (this.#line === line && this.#column < column && !this.#isLineOver) this.#append(' '.repeat(column - this.#column))
+    if (this.#isLineOver || OPEN.has(this.text.trimEnd().at(-1) ?? ';')) {
+      while (this.#line < line) this.#newLine()
+    }
+    if (this.#line === line && this.#column < column && !this.#isLineOver) {
+      this.#append(' '.repeat(column - this.#column))
+    }
   }
 
   #append (piece: string): void {

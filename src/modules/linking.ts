@@ -8,12 +8,16 @@ export function link (root: ModuleRecord): void {
   for (const module of unlinked) module.checkBindings()
   for (const module of unlinked) module.instantiate()
   const positions = new Map(unlinked.map((module, index) => [module, index]))
-  for (const [index, module] of unlinked.entries()) module.bind((other) => (positions.get(other) ?? -1) >= index)
+  for (const [index, module] of unlinked.entries()) {
+    module.bind((other) => (positions.get(other) ?? -1) >= index)
+  }
   for (const module of unlinked) module.status = 'linked'
 }
 
 /** A module and all that it requests, each after those that it requests. */
-export function postOrder (root: ModuleRecord, isIncluded: (module: ModuleRecord) => boolean): ModuleRecord[] {
+export function postOrder (
+  root: ModuleRecord, isIncluded: (module: ModuleRecord) => boolean
+): ModuleRecord[] {
   const seen = new Set<ModuleRecord>()
   const order: ModuleRecord[] = []
   visit(root)

@@ -1,4 +1,5 @@
-// From a request to a module record: HostLoadImportedModule and LoadRequestedModules (ECMA-262, 16.2.1.6.1.1).
+// From a request to a module record: HostLoadImportedModule and LoadRequestedModules (ECMA-262,
+// 16.2.1.6.1.1).
 
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -63,7 +64,8 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     const file = fileURLToPath(url)
     await breathe()
     try {
-      const module = extname(file) === '.json' ? readJson(url, file) : extname(file) === '.cjs' ? await readCommonJs(url, file) : await readSource(url, file)
+      const module =
+        extname(file) === '.json' ? readJson(url, file) : extname(file) === '.cjs' ? await readCommonJs(url, file) : await readSource(url, file)
       files.push(module)
       return module
     } catch (error) {
@@ -91,20 +93,37 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   async function readPackage (url: string, load: () => Promise<Namespace>): Promise<PackageModule> {
     const module = new PackageModule(url, load)
     // To load a built-in runs nothing of anybody's. A package waits for its turn.
-    if (url.startsWith('node:') || Object.hasOwn(provided, url) || imported.has(url)) await module.load(deadlineMs)
+    if (url.startsWith('node:') || Object.hasOwn(provided, url) || imported.has(url)) {
+      await module.load(deadlineMs)
+    }
     return module
   }
 
-  async function find ({ specifier, attributes, place }: Request, importerUrl: string): Promise<ModuleRecord> {
+  async function find (
+    { specifier, attributes, place }: Request, importerUrl: string
+  ): Promise<ModuleRecord> {
     const given = provided[specifier]
-    if (given !== undefined) return await once(specifier, async () => await readPackage(specifier, async () => given))
+    if (given !== undefined) {
+      return await once(specifier, async () => await readPackage(specifier, async () => given))
+    }
     const url = resolveAt(place, () => resolver.resolve(specifier, importerUrl))
-    const findPackage = async () => await once(url, async () => await readPackage(url, async () => await importNatively(url, attributes)))
+    const findPackage = async () => await once(
+      url, async () => await readPackage(url, async () => await importNatively(url, attributes))
+    )
     if (!resolver.isOwn(url)) return await findPackage()
     const file = fileURLToPath(url)
     const facts = statSync(file, { throwIfNoEntry: false })
-    if (facts === undefined) throw loadError(Error, 'ERR_MODULE_NOT_FOUND', `imports ${JSON.stringify(specifier)}, which does not exist`, place)
-    if (facts.isDirectory()) throw loadError(Error, 'ERR_UNSUPPORTED_DIR_IMPORT', `imports ${JSON.stringify(specifier)}, which is a folder; name a file in it`, place)
+    if (facts === undefined) {
+      throw loadError(
+        Error, 'ERR_MODULE_NOT_FOUND', `imports ${JSON.stringify(specifier)}, which does not exist`, place
+      )
+    }
+    if (facts.isDirectory()) {
+      throw loadError(
+        Error, 'ERR_UNSUPPORTED_DIR_IMPORT',
+        `imports ${JSON.stringify(specifier)}, which is a folder; name a file in it`, place
+      )
+    }
     if (!MODULE.test(file)) return await findPackage()
     checkAttributes(attributes, url, extname(file) === '.json')
     return await once(url, async () => await readFile(url))
@@ -123,7 +142,9 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
         const requested = await findFrom(module, { ...request, place: places.get(request) })
         module.setRequested(request, requested)
         // Its names become the names of this module.
-        if (requested instanceof PackageModule && starExports.includes(request)) await requested.load(deadlineMs)
+        if (requested instanceof PackageModule && starExports.includes(request)) {
+          await requested.load(deadlineMs)
+        }
         await visit(requested)
       }
     }
@@ -139,7 +160,12 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     }
   }
 
-  return { open: async (url) => await once(url, async () => await readFile(url)), find, findRequested, files: () => files }
+  return {
+    open: async (url) => await once(url, async () => await readFile(url)),
+    find,
+    findRequested,
+    files: () => files
+  }
 }
 
 /** Gives an error of the resolver the place of the statement. */

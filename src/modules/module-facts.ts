@@ -12,7 +12,11 @@ export interface ModuleRequest {
 }
 
 /** `name` is ALL for the namespace of the requested module. */
-export interface ImportEntry { readonly local: string, readonly request: ModuleRequest, readonly name: string | typeof ALL }
+export interface ImportEntry {
+  readonly local: string
+  readonly request: ModuleRequest
+  readonly name: string | typeof ALL
+}
 export interface IndirectExport { readonly request: ModuleRequest, readonly name: string | typeof ALL }
 
 export interface ModuleFacts {
@@ -63,8 +67,15 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
       const from = request(node.source, node.attributes, node.start)
       for (const specifier of kept) {
         const local = specifier.local.name
-        if (specifier.type === 'ImportDefaultSpecifier') imports.set(local, { local, request: from, name: 'default' })
-        else imports.set(local, { local, request: from, name: specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : ALL })
+        if (specifier.type === 'ImportDefaultSpecifier') {
+          imports.set(local, { local, request: from, name: 'default' })
+        } else {
+          imports.set(local, {
+            local,
+            request: from,
+            name: specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : ALL
+          })
+        }
       }
     } else if (node.type === 'ExportAllDeclaration') {
       const from = request(node.source, node.attributes, node.start)
@@ -72,14 +83,25 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
       else indirectExports.set(nameOf(node.exported), { request: from, name: ALL })
     } else if (node.type === 'ExportNamedDeclaration' && node.source != null) {
       const from = request(node.source, node.attributes, node.start)
-      for (const { local, exported } of node.specifiers) indirectExports.set(nameOf(exported), { request: from, name: nameOf(local) })
+      for (const { local, exported } of node.specifiers) {
+        indirectExports.set(nameOf(exported), { request: from, name: nameOf(local) })
+      }
     } else if (node.type === 'ExportNamedDeclaration') {
-      for (const { local, exported: as } of node.specifiers) exported.push({ local: nameOf(local), as: nameOf(as) })
+      for (const { local, exported: as } of node.specifiers) {
+        exported.push({ local: nameOf(local), as: nameOf(as) })
+      }
       if (node.declaration == null) continue
-      const names = node.declaration.type === 'VariableDeclaration' ? node.declaration.declarations.flatMap(({ id }) => boundNames(id)) : [node.declaration.id.name]
+      const names = node.declaration.type === 'VariableDeclaration'
+        ? node.declaration.declarations.flatMap(({ id }) => boundNames(id))
+        : [node.declaration.id.name]
       exported.push(...names.map((name) => ({ local: name, as: name })))
     } else if (node.type === 'ExportDefaultDeclaration') {
-      exported.push({ local: 'id' in node.declaration && isDeclaration(node.declaration.type) ? node.declaration.id?.name ?? DEFAULT : DEFAULT, as: 'default' })
+      exported.push({
+        local: 'id' in node.declaration && isDeclaration(node.declaration.type)
+          ? node.declaration.id?.name ?? DEFAULT
+          : DEFAULT,
+        as: 'default'
+      })
     }
   }
 
@@ -105,8 +127,12 @@ function nameOf (node: Identifier | Literal): string {
 function boundNames (pattern: Pattern): string[] {
   switch (pattern.type) {
     case 'Identifier': return [pattern.name]
-    case 'ObjectPattern': return pattern.properties.flatMap((property) => boundNames(property.type === 'Property' ? property.value : property.argument))
-    case 'ArrayPattern': return pattern.elements.flatMap((element) => element === null ? [] : boundNames(element))
+    case 'ObjectPattern': return pattern.properties.flatMap(
+      (property) => boundNames(property.type === 'Property' ? property.value : property.argument)
+    )
+    case 'ArrayPattern': return pattern.elements.flatMap(
+      (element) => element === null ? [] : boundNames(element)
+    )
     case 'RestElement': return boundNames(pattern.argument)
     case 'AssignmentPattern': return boundNames(pattern.left)
     case 'MemberExpression': return []

@@ -1,6 +1,6 @@
-// One evaluation of a catalog's modules. Each load of the catalog makes a new graph, so that an edited file and
-// everything that imports it is fresh. The old graph is garbage once its last request has ended. (Node's own registry
-// keeps modules for ever.)
+// One evaluation of a catalog's modules. Each load of the catalog makes a new graph, so that an edited file
+// and everything that imports it is fresh. The old graph is garbage once its last request has ended. (Node's
+// own registry keeps modules for ever.)
 
 import { pathToFileURL } from 'node:url'
 import { readAttributes, type Attributes } from './attributes.ts'
@@ -27,8 +27,8 @@ export interface ModuleGraphOptions {
 
 export interface ModuleGraph {
   /**
-   * Evaluates a file and all that it imports, once in this graph. Files that are asked for together start in the order
-   * of the calls, each when the one before has run as far as its first wait.
+   * Evaluates a file and all that it imports, once in this graph. Files that are asked for together start in
+   * the order of the calls, each when the one before has run as far as its first wait.
    */
   load (file: string): Promise<Namespace>
   /** Every file of the catalog that was evaluated so far, with what it exports. */
@@ -39,7 +39,9 @@ export interface ModuleGraph {
 
 const DEADLINE_MS = 30_000
 
-export function createModuleGraph ({ root, provided, deadlineMs = DEADLINE_MS, compiled = createCompiledModules() }: ModuleGraphOptions): ModuleGraph {
+export function createModuleGraph (
+  { root, provided, deadlineMs = DEADLINE_MS, compiled = createCompiledModules() }: ModuleGraphOptions
+): ModuleGraph {
   const origins = new WeakMap<object, string>()
   const resolver = createResolver(root)
   const loader = createLoader({ resolver, provided, compiled, deadlineMs, noteError, hostOf })
@@ -52,13 +54,17 @@ export function createModuleGraph ({ root, provided, deadlineMs = DEADLINE_MS, c
   function hostOf (url: string): ModuleHost {
     return {
       meta: createMeta(url, (specifier) => resolver.resolve(specifier, url)),
-      load: async (specifier: unknown, options: unknown) => await importFrom(url, `${specifier}`, readAttributes(options)),
+      load: async (specifier: unknown, options: unknown) => await importFrom(
+        url, `${specifier}`, readAttributes(options)
+      ),
       noteError,
       deadlineMs
     }
   }
 
-  async function importFrom (importerUrl: string, specifier: string, attributes: Attributes): Promise<Namespace> {
+  async function importFrom (
+    importerUrl: string, specifier: string, attributes: Attributes
+  ): Promise<Namespace> {
     const module = await loader.find({ specifier, attributes }, importerUrl)
     await (await start(module)).ended
     return module.namespace
@@ -69,7 +75,9 @@ export function createModuleGraph ({ root, provided, deadlineMs = DEADLINE_MS, c
     await loader.findRequested(module)
     link(module)
     // Who asked first starts first: everybody waits for all.
-    await Promise.all(postOrder(module, ({ status }) => status === 'linked').map((linked) => linked.becomeReady()))
+    await Promise.all(
+      postOrder(module, ({ status }) => status === 'linked').map((linked) => linked.becomeReady())
+    )
     return await evaluateInOrder(module, deadlineMs)
   }
 
@@ -85,7 +93,9 @@ export function createModuleGraph ({ root, provided, deadlineMs = DEADLINE_MS, c
       return module.namespace
     },
     loaded () {
-      return loader.files().filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
+      return loader.files().filter(
+        ({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined
+      )
         .map(({ file, namespace }) => ({ file, exports: namespace }))
     },
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined

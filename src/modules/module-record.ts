@@ -1,4 +1,5 @@
-// Modules that link and evaluate by the specification's algorithms: cyclic module records (ECMA-262, 16.2.1.6).
+// Modules that link and evaluate by the specification's algorithms: cyclic module records (ECMA-262,
+// 16.2.1.6).
 
 import type { Getter } from './compiled-module.ts'
 import type { Namespace } from './namespace.ts'

@@ -5,13 +5,15 @@ import type { Getter } from './compiled-module.ts'
 export type Namespace = { readonly [name: string]: unknown }
 
 /**
- * The target has each export as a property that is writable and not configurable, as the specification shows exports.
- * The traps do what no ordinary property can: read the binding, and refuse to be written.
+ * The target has each export as a property that is writable and not configurable, as the specification shows
+ * exports. The traps do what no ordinary property can: read the binding, and refuse to be written.
  */
 export function createNamespace (getters: ReadonlyMap<string, Getter>): Namespace {
   const names = [...getters.keys()].toSorted(byCodeUnit)
   const target: { [name: string | symbol]: unknown } = Object.create(null)
-  for (const name of names) Object.defineProperty(target, name, { value: undefined, writable: true, enumerable: true })
+  for (const name of names) {
+    Object.defineProperty(target, name, { value: undefined, writable: true, enumerable: true })
+  }
   Object.defineProperty(target, Symbol.toStringTag, { value: 'Module' })
   Object.preventExtensions(target)
 
@@ -41,7 +43,10 @@ export function createNamespace (getters: ReadonlyMap<string, Getter>): Namespac
     getOwnPropertyDescriptor: (_target, key) => describe(key),
     defineProperty (_target, key, wanted) {
       const current = describe(key)
-      return current !== undefined && Object.entries(wanted).every(([field, value]) => field in current && Object.is(value, Reflect.get(current, field)))
+      return current !== undefined &&
+        Object.entries(wanted).every(
+          ([field, value]) => field in current && Object.is(value, Reflect.get(current, field))
+        )
     },
     set: () => false
   })

@@ -1,5 +1,5 @@
-// A module that Node loads: a package, a built-in, or what the service gives. Node evaluates it once for the process,
-// so that it is shared with the service and with every other graph.
+// A module that Node loads: a package, a built-in, or what the service gives. Node evaluates it once for the
+// process, so that it is shared with the service and with every other graph.
 
 import type { Getter } from './compiled-module.ts'
 import { withinDeadline } from './deadline.ts'
@@ -26,7 +26,9 @@ export class PackageModule extends ModuleRecord {
   }
 
   async load (deadlineMs: number): Promise<void> {
-    this.#loading ??= withinDeadline(this.#import(), deadlineMs).then((namespace) => { this.#namespace = namespace })
+    this.#loading ??= withinDeadline(this.#import(), deadlineMs).then((namespace) => {
+      this.#namespace = namespace
+    })
     await this.#loading
   }
 

@@ -7,7 +7,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { moduleResolve } from 'import-meta-resolve'
 
 export interface Resolver {
-  /** The URL. A relative specifier need not lead to a file. Throws as Node does where there is no such package. */
+  /**
+   * The URL. A relative specifier need not lead to a file. Throws as Node does where there is no such
+   * package.
+   */
   resolve (specifier: string, importerUrl: string): string
   /** Whether a URL is of a file that belongs to the catalog, and not to a package. */
   isOwn (url: string): boolean
@@ -19,7 +22,9 @@ const CONDITIONS = new Set(['node', 'import', 'module-sync', 'node-addons'])
 /** @param root the folder of the catalog. */
 export function createResolver (root: string): Resolver {
   const packages = new Map<string, string>()
-  const ownPackage = pathToFileURL(/^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(root)?.[0] ?? sep).href
+  const ownPackage = pathToFileURL(
+    /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(root)?.[0] ?? sep
+  ).href
 
   function resolvePackage (specifier: string, importerUrl: string): string {
     const key = `${dirname(importerUrl)} ${specifier}`

@@ -1,6 +1,6 @@
-// A module's text as the body of a generator: imported names read from an object, exports are blanked, and the rest
-// stays where it is. The first step defines the exports, when hoisted functions exist and nothing has run. The second
-// step runs the module.
+// A module's text as the body of a generator: imported names read from an object, exports are blanked, and
+// the rest stays where it is. The first step defines the exports, when hoisted functions exist and nothing
+// has run. The second step runs the module.
 
 import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, type Program } from 'acorn'
 import type { JavaScript } from './javascript.ts'
@@ -37,56 +37,90 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
   }
   for (const node of program.body) {
     if (node.type === 'ExportDefaultDeclaration') rewriteDefault(node, source, edits, names)
-    else if (node.type === 'ExportNamedDeclaration' && node.declaration != null) edits.replace(node.start, node.declaration.start, '')
-    // The statement after may rely on this one to be apart from the one before.
-    else if (node.type === 'ImportDeclaration' || node.type === 'ExportNamedDeclaration' || node.type === 'ExportAllDeclaration') edits.replace(node.start, node.end, ';')
+    else if (node.type === 'ExportNamedDeclaration' && node.declaration != null) {
+      edits.replace(node.start, node.declaration.start, '')
+    } else if (/^(?:Import|ExportNamed|ExportAll)Declaration$/.test(node.type)) {
+      // The statement after may rely on this one to be apart from the one before.
+      edits.replace(node.start, node.end, ';')
+    }
   }
   for (const [name, references] of imported) {
-    for (const range of references) if (!tree.exported.has(range.start)) rewriteReference(range, `${names.imports}.${name}`, tree, edits)
+    for (const range of references) {
+      if (!tree.exported.has(range.start)) rewriteReference(range, `${names.imports}.${name}`, tree, edits)
+    }
   }
 
-  const head = `(${tree.isAsync ? 'async ' : ''}function*(${Object.values(names).join()}){"use strict";${definition(facts, names, isHoistedDefault(program))};yield;`
+  const definitions = definition(facts, names, isHoistedDefault(program))
+  const start = `(${tree.isAsync ? 'async ' : ''}function*(${Object.values(names).join()}){`
+  const head = `${start}"use strict";${definitions};yield;`
   return { ...facts, code: `${head}${edits.apply()}\n})`, columnOffset: -head.length, isAsync: tree.isAsync }
 }
 
-interface Names { readonly imports: string, readonly fallback: string, readonly meta: string, readonly load: string, readonly define: string, readonly hoisted: string }
+interface Names {
+  readonly imports: string
+  readonly fallback: string
+  readonly meta: string
+  readonly load: string
+  readonly define: string
+  readonly hoisted: string
+}
 
 /** The names that the code around a module uses, which none of the module's own may equal. */
 function freeNames (taken: ReadonlySet<string>): Names {
   for (let prefix = '$'; ; prefix += '$') {
-    const names = { imports: prefix, fallback: `${prefix}d`, meta: `${prefix}m`, load: `${prefix}i`, define: `${prefix}x`, hoisted: `${prefix}h` }
+    const names = {
+      imports: prefix,
+      fallback: `${prefix}d`,
+      meta: `${prefix}m`,
+      load: `${prefix}i`,
+      define: `${prefix}x`,
+      hoisted: `${prefix}h`
+    }
     if (!Object.values(names).some((name) => taken.has(name))) return names
   }
 }
 
 /** `hoisted` is a parameter too: a function declaration of its name takes its place. */
-function definition ({ localExports, imports }: ModuleFacts, names: Names, hasHoistedDefault: boolean): string {
+function definition (
+  { localExports, imports }: ModuleFacts, names: Names, hasHoistedDefault: boolean
+): string {
   const getters = [...localExports].map(([name, local]) => {
-    if (local === DEFAULT) return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.fallback}.read`}`
+    if (local === DEFAULT) {
+      return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.fallback}.read`}`
+    }
     return `[${JSON.stringify(name)}]:()=>${imports.has(local) ? `${names.imports}.` : ''}${local}`
   })
   return `${names.define}({${getters.join()}}${hasHoistedDefault ? `,${names.hoisted}` : ''})`
 }
 
 function isHoistedDefault (program: Program): boolean {
-  return program.body.some((node) => node.type === 'ExportDefaultDeclaration' && node.declaration.type === 'FunctionDeclaration' && node.declaration.id == null)
+  return program.body.some(
+    (node) => node.type === 'ExportDefaultDeclaration' && node.declaration.type === 'FunctionDeclaration' &&
+      node.declaration.id == null
+  )
 }
 
-function rewriteDefault ({ start, end, declaration }: ExportDefaultDeclaration, source: string, edits: TextEdits, { fallback, hoisted }: Names): void {
+function rewriteDefault (
+  { start, end, declaration }: ExportDefaultDeclaration, source: string, edits: TextEdits,
+  { fallback, hoisted }: Names
+): void {
   // Parentheses may stand between the keywords and the expression.
   const keywords = (text: string) => edits.replace(start, afterTokens(source, start, 2), text)
   const isUnnamed = 'id' in declaration && declaration.id == null
   if (declaration.type === 'FunctionDeclaration' && isUnnamed) {
     keywords('')
     edits.insert(parenthesisAfter(source, declaration.start), ` ${hoisted}`)
-  } else if ((declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration') && !isUnnamed) {
+  } else if ((declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration') &&
+    !isUnnamed) {
     keywords('')
-  } else if (declaration.type === 'ClassDeclaration' || (declaration.type === 'ClassExpression' && isUnnamed)) {
+  } else if (declaration.type === 'ClassDeclaration' ||
+    (declaration.type === 'ClassExpression' && isUnnamed)) {
     // The literal gives the class its name before its static members run.
     keywords(`${fallback}.value={default:`)
     edits.insert(source[end - 1] === ';' ? end - 1 : end, '}.default;')
   } else {
-    const isFunction = declaration.type === 'ArrowFunctionExpression' || (declaration.type === 'FunctionExpression' && isUnnamed)
+    const isFunction = declaration.type === 'ArrowFunctionExpression' ||
+      (declaration.type === 'FunctionExpression' && isUnnamed)
     keywords(`${fallback}.${isFunction ? 'named' : 'value'}=`)
   }
 }
@@ -104,12 +138,16 @@ function secondToken (source: string, from: number): TokenType | undefined {
 }
 
 function parenthesisAfter (source: string, from: number): number {
-  for (const token of tokenizer(source.slice(from), { ecmaVersion: 'latest' })) if (token.type === tokTypes.parenL) return from + token.start
+  for (const token of tokenizer(source.slice(from), { ecmaVersion: 'latest' })) {
+    if (token.type === tokTypes.parenL) return from + token.start
+  }
   throw new SyntaxError('a function without parameters')
 }
 
 /** A name that is called, or is the tag of a template, must not lend its object to the call as `this`. */
-function rewriteReference ({ start, end }: Range, reference: string, { callees, shorthands, statements }: TreeFacts, edits: TextEdits): void {
+function rewriteReference (
+  { start, end }: Range, reference: string, { callees, shorthands, statements }: TreeFacts, edits: TextEdits
+): void {
   if (shorthands.has(start)) edits.insert(end, `:${reference}`)
   else if (!callees.has(start)) edits.replace(start, end, reference)
   // Where the text before has no semicolon, it would be called.

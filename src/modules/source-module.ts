@@ -51,16 +51,22 @@ export class SourceModule extends ModuleRecord {
 
   override checkBindings (): void {
     for (const { request, name } of this.compiled.indirectExports.values()) this.#resolve(request, name)
-    for (const { local, request, name } of this.compiled.imports.values()) this.#bindings.set(local, this.#resolve(request, name))
+    for (const { local, request, name } of this.compiled.imports.values()) {
+      this.#bindings.set(local, this.#resolve(request, name))
+    }
   }
 
   override instantiate (): void {
     const fallback = new DefaultExport()
     const { compiled } = this
     const host = this.#host
-    this.#steps = compiled.body(this.#imports, fallback, host.meta, async (specifier, options) => await host.load(specifier, options), (getters, anonymous) => {
+    this.#steps = compiled.body(this.#imports, fallback, host.meta, async (
+      specifier, options
+    ) => await host.load(specifier, options), (getters, anonymous) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
-      for (const [name, local] of compiled.localExports) this.#getters.set(local, getters[name] ?? fallback.read)
+      for (const [name, local] of compiled.localExports) {
+        this.#getters.set(local, getters[name] ?? fallback.read)
+      }
     })
     this.#firstStep = this.#steps.next()
   }
@@ -117,7 +123,12 @@ export class SourceModule extends ModuleRecord {
     for (const request of starExports) {
       const resolution = this.#get(request).resolveExport(name, seen)
       if (resolution === 'ambiguous') return resolution
-      if (resolution !== undefined && found !== undefined && (found.module !== resolution.module || found.name !== resolution.name)) return 'ambiguous'
+      if (
+        resolution !== undefined && found !== undefined &&
+          (found.module !== resolution.module || found.name !== resolution.name)
+      ) {
+        return 'ambiguous'
+      }
       found ??= resolution
     }
     return found
@@ -141,7 +152,9 @@ export class SourceModule extends ModuleRecord {
     return module
   }
 
-  #follow (request: ModuleRequest, name: string | typeof ALL, seen?: Map<ModuleRecord, Set<string>>): Resolution {
+  #follow (
+    request: ModuleRequest, name: string | typeof ALL, seen?: Map<ModuleRecord, Set<string>>
+  ): Resolution {
     const module = this.#get(request)
     return name === ALL ? { module, name: undefined } : module.resolveExport(name, seen)
   }
@@ -152,7 +165,8 @@ export class SourceModule extends ModuleRecord {
     const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
     throw syntaxError(resolution === 'ambiguous'
       ? `${from} has more than one export named ${wanted}, by "export *" of several modules; export one of them by name`
-      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.places.get(request))
+      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.places
+      .get(request))
   }
 }
 

@@ -21,7 +21,9 @@ export function placeAt (source: string, position: number): { line: number, colu
 }
 
 /** Calls back for each node, parents first. `isInFunction` where an `await` is not the module's own. */
-export function walk (node: AnyNode, visit: (node: AnyNode, isInFunction: boolean) => void, isInFunction = false): void {
+export function walk (
+  node: AnyNode, visit: (node: AnyNode, isInFunction: boolean) => void, isInFunction = false
+): void {
   visit(node, isInFunction)
   const isWithin = isInFunction || isFunction(node)
   let key: keyof AnyNode

@@ -12,7 +12,10 @@ export class SyntheticModule extends ModuleRecord {
   readonly #note: (error: unknown, file: string) => void
   #namespace: Namespace | undefined
 
-  constructor (url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>, note: (error: unknown, file: string) => void) {
+  constructor (
+    url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>,
+    note: (error: unknown, file: string) => void
+  ) {
     super()
     this.url = url
     this.file = file
@@ -43,7 +46,9 @@ export class SyntheticModule extends ModuleRecord {
   }
 
   override get namespace (): Namespace {
-    this.#namespace ??= createNamespace(new Map([...this.#values.keys()].map((name) => [name, this.getterOf(name)])))
+    this.#namespace ??= createNamespace(
+      new Map([...this.#values.keys()].map((name) => [name, this.getterOf(name)]))
+    )
     return this.#namespace
   }
 }

@@ -13,7 +13,9 @@ export interface TextEdits {
 export function createTextEdits (source: string): TextEdits {
   const edits: Edit[] = []
   return {
-    replace: (start, end, text) => { edits.push({ start, end, text: text + blank(source.slice(start, end), text.length) }) },
+    replace: (start, end, text) => {
+      edits.push({ start, end, text: text + blank(source.slice(start, end), text.length) })
+    },
     insert: (at, text) => { edits.push({ start: at, end: at, text }) },
     apply () {
       let result = ''
@@ -30,5 +32,7 @@ export function createTextEdits (source: string): TextEdits {
 /** What is left of a text after its first `used` characters: its line ends, and spaces for the rest. */
 function blank (text: string, used: number): string {
   const [first = '', ...others] = text.split(/(\r\n|[\n\r\u2028\u2029])/)
-  return ' '.repeat(Math.max(0, first.length - used)) + others.map((piece, index) => index % 2 === 0 ? piece : ' '.repeat(piece.length)).join('')
+  return ' '.repeat(Math.max(0, first.length - used)) + others.map(
+    (piece, index) => index % 2 === 0 ? piece : ' '.repeat(piece.length)
+  ).join('')
 }

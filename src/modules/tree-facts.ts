@@ -54,9 +54,13 @@ export function readTree (program: Program, source: string): TreeFacts {
       case 'TaggedTemplateExpression': callees.add(node.tag.start); break
       case 'Property': if (node.shorthand) shorthands.add(node.key.start); break
       case 'ExportSpecifier': exported.add(node.local.start); break
-      case 'Program': case 'BlockStatement': case 'StaticBlock': for (const { start } of node.body) statements.add(start); break
+      case 'Program': case 'BlockStatement': case 'StaticBlock': for (
+        const { start } of node.body
+      ) statements.add(start); break
       case 'SwitchCase': for (const { start } of node.consequent) statements.add(start); break
-      case 'ImportExpression': dynamicImports.push({ start: node.start, end: node.start + 'import'.length }); break
+      case 'ImportExpression': dynamicImports.push({
+        start: node.start, end: node.start + 'import'.length
+      }); break
       case 'MetaProperty': if (node.meta.name === 'import') metas.push(node); break
       case 'UnaryExpression':
         if (node.operator === 'typeof') typeofs.set(node.argument.start, node)
@@ -73,7 +77,20 @@ export function readTree (program: Program, source: string): TreeFacts {
   }
 
   walk(program, visit)
-  return { names, callees, shorthands, exported, statements, typeofs, dynamicImports, metas, htmlComments, isAsync, hasUsing, hasLessThan }
+  return {
+    names,
+    callees,
+    shorthands,
+    exported,
+    statements,
+    typeofs,
+    dynamicImports,
+    metas,
+    htmlComments,
+    isAsync,
+    hasUsing,
+    hasLessThan
+  }
 }
 
 export interface ScopeFacts {
@@ -89,8 +106,14 @@ export function readScopes (program: Program): ScopeFacts {
   const imported = variables.filter(({ defs }) => defs.some(({ type }) => type === 'ImportBinding'))
   return {
     // A destructuring with a default writes to its target twice.
-    imported: new Map(imported.map(({ name, references }) => [name, [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]])),
-    globalArguments: (globalScope?.through ?? []).filter(({ identifier }) => identifier.name === 'arguments').map(toRange)
+    imported: new Map(
+      imported.map(({ name, references }) => [
+        name, [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]
+      ])
+    ),
+    globalArguments: (globalScope?.through ?? []).filter(
+      ({ identifier }) => identifier.name === 'arguments'
+    ).map(toRange)
   }
 }
 

@@ -16,7 +16,9 @@ import type { CatalogSource } from './catalog-source.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { createPlainFiles } from './plain-files.ts'
-import { DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf } from './module-definitions.ts'
+import {
+  DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf
+} from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 
@@ -26,7 +28,10 @@ export interface CatalogFolderOptions {
   readonly watchMode: WatchMode
   /** What catalog modules get when they import 'trivet'. */
   readonly trivet: Namespace
-  /** How long one module may take to evaluate. One that never ends must not stop later reloads. Default 30,000. */
+  /**
+   * How long one module may take to evaluate. One that never ends must not stop later reloads. Default
+   * 30,000.
+   */
   readonly moduleDeadlineMs?: number
 }
 
@@ -38,7 +43,9 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     name: root,
     load: () => loadFolder(root, compiled, options),
     // Where there is no folder to watch, loading says so, and better.
-    watch: async (onChange) => await isFolder(root) ? await watchFolder(root, options.watchMode, onChange) : async () => {}
+    watch: async (onChange) => await isFolder(root)
+      ? await watchFolder(root, options.watchMode, onChange)
+      : async () => {}
   }
 }
 
@@ -48,13 +55,23 @@ const RESOURCE_MODULE = /\.resource\.(?:m?[jt]s|[jt]sx)$/
 
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
 
-async function loadFolder (root: string, compiled: CompiledModules, options: CatalogFolderOptions): Promise<CatalogContents> {
-  if (!await isFolder(root)) throw new CatalogError([{ file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }])
+async function loadFolder (
+  root: string, compiled: CompiledModules, options: CatalogFolderOptions
+): Promise<CatalogContents> {
+  if (!await isFolder(root)) {
+    throw new CatalogError([
+      { file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }
+    ])
+  }
   const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs } = options
-  const graph = createModuleGraph({ root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs }) })
+  const graph = createModuleGraph({
+    root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs })
+  })
   const reading = new Reading(root, graph)
   const server = await reading.server()
-  const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name))))
+  const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(
+    ['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name)))
+  )
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
 
@@ -64,17 +81,29 @@ async function loadFolder (root: string, compiled: CompiledModules, options: Cat
     if (file.path.endsWith('.md')) await reading.markdownPrompt('prompts', file)
     else if (isModule(file)) await reading.module('prompts', file, ['prompt'])
   }
-  for (const file of resourceModules) await reading.module('resources', file, ['resource', 'resource-template'])
+  for (const file of resourceModules) {
+    await reading.module('resources', file, ['resource', 'resource-template'])
+  }
   compiled.forgetUnused()
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
-  const plain = await createPlainFiles(join(root, 'resources'), plainFiles, { readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes })
+  const plain = await createPlainFiles(join(root, 'resources'), plainFiles, {
+    readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes
+  })
 
   return {
     server,
     tools: reading.tools,
     prompts: reading.prompts,
-    resources: [...reading.resources, ...plain.resources.map(({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' }))],
-    templates: [...reading.templates, ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])],
+    resources: [
+      ...reading.resources,
+      ...plain.resources.map(
+        ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
+      )
+    ],
+    templates: [
+      ...reading.templates,
+      ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])
+    ],
     handles: reading.handles(),
     stamps: plain.stamps,
     problems: reading.complaints
@@ -111,7 +140,10 @@ class Reading {
     }
   }
 
-  /** Asks for all modules before the first is waited for: those that await something then do so at the same time. */
+  /**
+   * Asks for all modules before the first is waited for: those that await something then do so at the same
+   * time.
+   */
   start (files: readonly FolderFile[]): void {
     for (const { absolutePath } of files) {
       const loading = this.#graph.load(absolutePath)
@@ -121,24 +153,38 @@ class Reading {
     }
   }
 
-  async module (folder: string, { path, absolutePath }: FolderFile, allowed: readonly DefinitionKind[]): Promise<void> {
+  async module (
+    folder: string, { path, absolutePath }: FolderFile, allowed: readonly DefinitionKind[]
+  ): Promise<void> {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(({ definition }) => !isHandle(definition))
-      if (found.length === 0) this.complaints.push({ file, place: '', rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/` })
+      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
+        ({ definition }) => !isHandle(definition)
+      )
+      if (found.length === 0) {
+        this.complaints.push({
+          file,
+          place: '',
+          rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/`
+        })
+      }
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
       this.complaints.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
-  /** The handles that any module exports, wherever it lies: tools share them. Once each, under whichever name. */
+  /**
+   * The handles that any module exports, wherever it lies: tools share them. Once each, under whichever name.
+   */
   handles (): Array<Located<HandleDefinition>> {
     const found = new Map<HandleDefinition, Located<HandleDefinition>>()
     for (const { file, exports } of this.#graph.loaded()) {
       for (const { place, definition } of findDefinitions(exports)) {
-        if (isHandle(definition) && !found.has(definition)) found.set(definition, { definition, place, file: relative(this.#root, file) })
+        if (isHandle(definition) && !found.has(definition)) {
+          found.set(definition, { definition, place, file: relative(this.#root, file) })
+        }
       }
     }
     return [...found.values()]
@@ -160,11 +206,16 @@ class Reading {
     return origin === loaded ? line : `in ${relative(this.#root, origin)}${line === '' ? '' : `, ${line}`}`
   }
 
-  #add (definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[], expected: string): void {
+  #add (
+    definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[],
+    expected: string
+  ): void {
     if (isTool(definition) && allowed.includes('tool')) this.tools.push({ definition, ...at })
     else if (isPrompt(definition) && allowed.includes('prompt')) this.prompts.push({ definition, ...at })
-    else if (isResource(definition) && allowed.includes('resource')) this.resources.push({ definition, ...at })
-    else if (isTemplate(definition) && allowed.includes('resource-template')) this.templates.push({ definition, ...at })
-    else this.complaints.push({ ...at, rule: `must be made by ${expected} in this folder` })
+    else if (isResource(definition) && allowed.includes('resource')) {
+      this.resources.push({ definition, ...at })
+    } else if (isTemplate(definition) && allowed.includes('resource-template')) {
+      this.templates.push({ definition, ...at })
+    } else this.complaints.push({ ...at, rule: `must be made by ${expected} in this folder` })
   }
 }

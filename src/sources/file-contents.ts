@@ -39,15 +39,21 @@ const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NON
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 
 /** `undefined` where the file is gone, or no longer where it may be. Throws a FileTooLargeError. */
-export async function readFileContents (path: string, uri: string, options: FileReadOptions): Promise<ResourceContents | undefined> {
+export async function readFileContents (
+  path: string, uri: string, options: FileReadOptions
+): Promise<ResourceContents | undefined> {
   const bytes = await readBytes(path, options)
   if (bytes === undefined) return undefined
   const isText = isUtf8(bytes) && !bytes.includes(0)
   const mimeType = mimeTypeOf(path) ?? (isText ? 'text/plain' : 'application/octet-stream')
-  return isText ? { uri, mimeType, text: bytes.toString('utf8') } : { uri, mimeType, blob: bytes.toString('base64') }
+  return isText
+    ? { uri, mimeType, text: bytes.toString('utf8') }
+    : { uri, mimeType, blob: bytes.toString('base64') }
 }
 
-async function readBytes (path: string, { folder, root, maxBytes }: FileReadOptions): Promise<Buffer | undefined> {
+async function readBytes (
+  path: string, { folder, root, maxBytes }: FileReadOptions
+): Promise<Buffer | undefined> {
   try {
     // A link may have been put in the file's place since the folder was listed.
     const real = await realpath(path)

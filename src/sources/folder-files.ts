@@ -31,16 +31,25 @@ export async function listFiles (folder: string): Promise<FolderFile[]> {
 
   async function walk (directory: string, path: string, above: readonly string[]): Promise<void> {
     for (const { name } of await readdir(directory, { withFileTypes: true })) {
-      // Names with a leading dot: editors' swap files, version control, and the machinery of a ConfigMap mount.
+      // Names with a leading dot: editors' swap files, version control, and the machinery of a ConfigMap
+      // mount.
       if (name.startsWith('.') || name === 'node_modules') continue
       const absolutePath = join(directory, name)
       const relative = posix.join(path, name)
       const real = await realpath(absolutePath).catch(() => undefined)
       if (real === undefined || root === undefined || !isWithin(root, real)) continue
       const facts = await stat(real).catch(() => undefined)
-      if (facts?.isDirectory() === true && !above.includes(real)) await walk(absolutePath, relative, [...above, real])
+      if (facts?.isDirectory() === true && !above.includes(real)) {
+        await walk(absolutePath, relative, [...above, real])
+      }
       if (facts?.isFile() === true) {
-        files.push({ path: relative, absolutePath, size: facts.size, modified: facts.mtime, stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}` })
+        files.push({
+          path: relative,
+          absolutePath,
+          size: facts.size,
+          modified: facts.mtime,
+          stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}`
+        })
       }
     }
   }

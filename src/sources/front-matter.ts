@@ -7,10 +7,15 @@ const OPENED = /^\uFEFF?---[ \t]*\r?\n/
 
 export interface FrontMatter { readonly data: unknown, readonly body: string }
 
-/** Throws a YAMLParseError, whose message names line and column in the file, for front matter that is not YAML; a SyntaxError for one without end. */
+/**
+ * Throws a YAMLParseError, whose message names line and column in the file, for front matter that is not
+ * YAML; a SyntaxError for one without end.
+ */
 export function splitFrontMatter (text: string): FrontMatter {
   const [block, yaml = ''] = FENCED.exec(text) ?? []
-  if (block === undefined && OPENED.test(text)) throw new SyntaxError('front matter begins with --- and never ends; close it with a line ---')
+  if (block === undefined && OPENED.test(text)) {
+    throw new SyntaxError('front matter begins with --- and never ends; close it with a line ---')
+  }
   if (block === undefined) return { data: {}, body: text }
   // A line of its own in place of the fence keeps the line numbers of complaints those of the file.
   return { data: parse(`\n${yaml}`) ?? {}, body: text.slice(block.length) }

@@ -1,4 +1,5 @@
-// Keeps the catalog as its source has it: each change is loaded whole and swapped in, or complained of and left out.
+// Keeps the catalog as its source has it: each change is loaded whole and swapped in, or complained of and
+// left out.
 
 import { createCatalog, type Catalog } from '../catalog/catalog.ts'
 import { compileCatalog } from '../catalog/compile-catalog.ts'
@@ -21,7 +22,9 @@ export interface LiveCatalog {
 }
 
 /** Throws a CatalogError where the first load fails: there is nothing to keep serving then. */
-export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log: CatalogLog, options: SnapshotOptions): Promise<LiveCatalog> {
+export async function openLiveCatalog (
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: SnapshotOptions
+): Promise<LiveCatalog> {
   let dirty = false
   let loading: Promise<void> | undefined
   let closed = false
@@ -60,23 +63,40 @@ export async function openLiveCatalog (source: CatalogSource, bus: EventBus, log
       const next = await load()
       if (closed) return
       const { lists, updatedUris } = catalog.replace(next)
-      log.info({ catalog: source.name, lists, updated: updatedUris.length, durationMs: Math.round(performance.now() - started) }, 'catalog reloaded')
+      log.info(
+        {
+          catalog: source.name,
+          lists,
+          updated: updatedUris.length,
+          durationMs: Math.round(performance.now() - started)
+        },
+        'catalog reloaded'
+      )
       for (const list of lists) await publish({ type: `${list}-changed` })
       for (const uri of updatedUris) await publish({ type: 'resource-updated', uri })
     } catch (error) {
       const problems = error instanceof CatalogError ? error.problems : undefined
-      log.error({ catalog: source.name, problems, err: error }, 'catalog not reloaded: the one from before keeps serving')
+      log.error(
+        { catalog: source.name, problems, err: error },
+        'catalog not reloaded: the one from before keeps serving'
+      )
     }
   }
 
   async function publish (event: ChangeEvent): Promise<void> {
-    await bus.publish(event).catch((error: unknown) => log.error({ err: error, event }, 'change not announced'))
+    await bus.publish(event).catch(
+      (error: unknown) => log.error({ err: error, event }, 'change not announced')
+    )
   }
 
   /** Nobody is granted a scope without authentication, which is easy to overlook. */
   function warnOfUnreachable ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
     const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
-    if (scoped.length > 0) log.info({ names: scoped.map(({ key }) => key) }, 'offered only to callers with the scopes that they need')
+    if (scoped.length > 0) {
+      log.info(
+        { names: scoped.map(({ key }) => key) }, 'offered only to callers with the scopes that they need'
+      )
+    }
   }
 
   return {

@@ -42,17 +42,31 @@ export function readMarkdownPrompt (text: string, file: string): PromptDefinitio
   const known = new Set(args.map((argument) => argument.name))
   for (const { text } of turns) {
     for (const [, placeholder = ''] of text.matchAll(PLACEHOLDER)) {
-      if (!known.has(placeholder)) throw new SyntaxError(`{{${placeholder}}} is none of the arguments in the front matter`)
+      if (!known.has(placeholder)) {
+        throw new SyntaxError(`{{${placeholder}}} is none of the arguments in the front matter`)
+      }
     }
   }
   return definePrompt({
     ...settings,
     name,
-    arguments: args.map(({ complete, ...argument }) => ({ ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) }) })),
-    render: (values: { readonly [name: string]: string | undefined }): PromptMessage[] => turns.map(({ role, text }) => ({
+    arguments: args.map(
+      ({ complete, ...argument }) => ({
+        ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) })
+      })
+    ),
+    render: (values: { readonly [name: string]: string | undefined }): PromptMessage[] => turns.map(({
+      role, text
+    }) => ({
       role,
       // Replaced once: what a value holds is never read again for braces.
-      content: { type: 'text', text: text.replace(PLACEHOLDER, (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : '') }
+      content: {
+        type: 'text',
+        text: text.replace(
+          PLACEHOLDER,
+          (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : ''
+        )
+      }
     }))
   })
 }

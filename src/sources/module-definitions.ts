@@ -13,7 +13,10 @@ export interface Found<D = unknown> {
   readonly definition: D
 }
 
-/** Every definition among the exports, once under whichever name. A list of definitions counts as each of them. */
+/**
+ * Every definition among the exports, once under whichever name. A list of definitions counts as each of
+ * them.
+ */
 export function findDefinitions (namespace: Namespace): Found[] {
   const seen = new Set<unknown>()
   return findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
@@ -23,7 +26,11 @@ function findAll (namespace: Namespace): Found[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
-    return value.flatMap((one: unknown, index) => kindOf(one) === undefined ? [] : [{ place: `${name}[${index}]`, definition: one }])
+    return value.flatMap((one: unknown, index) => kindOf(one) === undefined
+      ? []
+      : [
+          { place: `${name}[${index}]`, definition: one }
+        ])
   })
 }
 
@@ -31,7 +38,9 @@ export const isTool = (value: unknown): value is ToolDefinition => kindOf(value)
 export const isPrompt = (value: unknown): value is PromptDefinition => kindOf(value) === 'prompt'
 export const isResource = (value: unknown): value is ResourceDefinition => kindOf(value) === 'resource'
 export const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
-export const isTemplate = (value: unknown): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
+export const isTemplate = (
+  value: unknown
+): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
 
 export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   tool: 'defineTool',
@@ -44,7 +53,9 @@ export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
 /** The line and column in `file` where an error arose, as far as it tells; empty otherwise. */
 export function placeOf (error: unknown, file: string): string {
   if (typeof error !== 'object' || error === null) return ''
-  if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) return `line ${String(error.loc.line)}`
+  if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) {
+    return `line ${String(error.loc.line)}`
+  }
   if ('linePos' in error && Array.isArray(error.linePos)) return `line ${String(error.linePos[0]?.line)}`
   const stack = error instanceof Error ? error.stack ?? '' : ''
   const at = stack.indexOf(`${file}:`)

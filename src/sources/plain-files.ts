@@ -1,8 +1,10 @@
-// The plain files under resources/, as resources. What may be read is what the folder listed: a URI is looked up,
-// never joined to a path, so that no spelling of it can lead anywhere else.
+// The plain files under resources/, as resources. What may be read is what the folder listed: a URI is looked
+// up, never joined to a path, so that no spelling of it can lead anywhere else.
 
 import { realpath } from 'node:fs/promises'
-import { defineResource, defineResourceTemplate, type ResourceDefinition, type ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import {
+  defineResource, defineResourceTemplate, type ResourceDefinition, type ResourceTemplateDefinition
+} from '../authoring/define-resource.ts'
 import type { ResourceContents } from '../protocol/content.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
 import { FileTooLargeError, mimeTypeOf, readFileContents } from './file-contents.ts'
@@ -22,7 +24,9 @@ export interface PlainFilesOptions {
 }
 
 /** @param folder the folder that the files' paths are relative to. */
-export async function createPlainFiles (folder: string, files: readonly FolderFile[], { readTtlMs, maxBytes }: PlainFilesOptions): Promise<PlainFiles> {
+export async function createPlainFiles (
+  folder: string, files: readonly FolderFile[], { readTtlMs, maxBytes }: PlainFilesOptions
+): Promise<PlainFiles> {
   const root = await realpath(folder).catch(() => folder)
   const byPath = new Map(files.map((file) => [file.path, file]))
   const cache = { ttlMs: readTtlMs, cacheScope: 'public' } as const
@@ -36,7 +40,9 @@ export async function createPlainFiles (folder: string, files: readonly FolderFi
   }
 
   async function readDirectory (path: string): Promise<ResourceContents[] | undefined> {
-    const within = files.filter((file) => file.path.startsWith(`${path}/`) && !file.path.slice(path.length + 1).includes('/'))
+    const within = files.filter(
+      (file) => file.path.startsWith(`${path}/`) && !file.path.slice(path.length + 1).includes('/')
+    )
     assertFits(path, within.reduce((sum, { size }) => sum + size, 0))
     const contents: ResourceContents[] = []
     // Again, by what is there now: files may have grown since they were listed.

@@ -32,7 +32,13 @@ const DEFAULT_LIST_TTL_MS = 60_000
 
 /** What serves where there is no file, or no usable one. */
 export function defaultServerSettings (root: string): ServerSettings {
-  return { info: { name: basename(root) || 'trivet', version: '0.0.0' }, instructions: undefined, listTtlMs: DEFAULT_LIST_TTL_MS, readTtlMs: 0, pageSize: undefined }
+  return {
+    info: { name: basename(root) || 'trivet', version: '0.0.0' },
+    instructions: undefined,
+    listTtlMs: DEFAULT_LIST_TTL_MS,
+    readTtlMs: 0,
+    pageSize: undefined
+  }
 }
 
 /** Throws a SyntaxError or a YAMLParseError that says what is wrong with the file. */
@@ -43,7 +49,9 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
     throw error
   })
   if (yaml === undefined) return defaults
-  const { name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize, ...info } = readSettings(parse(yaml) ?? {})
+  const {
+    name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize, ...info
+  } = readSettings(parse(yaml) ?? {})
   return {
     info: { name, version, ...info },
     instructions,

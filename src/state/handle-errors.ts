@@ -7,12 +7,16 @@ import { StoreUnavailable } from './state-store.ts'
 
 /** One answer for unknown, expired, deleted and somebody else's: the caller must not learn which. */
 export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): HandleError {
-  const advice = createdBy === undefined ? 'It may have expired.' : `It may have expired; ${createdBy} makes a new one.`
+  const advice = createdBy === undefined
+    ? 'It may have expired.'
+    : `It may have expired; ${createdBy} makes a new one.`
   return new HandleError(`There is no ${kind} ${JSON.stringify(String(id).slice(0, 64))}. ${advice}`)
 }
 
 export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError {
-  return new ToolError(`No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. Use or delete one that exists.`)
+  return new ToolError(
+    `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. Use or delete one that exists.`
+  )
 }
 
 export function tooManyWriters ({ kind }: HandleKind): ToolError {
@@ -21,5 +25,9 @@ export function tooManyWriters ({ kind }: HandleKind): ToolError {
 
 /** What to throw on, of what was caught. */
 export function toHandleFailure ({ kind }: HandleKind, error: unknown): unknown {
-  return error instanceof StoreUnavailable ? new ToolError(`The ${kind} cannot be reached at the moment. Try again in a few seconds.`, { cause: error }) : error
+  return error instanceof StoreUnavailable
+    ? new ToolError(`The ${kind} cannot be reached at the moment. Try again in a few seconds.`, {
+      cause: error
+    })
+    : error
 }

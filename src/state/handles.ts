@@ -1,4 +1,5 @@
-// The only door to the store. A record is looked up under its owner, so that no tool can forget to check who that is.
+// The only door to the store. A record is looked up under its owner, so that no tool can forget to check who
+// that is.
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
@@ -36,7 +37,9 @@ const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
 /** How often an update may find that somebody else was faster. */
 const MAX_ATTEMPTS = 64
 
-export function createHandles (store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions): HandleAccess {
+export function createHandles (
+  store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
+): HandleAccess {
   const parts = { store, maxPerOwner, now, turns: createTurns() }
   return { open: (kind, principal, signal) => new OwnHandles(parts, kind, ownerOf(principal), signal) }
 }
@@ -60,10 +63,14 @@ class OwnHandles implements Handles<unknown> {
     try {
       const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
       const value = await checkValue(this.#kind, given)
-      const lifetime: Lifetime = { idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs }) }
+      const lifetime: Lifetime = {
+        idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
+      }
       const record = await store.create(this.#keyOf(id), value, lifetime, maxPerOwner)
       if (record === 'full') throw tooManyHandles(this.#kind, maxPerOwner)
-      if (record === 'taken') throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)
+      if (record === 'taken') {
+        throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)
+      }
       return { id, value: readJson(value), expiresAt: new Date(record.expiresAt).toISOString() }
     } catch (error) {
       throw toHandleFailure(this.#kind, error)
@@ -91,7 +98,9 @@ class OwnHandles implements Handles<unknown> {
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
         const value = checked instanceof Promise ? await checked : checked
-        if (isSame(value, before) || await store.replace(key, version, value) !== undefined) return readJson(value)
+        if (isSame(value, before) || await store.replace(key, version, value) !== undefined) {
+          return readJson(value)
+        }
         await pauseBefore(attempt, this.#signal())
       }
       throw tooManyWriters(this.#kind)
@@ -114,7 +123,9 @@ class OwnHandles implements Handles<unknown> {
   #keyOf (id: string): StateKey {
     const { kind, prefix } = this.#kind
     const head = `${prefix}_`
-    if (typeof id !== 'string' || !id.startsWith(head) || !RANDOM_PART.test(id.slice(head.length))) throw unknownHandle(this.#kind, id)
+    if (typeof id !== 'string' || !id.startsWith(head) || !RANDOM_PART.test(id.slice(head.length))) {
+      throw unknownHandle(this.#kind, id)
+    }
     return { owner: this.#owner, name: `${kind}:${id}` }
   }
 

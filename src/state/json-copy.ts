@@ -7,8 +7,8 @@ const NOT_PLAIN = Symbol('not plain')
 export const MAX_DEPTH = 100
 
 /**
- * What is read of a value once it was written as JSON; shares nothing with it. `undefined` for what is no JSON value.
- * Throws what `JSON.stringify` throws.
+ * What is read of a value once it was written as JSON; shares nothing with it. `undefined` for what is no
+ * JSON value. Throws what `JSON.stringify` throws.
  */
 export function copyJson (value: unknown): unknown {
   const copy = copyPlain(value, 0)
@@ -23,7 +23,9 @@ export function cloneJson (json: unknown, depth = 0): unknown {
   const copy = { ...json }
   for (const key in copy) {
     const one = copy[key]
-    if (typeof one === 'object' && one !== null && Object.hasOwn(copy, key)) copy[key] = cloneJson(one, depth + 1)
+    if (typeof one === 'object' && one !== null && Object.hasOwn(copy, key)) {
+      copy[key] = cloneJson(one, depth + 1)
+    }
   }
   return copy
 }
@@ -38,7 +40,9 @@ function copyPlain (value: unknown, depth: number): unknown {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : NOT_PLAIN
   if (typeof value !== 'object' || depth > MAX_DEPTH || 'toJSON' in value) return NOT_PLAIN
   if (Array.isArray(value)) return copyArray(value, depth)
-  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype ? copyObject(value, depth) : NOT_PLAIN
+  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype
+    ? copyObject(value, depth)
+    : NOT_PLAIN
 }
 
 function copyArray (array: readonly unknown[], depth: number): unknown {

@@ -1,4 +1,5 @@
-// What keeps the records behind handles. It knows bytes, owners and lifetimes; what they mean is the business of handles.
+// What keeps the records behind handles. It knows bytes, owners and lifetimes; what they mean is the business
+// of handles.
 
 /** Names one record. An owner's records are a world of their own: nobody reaches them under another owner. */
 export interface StateKey {
@@ -10,13 +11,18 @@ export interface StateKey {
 
 /** How long a record is kept. */
 export interface Lifetime {
-  /** How long after its last use at least, in milliseconds. A store may keep it a hundredth longer, a minute at most. */
+  /**
+   * How long after its last use at least, in milliseconds. A store may keep it a hundredth longer, a minute
+   * at most.
+   */
   readonly idleMs: number
   /** When it ends however much it is used, in milliseconds since the epoch. */
   readonly endsAt?: number
 }
 
-/** What a record says. It never changes: not by who gives it to a store, and not by who gets it from there. */
+/**
+ * What a record says. It never changes: not by who gives it to a store, and not by who gets it from there.
+ */
 export interface StateValue {
   /** May be made when it is asked for: a store that has no use for them need not ask. */
   readonly bytes: Buffer
@@ -31,18 +37,24 @@ export interface StateRecord {
 }
 
 /**
- * Every method rejects with a StoreUnavailable where the store cannot be reached in time: then nothing was written, or
- * all of it, and never a part. What was acknowledged is kept: it survives whatever the store's medium survives.
+ * Every method rejects with a StoreUnavailable where the store cannot be reached in time: then nothing was
+ * written, or all of it, and never a part. What was acknowledged is kept: it survives whatever the store's
+ * medium survives.
  */
 export interface StateStore {
   /**
    * Makes a record, unless the owner already has one of this name (`taken`) or `limit` live ones (`full`).
    * The limit may be overstepped only by what has expired.
    */
-  create (key: StateKey, value: StateValue, lifetime: Lifetime, limit: number): Promise<StateRecord | 'taken' | 'full'>
+  create (
+    key: StateKey, value: StateValue, lifetime: Lifetime, limit: number
+  ): Promise<StateRecord | 'taken' | 'full'>
   /** A use: the record's idle lifetime begins anew. `undefined` where there is none, or no more. */
   read (key: StateKey): Promise<StateRecord | undefined>
-  /** Puts another value in place of the one with this version; a use. `undefined` where that version is not there any more. */
+  /**
+   * Puts another value in place of the one with this version; a use. `undefined` where that version is not
+   * there any more.
+   */
   replace (key: StateKey, version: string, value: StateValue): Promise<StateRecord | undefined>
   /** Whether there was one. */
   delete (key: StateKey): Promise<boolean>

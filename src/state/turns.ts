@@ -1,4 +1,5 @@
-// Those of one process who want the same thing take turns, so that they do not get in each other's way again and again.
+// Those of one process who want the same thing take turns, so that they do not get in each other's way again
+// and again.
 
 export interface Turns {
   /** Joins those who wait for what has this key. */

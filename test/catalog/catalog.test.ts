@@ -5,20 +5,43 @@ import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../src/catalog/contents.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 
-const at = <D>(...definitions: D[]): Array<Located<D>> => definitions.map((definition) => ({ definition, file: 'a.ts', place: '' }))
+const at = <D>(...definitions: D[]): Array<Located<D>> => definitions.map(
+  (definition) => ({ definition, file: 'a.ts', place: '' })
+)
 
-const server: CatalogContents['server'] = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
+const server: CatalogContents['server'] = {
+  info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined
+}
 
 async function snapshotOf (contents: Partial<CatalogContents>): Promise<Snapshot> {
-  return await compileCatalog({ server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: [], ...contents }, { pageSize: 10 })
+  return await compileCatalog(
+    {
+      server,
+      tools: [],
+      prompts: [],
+      resources: [],
+      templates: [],
+      handles: [],
+      stamps: new Map(),
+      problems: [],
+      ...contents
+    },
+    { pageSize: 10 }
+  )
 }
 
 const tool = (options: object = {}) => defineTool({ name: 'tool', run: () => 'a', ...options })
 const prompt = (options: object = {}) => definePrompt({ name: 'prompt', render: () => 'a', ...options })
-const resource = (options: object = {}) => defineResource({ uri: 'x://a', name: 'resource', read: () => 'a', ...options })
-const template = (options: object = {}) => defineResourceTemplate({ uriTemplate: 'x://t/{id}', name: 'template', read: () => 'a', ...options })
+const resource = (options: object = {}) => defineResource({
+  uri: 'x://a', name: 'resource', read: () => 'a', ...options
+})
+const template = (options: object = {}) => defineResourceTemplate({
+  uriTemplate: 'x://t/{id}', name: 'template', read: () => 'a', ...options
+})
 
-const BEFORE = { tools: at(tool()), prompts: at(prompt()), resources: at(resource()), templates: at(template()) }
+const BEFORE = {
+  tools: at(tool()), prompts: at(prompt()), resources: at(resource()), templates: at(template())
+}
 
 t.test('says which lists are others than before', async (t) => {
   const cases: ReadonlyArray<readonly [string, Partial<CatalogContents>, readonly string[]]> = [
@@ -36,8 +59,14 @@ t.test('says which lists are others than before', async (t) => {
     ['a resource', { resources: at(resource({ size: 5 })) }, ['resources']],
     ['how long a resource may be kept', { resources: at(resource({ cache: { ttlMs: 5 } })) }, []],
     ['a template', { templates: at(template({ title: 'T' })) }, ['resources']],
-    ['what a template lists', { templates: at(template({ list: () => [{ uri: 'x://t/1', name: 'one' }] })) }, ['resources']],
-    ['everything', { tools: [], prompts: [], resources: [], templates: [] }, ['tools', 'prompts', 'resources']]
+    [
+      'what a template lists', { templates: at(template({ list: () => [{ uri: 'x://t/1', name: 'one' }] })) },
+      ['resources']
+    ],
+    [
+      'everything', { tools: [], prompts: [], resources: [], templates: [] },
+      ['tools', 'prompts', 'resources']
+    ]
   ]
   for (const [what, change, lists] of cases) {
     const catalog = createCatalog(await snapshotOf(BEFORE))
@@ -64,6 +93,10 @@ t.test('moving a tool to another place in the list changes the list (108)', asyn
 t.test('says which files have other contents: not those that came, nor those that went', async (t) => {
   const stamps = (table: { readonly [uri: string]: string }) => ({ stamps: new Map(Object.entries(table)) })
   const catalog = createCatalog(await snapshotOf(stamps({ same: '1', changed: '1', gone: '1' })))
-  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), { lists: [], updatedUris: ['changed'] })
-  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '2', gone: '2' }))), { lists: [], updatedUris: ['new'] })
+  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {
+    lists: [], updatedUris: ['changed']
+  })
+  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '2', gone: '2' }))), {
+    lists: [], updatedUris: ['new']
+  })
 })

@@ -22,7 +22,9 @@ t.test('gives what matches, closest first (178)', async (t) => {
 t.test('matches in any case, in the middle of a word, and words in any order (178)', async (t) => {
   t.same(rankCompletions(genres, 'POE').values, ['poetry'])
   t.same(rankCompletions(genres, 'oetry').values, ['poetry'])
-  t.same(rankCompletions(['docs/setup/linux.md', 'docs/setup/macos.md'], 'linux setup').values, ['docs/setup/linux.md'])
+  t.same(rankCompletions(['docs/setup/linux.md', 'docs/setup/macos.md'], 'linux setup').values, [
+    'docs/setup/linux.md'
+  ])
 })
 
 t.test('gives at most a hundred values, and says that there are more (176)', async (t) => {
@@ -31,7 +33,9 @@ t.test('gives at most a hundred values, and says that there are more (176)', asy
   t.equal(total, 150)
   t.equal(hasMore, true)
   t.match(rankCompletions(numbered, 'book'), { values: { length: 100 }, total: 150, hasMore: true })
-  t.match(rankCompletions(numbered.slice(0, 40), 'book'), { values: { length: 40 }, total: 40, hasMore: false })
+  t.match(rankCompletions(numbered.slice(0, 40), 'book'), {
+    values: { length: 40 }, total: 40, hasMore: false
+  })
 })
 
 t.test('matches nothing that nobody types', async (t) => {
@@ -39,13 +43,17 @@ t.test('matches nothing that nobody types', async (t) => {
 })
 
 t.test('passes on what is counted elsewhere, and clips it (176)', async (t) => {
-  t.same(clipCompletion({ values: ['a'], total: 7, hasMore: true }), { values: ['a'], total: 7, hasMore: true })
+  t.same(clipCompletion({ values: ['a'], total: 7, hasMore: true }), {
+    values: ['a'], total: 7, hasMore: true
+  })
   t.same(clipCompletion({ values: ['a'] }), { values: ['a'], hasMore: false })
   t.match(clipCompletion({ values: numbered }), { values: { length: 100 }, hasMore: true })
 })
 
 t.test('answers with candidates alone, and at most a hundred, whatever is typed', async () => {
-  fc.assert(fc.property(fc.array(fc.string(), { maxLength: 120 }), fc.string({ unit: 'binary', maxLength: 250 }), (candidates, typed) => {
+  fc.assert(fc.property(fc.array(fc.string(), { maxLength: 120 }), fc.string({
+    unit: 'binary', maxLength: 250
+  }), (candidates, typed) => {
     const { values } = rankCompletions(candidates, typed)
     return values.length <= 100 && values.every((value) => candidates.includes(value))
   }))
@@ -58,7 +66,9 @@ t.test('ranks what a list holds, or what a function lists', async (t) => {
 })
 
 t.test('leaves alone what a function ranked by itself', async (t) => {
-  t.same(await complete((typed) => ({ values: [`${typed}!`, 'zzz'], total: 9 }), 'po', context), { values: ['po!', 'zzz'], total: 9, hasMore: false })
+  t.same(await complete((typed) => ({ values: [`${typed}!`, 'zzz'], total: 9 }), 'po', context), {
+    values: ['po!', 'zzz'], total: 9, hasMore: false
+  })
 })
 
 t.test('shows a function what was typed, and the other arguments (178)', async (t) => {
@@ -72,7 +82,10 @@ t.test('shows a function what was typed, and the other arguments (178)', async (
 
 t.test('blames a function that returns anything else', async (t) => {
   for (const json of ['null', '7', '"a"', '[1]', '{}', '{"values":[1]}']) {
-    await t.rejects(complete(() => JSON.parse(json), 'x', context), { name: 'ContractError', message: /must return a list of strings or/ }, json)
+    await t.rejects(
+      complete(() => JSON.parse(json), 'x', context),
+      { name: 'ContractError', message: /must return a list of strings or/ }, json
+    )
   }
   await t.rejects(complete(() => JSON.parse('{}').nothing, 'x', context), { name: 'ContractError' })
 })

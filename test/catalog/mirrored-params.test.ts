@@ -16,7 +16,13 @@ t.test('finds annotated properties, nested ones by their path (40)', async (t) =
     properties: {
       region: annotated('string'),
       plain: { type: 'string' },
-      target: { type: 'object', properties: { zone: annotated('integer', 'Zone'), 'x/y': { type: 'object', properties: { dry: annotated('boolean', 'Dry-Run') } } } }
+      target: {
+        type: 'object',
+        properties: {
+          zone: annotated('integer', 'Zone'),
+          'x/y': { type: 'object', properties: { dry: annotated('boolean', 'Dry-Run') } }
+        }
+      }
     }
   })
   t.same(problems, [])
@@ -28,7 +34,12 @@ t.test('finds annotated properties, nested ones by their path (40)', async (t) =
 })
 
 t.test('takes properties that are called like keywords for what they are', async (t) => {
-  const { params, problems } = find({ properties: { properties: { type: 'object', properties: { items: annotated('string') } }, enum: annotated('string', 'Enum') } })
+  const { params, problems } = find({
+    properties: {
+      properties: { type: 'object', properties: { items: annotated('string') } },
+      enum: annotated('string', 'Enum')
+    }
+  })
   t.same(problems, [])
   t.same(params.map(({ path }) => path), [['properties', 'items'], ['enum']])
   t.same(find({ properties: { 'x-mcp-header': { type: 'string' } } }), { params: [], problems: [] })
@@ -36,32 +47,51 @@ t.test('takes properties that are called like keywords for what they are', async
 
 t.test('does not read data for a schema', async (t) => {
   const data = { 'x-mcp-header': '' }
-  t.same(find({ properties: { a: { const: data, enum: [data], default: data, examples: [data] } } }), { params: [], problems: [] })
+  t.same(find({ properties: { a: { const: data, enum: [data], default: data, examples: [data] } } }), {
+    params: [], problems: []
+  })
 })
 
 t.test('refuses a name that is no HTTP token (116)', async (t) => {
   for (const name of ['', ' ', 'a b', 'a:b', 'a/b', 'a(b)', 'a\r\nb', 'é', 'a\0', 7, null, true, {}]) {
-    t.match(find({ properties: { a: annotated('string', name) } }), { params: [], problems: [/^\/properties\/a\/x-mcp-header must be an HTTP token/] }, JSON.stringify(name))
+    t.match(
+      find({ properties: { a: annotated('string', name) } }),
+      { params: [], problems: [/^\/properties\/a\/x-mcp-header must be an HTTP token/] }, JSON.stringify(name)
+    )
   }
   t.same(find({ properties: { a: annotated('string', "!#$%&'*+-.^_`|~0aZ") } }).problems, [])
 })
 
 t.test('refuses the same name twice, in whatever case (117)', async (t) => {
-  const { problems } = find({ properties: { a: annotated('string', 'Region'), b: { type: 'object', properties: { c: annotated('string', 'REGION') } } } })
-  t.match(problems, [/^\/properties\/b\/properties\/c\/x-mcp-header names the header Mcp-Param-REGION a second time/])
+  const { problems } = find({
+    properties: {
+      a: annotated('string', 'Region'),
+      b: { type: 'object', properties: { c: annotated('string', 'REGION') } }
+    }
+  })
+  t.match(problems, [
+    /^\/properties\/b\/properties\/c\/x-mcp-header names the header Mcp-Param-REGION a second time/
+  ])
 })
 
 t.test('refuses a type that is neither string nor integer nor boolean (118)', async (t) => {
   for (const type of ['number', 'array', 'object', 'null', ['string', 'null'], undefined]) {
-    t.match(find({ properties: { a: { type, 'x-mcp-header': 'A' } } }).problems, [/type string, integer or boolean/], String(type))
+    t.match(
+      find({ properties: { a: { type, 'x-mcp-header': 'A' } } }).problems,
+      [/type string, integer or boolean/], String(type)
+    )
   }
 })
 
 t.test('refuses an integer that a float cannot hold (118)', async (t) => {
   for (const bound of [{ maximum: 2 ** 53 }, { minimum: -(2 ** 53) }, { exclusiveMaximum: 1e300 }]) {
-    t.match(find({ properties: { a: { ...annotated('integer'), ...bound } } }).problems, [/within ±\(2\^53 − 1\)/])
+    t.match(find({ properties: { a: { ...annotated('integer'), ...bound } } }).problems, [
+      /within ±\(2\^53 − 1\)/
+    ])
   }
-  t.same(find({ properties: { a: { ...annotated('integer'), minimum: 0, maximum: 2 ** 53 - 1 } } }).problems, [])
+  t.same(
+    find({ properties: { a: { ...annotated('integer'), minimum: 0, maximum: 2 ** 53 - 1 } } }).problems, []
+  )
 })
 
 const elsewhere: ReadonlyArray<readonly [place: string, schema: JsonSchema]> = [
@@ -85,7 +115,12 @@ for (const [place, schema] of elsewhere) {
 }
 
 const params = find({
-  properties: { region: annotated('string'), count: annotated('integer', 'Count'), dry: annotated('boolean', 'Dry'), to: { properties: { zone: annotated('string', 'Zone') } } }
+  properties: {
+    region: annotated('string'),
+    count: annotated('integer', 'Count'),
+    dry: annotated('boolean', 'Dry'),
+    to: { properties: { zone: annotated('string', 'Zone') } }
+  }
 }).params
 
 t.test('reads the values at the very path (37, 40)', async (t) => {
@@ -98,7 +133,12 @@ t.test('reads the values at the very path (37, 40)', async (t) => {
 })
 
 t.test('expects no header where the argument is null or absent (38)', async (t) => {
-  for (const args of [undefined, null, {}, { region: null, to: null }, { region: {}, to: 'x' }, { to: ['zone'] }, 'region', Object.create({ region: 'inherited' })]) {
-    t.same(mirroredFields(params, args).map(({ value }) => value), [undefined, undefined, undefined, undefined])
+  for (const args of [
+    undefined, null, {}, { region: null, to: null }, { region: {}, to: 'x' }, { to: ['zone'] }, 'region',
+    Object.create({ region: 'inherited' })
+  ]) {
+    t.same(mirroredFields(params, args).map(({ value }) => value), [
+      undefined, undefined, undefined, undefined
+    ])
   }
 })

@@ -15,7 +15,13 @@ function pagesOf (list: readonly CompiledPrimitive[], pageSize: number): Pages {
   return createPages(list, { member: 'tools', pageSize, cache: { ttlMs: 5, cacheScope: 'private' }, writer })
 }
 
-interface Page { readonly tools: ReadonlyArray<{ readonly name: string }>, readonly nextCursor?: string, readonly ttlMs: number, readonly cacheScope: string, readonly resultType: string }
+interface Page {
+  readonly tools: ReadonlyArray<{ readonly name: string }>
+  readonly nextCursor?: string
+  readonly ttlMs: number
+  readonly cacheScope: string
+  readonly resultType: string
+}
 
 function read (pages: Pages, cursor?: string): Page {
   return JSON.parse(String(pages.page(cursor)))
@@ -25,7 +31,9 @@ function read (pages: Pages, cursor?: string): Page {
 function follow (pages: Pages): Page[] {
   const first = read(pages)
   const all = [first]
-  for (let next = first.nextCursor; next !== undefined; next = all.at(-1)?.nextCursor) all.push(read(pages, next))
+  for (let next = first.nextCursor; next !== undefined; next = all.at(-1)?.nextCursor) {
+    all.push(read(pages, next))
+  }
   return all
 }
 
@@ -42,12 +50,17 @@ t.test('is one page without a cursor where everything fits (180)', async (t) => 
 
 t.test('cuts a longer list, each page but the last naming the next (180)', async (t) => {
   t.same(follow(pagesOf(offered('a', 'b', 'c', 'd', 'e'), 2)).map(namesOf), [['a', 'b'], ['c', 'd'], ['e']])
-  t.same(follow(pagesOf(offered('a', 'b', 'c', 'd'), 2)).map(namesOf), [['a', 'b'], ['c', 'd']], 'no empty page at the end')
+  t.same(
+    follow(pagesOf(offered('a', 'b', 'c', 'd'), 2)).map(namesOf), [['a', 'b'], ['c', 'd']],
+    'no empty page at the end'
+  )
   t.same(follow(pagesOf(offered('a', 'b'), 1)).map(namesOf), [['a'], ['b']])
 })
 
 t.test('carries the same cache fields on every page (186, 188)', async (t) => {
-  for (const page of follow(pagesOf(offered('a', 'b', 'c', 'd', 'e'), 2))) t.match(page, { resultType: 'complete', ttlMs: 5, cacheScope: 'private' })
+  for (const page of follow(pagesOf(offered('a', 'b', 'c', 'd', 'e'), 2))) {
+    t.match(page, { resultType: 'complete', ttlMs: 5, cacheScope: 'private' })
+  }
 })
 
 t.test('answers a cursor of another replica, or of before a reload, alike (185)', async (t) => {
@@ -58,8 +71,12 @@ t.test('answers a cursor of another replica, or of before a reload, alike (185)'
 
 t.test('skips nothing and repeats nothing where the list changes between two pages (181)', async (t) => {
   const { nextCursor } = read(pagesOf(offered('b', 'd', 'f', 'h'), 2))
-  t.same(namesOf(read(pagesOf(offered('a', 'b', 'c', 'd', 'f', 'h'), 2), nextCursor)), ['f', 'h'], 'added before')
-  t.same(namesOf(read(pagesOf(offered('b', 'f', 'h'), 2), nextCursor)), ['f', 'h'], 'the last one seen removed')
+  t.same(
+    namesOf(read(pagesOf(offered('a', 'b', 'c', 'd', 'f', 'h'), 2), nextCursor)), ['f', 'h'], 'added before'
+  )
+  t.same(
+    namesOf(read(pagesOf(offered('b', 'f', 'h'), 2), nextCursor)), ['f', 'h'], 'the last one seen removed'
+  )
   t.same(namesOf(read(pagesOf(offered('b', 'd', 'e', 'f', 'h'), 2), nextCursor)), ['e', 'f'], 'added after')
   t.same(follow(pagesOf(offered('b', 'd'), 2)).length, 1)
   t.same(read(pagesOf(offered('b', 'd'), 2), nextCursor).tools, [], 'the rest removed')
@@ -67,7 +84,10 @@ t.test('skips nothing and repeats nothing where the list changes between two pag
 
 t.test('knows a string that is no cursor (182)', async (t) => {
   const pages = pagesOf(offered('a', 'b', 'c'), 1)
-  for (const cursor of ['', 'x', '0', 'AAAA', '????', 'null', '日本', Buffer.from('x a').toString('base64url'), `${toCursor({ order: 0, key: 'a' })}=`]) {
+  for (const cursor of [
+    '', 'x', '0', 'AAAA', '????', 'null', '日本', Buffer.from('x a').toString('base64url'),
+    `${toCursor({ order: 0, key: 'a' })}=`
+  ]) {
     t.equal(pages.page(cursor), undefined, cursor)
   }
 })
@@ -87,7 +107,9 @@ t.test('reads back every cursor that it made', async () => {
 
 t.test('reads any string as a place or as none, and never fails', async () => {
   const encoded = fc.string().map((text) => Buffer.from(text).toString('base64url'))
-  const almost = fc.tuple(fc.string(), fc.string()).map(([order, key]) => Buffer.from(`${order} ${key}`).toString('base64url'))
+  const almost = fc.tuple(fc.string(), fc.string()).map(
+    ([order, key]) => Buffer.from(`${order} ${key}`).toString('base64url')
+  )
   fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), encoded, almost), (cursor) => {
     const place = readCursor(cursor)
     return place === undefined || toCursor(place) === cursor
@@ -96,8 +118,12 @@ t.test('reads any string as a place or as none, and never fails', async () => {
 
 t.test('gives every entry once and in order, however the list is cut (180)', async () => {
   const entry = fc.record({ key: fc.string({ minLength: 1 }), order: fc.constantFrom(-1, 0, 0.5, 2, 1e21) })
-  fc.assert(fc.property(fc.uniqueArray(entry, { selector: ({ key }) => key, maxLength: 20 }), fc.integer({ min: 1, max: 8 }), (entries, pageSize) => {
-    const list = entries.map(({ key, order }) => ({ key, order, scopes: [], json: JSON.stringify({ name: key }) })).sort(compareListOrder)
+  fc.assert(fc.property(fc.uniqueArray(entry, { selector: ({ key }) => key, maxLength: 20 }), fc.integer({
+    min: 1, max: 8
+  }), (entries, pageSize) => {
+    const list = entries.map(
+      ({ key, order }) => ({ key, order, scopes: [], json: JSON.stringify({ name: key }) })
+    ).sort(compareListOrder)
     const pages = follow(pagesOf(list, pageSize))
     const sizes = pages.map(({ tools }) => tools.length)
     return JSON.stringify(pages.flatMap(namesOf)) === JSON.stringify(list.map(({ key }) => key)) &&

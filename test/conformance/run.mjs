@@ -1,4 +1,5 @@
-// `npm run conformance`: the built service, over the fixture catalog, against the official suite, once for each revision.
+// `npm run conformance`: the built service, over the fixture catalog, against the official suite, once for
+// each revision.
 
 import { rmSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises'
@@ -14,7 +15,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const CATALOG = fileURLToPath(new URL('./catalog', import.meta.url))
 const EXCEPTIONS = new URL('./exceptions.json', import.meta.url)
 
-/** Runs the suite over a copy of the catalog, because tools of the fixture change the folder that they are in. */
+/**
+ * Runs the suite over a copy of the catalog, because tools of the fixture change the folder that they are in.
+ */
 async function runOne (run, exceptions, folder) {
   const catalog = join(folder, 'catalog')
   const resultsFolder = join(folder, 'results')
@@ -27,18 +30,25 @@ async function runOne (run, exceptions, folder) {
   } finally {
     await service.stop()
   }
-  return { verdicts: judge(run, await readScenarios(run), await readResults(resultsFolder), exceptions), output: service.output() }
+  return {
+    verdicts: judge(run, await readScenarios(run), await readResults(resultsFolder), exceptions),
+    output: service.output()
+  }
 }
 
 /** One that breaks off has failed, and the others are still run. */
 async function runAll (folder) {
   const exceptions = JSON.parse(await readFile(EXCEPTIONS, 'utf8'))
-  const verdicts = Object.keys(exceptions).filter((revision) => RUNS.every((run) => run.revision !== revision))
+  const verdicts = Object.keys(exceptions).filter(
+    (revision) => RUNS.every((run) => run.revision !== revision)
+  )
     .map((revision) => failedRun(`exceptions.json has a section for ${revision}, which is not run`))
   report(verdicts, '')
   for (const run of RUNS) {
     console.log(`\n${run.revision}`)
-    const done = await runOne(run, exceptions[run.revision] ?? { failures: {}, warnings: {} }, join(folder, run.revision)).catch((error) => {
+    const done = await runOne(
+      run, exceptions[run.revision] ?? { failures: {}, warnings: {} }, join(folder, run.revision)
+    ).catch((error) => {
       console.error(error)
       return { verdicts: [failedRun(`broke off: ${error.message}`)], output: '' }
     })
@@ -55,7 +65,9 @@ function report (verdicts, serviceOutput) {
     for (const complaint of complaints) console.log(`                    ${complaint}`)
     for (const warning of warnings) console.log(`                    expected warning: ${warning}`)
   }
-  if (count(verdicts, 'fail') > 0 && serviceOutput !== '') console.log(`\nThe service printed:\n${serviceOutput}`)
+  if (count(verdicts, 'fail') > 0 && serviceOutput !== '') {
+    console.log(`\nThe service printed:\n${serviceOutput}`)
+  }
 }
 
 function count (verdicts, wanted) {
@@ -70,7 +82,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 try {
   const verdicts = await runAll(folder)
   const warnings = verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0)
-  console.log(`\nexpected failures: ${count(verdicts, 'expected failure')}, expected warnings: ${warnings}, see test/conformance/exceptions.json`)
+  console.log(
+    `\nexpected failures: ${count(verdicts, 'expected failure')}, expected warnings: ${warnings}, see test/conformance/exceptions.json`
+  )
   console.log(`conformance: ${count(verdicts, 'pass')} passed, ${count(verdicts, 'fail')} failed`)
   process.exitCode = count(verdicts, 'fail') === 0 ? 0 : 1
 } catch (error) {

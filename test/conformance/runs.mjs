@@ -1,4 +1,5 @@
-// What is run of the official suite: one run for each revision that the suite knows. Each gets a service of its own.
+// What is run of the official suite: one run for each revision that the suite knows. Each gets a service of
+// its own.
 
 /**
  * @typedef {object} Run
@@ -22,6 +23,11 @@ export const RUNS = [
     minScenarios: 30,
     neverExcepted: ['server-session-lifecycle', 'server-sse-polling', 'json-schema-2020-12']
   },
-  { revision: '2025-06-18', isScored: false, minScenarios: 27, neverExcepted: ['server-initialize', 'server-session-lifecycle'] },
+  {
+    revision: '2025-06-18',
+    isScored: false,
+    minScenarios: 27,
+    neverExcepted: ['server-initialize', 'server-session-lifecycle']
+  },
   { revision: '2025-03-26', isScored: false, minScenarios: 1, neverExcepted: ['server-session-lifecycle'] }
 ]

@@ -9,14 +9,17 @@ const START_TIMEOUT_MS = 20_000
 const STOP_TIMEOUT_MS = 15_000
 
 /**
- * Starts the service over a catalog folder, on a free port of the loopback interface, and waits until it listens.
+ * Starts the service over a catalog folder, on a free port of the loopback interface, and waits until it
+ * listens.
  *
  * @param {string} main path of the built main.js
  * @param {string} catalog path of the catalog folder
  * @returns {Promise<{ url: string, output: () => string, stop: () => Promise<void> }>}
  */
 export async function startService (main, catalog) {
-  const child = spawn(process.execPath, [main], { env: environment(catalog), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [main], {
+    env: environment(catalog), stdio: ['ignore', 'pipe', 'pipe']
+  })
   const killNow = () => child.kill('SIGKILL')
   process.once('exit', killNow)
 

@@ -18,7 +18,8 @@ const NODE_PACKAGE = `node-${process.platform}-${process.arch}@24.21.0`
 
 /**
  * One check of a scenario, as the suite writes it.
- * @typedef {{ id: string, status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'INFO' | 'SKIPPED', description: string, errorMessage?: string, details?: object }} Check
+ * @typedef {{ id: string, status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'INFO' | 'SKIPPED', description:
+ *   string, errorMessage?: string, details?: object }} Check
  */
 
 /**
@@ -34,12 +35,16 @@ export async function readScenarios ({ revision, isScored }) {
 /** The scored ones, then the others. */
 async function readRequirements (revision) {
   const requirements = parse(await readFile(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'))
-  const unscored = requirements.not_scored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario)
+  const unscored = requirements.not_scored.filter(({ leg }) => leg === 'server').map(
+    ({ scenario }) => scenario
+  )
   return [...requirements.server, ...unscored]
 }
 
 async function listScenarios (revision) {
-  const { stdout } = await promisify(execFile)(await suiteNode(), [PROGRAM, 'list', '--server', '--spec-version', revision])
+  const { stdout } = await promisify(execFile)(await suiteNode(), [
+    PROGRAM, 'list', '--server', '--spec-version', revision
+  ])
   return [...stdout.matchAll(/^ +- (\S+)/gm)].map(([, scenario]) => scenario)
 }
 
@@ -61,21 +66,27 @@ export async function runSuite ({ revision, isScored }, url, folder) {
   process.once('exit', killNow)
   const [code, signal] = await once(suite, 'exit')
   process.off('exit', killNow)
-  if (signal !== null) throw new Error(`The suite was ended by ${signal}; it may take ${SUITE_TIMEOUT_MS} ms.`)
+  if (signal !== null) {
+    throw new Error(`The suite was ended by ${signal}; it may take ${SUITE_TIMEOUT_MS} ms.`)
+  }
   if (code > 1) throw new Error(`The suite ended with exit code ${code}.`)
 }
 
-/** The suite needs a newer Node than the service does. Where this one is too old, npm has one in a package. */
+/**
+ * The suite needs a newer Node than the service does. Where this one is too old, npm has one in a package.
+ */
 async function suiteNode () {
   if (Number.parseInt(process.versions.node) >= SUITE_MIN_NODE) return process.execPath
-  const args = ['exec', '--yes', '--loglevel=error', `--package=${NODE_PACKAGE}`, '--', 'node', '-p', 'process.execPath']
+  const args = [
+    'exec', '--yes', '--loglevel=error', `--package=${NODE_PACKAGE}`, '--', 'node', '-p', 'process.execPath'
+  ]
   const { stdout } = await promisify(execFile)('npm', args)
   return stdout.trim()
 }
 
 /**
- * The checks of each scenario that was begun, from the files `server-<scenario>-<time>/checks.json` that the suite
- * leaves. `undefined` for a scenario that broke off: its folder is there without the file.
+ * The checks of each scenario that was begun, from the files `server-<scenario>-<time>/checks.json` that the
+ * suite leaves. `undefined` for a scenario that broke off: its folder is there without the file.
  *
  * @param {string} folder
  * @returns {Promise<Map<string, Check[] | undefined>>}

@@ -29,13 +29,17 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     stop()
   }
 
-  const told = (heard: readonly ChangeEvent[]) => heard.filter((event) => event.type !== 'resource-updated' || event.uri !== 'test://settled')
+  const told = (heard: readonly ChangeEvent[]) => heard.filter(
+    (event) => event.type !== 'resource-updated' || event.uri !== 'test://settled'
+  )
 
   t.test('every listener hears every event once, in the order of publication', async (t) => {
     const bus = await open(t)
     const listeners = Array.from({ length: 3 }, () => listen(bus))
     const events: ChangeEvent[] = [
-      { type: 'tools-changed' }, { type: 'prompts-changed' }, { type: 'resources-changed' }, updated('a://1'), updated('a://1'), updated('a://2')
+      { type: 'tools-changed' }, { type: 'prompts-changed' }, {
+        type: 'resources-changed'
+      }, updated('a://1'), updated('a://1'), updated('a://2')
     ]
     for (const event of events) await bus.publish(event)
     await settle(bus)
@@ -89,7 +93,9 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     stop()
     await bus.publish({ type: 'prompts-changed' })
     await settle(bus)
-    for (const { heard } of [before, after]) t.strictSame(told(heard), [{ type: 'tools-changed' }, { type: 'prompts-changed' }])
+    for (const { heard } of [before, after]) {
+      t.strictSame(told(heard), [{ type: 'tools-changed' }, { type: 'prompts-changed' }])
+    }
   })
 
   t.test('a listener may leave, and another come, while an event is being delivered', async (t) => {

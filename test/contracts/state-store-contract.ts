@@ -1,7 +1,9 @@
 // What every state store must do, whatever keeps its records. A new one is done when this passes.
 
 import type { Test } from 'tap'
-import { StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore } from '../../src/state/state-store.ts'
+import {
+  StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore
+} from '../../src/state/state-store.ts'
 import { within } from '../helpers/deadline.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
 
@@ -17,27 +19,38 @@ export interface OpenStore {
 }
 
 export interface StateStoreContractOptions {
-  /** What lifetimes are counted in: anything where the clock is injected, long enough for a few operations where time is waited for. */
+  /**
+   * What lifetimes are counted in: anything where the clock is injected, long enough for a few operations
+   * where time is waited for.
+   */
   readonly unitMs?: number
   /** By how much a time may be off: nothing where the clock is injected. */
   readonly toleranceMs?: number
 }
 
 /** @param open makes a store with nothing in it, and closes it when the test ends. */
-export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>, { unitMs = 60_000, toleranceMs = 0 }: StateStoreContractOptions = {}): void {
+export function checkStateStore (
+  t: Test, open: (t: Test) => Promise<OpenStore>,
+  { unitMs = 60_000, toleranceMs = 0 }: StateStoreContractOptions = {}
+): void {
   const KEY: StateKey = { owner: 'owner-1', name: 'bsk_1.a:b' }
   const IDLE: Lifetime = { idleMs: 10 * unitMs }
   const LIMIT = 1000
   const named = (name: string, owner = KEY.owner): StateKey => ({ owner, name })
 
-  async function create (store: StateStore, key: StateKey, value = 'first', lifetime = IDLE): Promise<StateRecord> {
+  async function create (
+    store: StateStore, key: StateKey, value = 'first', lifetime = IDLE
+  ): Promise<StateRecord> {
     const made = await store.create(key, toValue(value), lifetime, LIMIT)
     if (typeof made === 'string') throw new Error(`expected a record, got ${made}`)
     return made
   }
 
   function isAbout (t: Test, actual: number | undefined, expected: number, what: string): void {
-    t.ok(actual !== undefined && Math.abs(actual - expected) <= toleranceMs, `${what}: expected ${expected}, got ${actual}`)
+    t.ok(
+      actual !== undefined && Math.abs(actual - expected) <= toleranceMs,
+      `${what}: expected ${expected}, got ${actual}`
+    )
   }
 
   t.test('what is created can be read, replaced and deleted', async (t) => {
@@ -80,7 +93,9 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
 
   t.test('an owner has room for so many records and no more', async (t) => {
     const { store } = await open(t)
-    const add = async (name: string, owner?: string) => await store.create(named(name, owner), toValue(name), IDLE, 2)
+    const add = async (name: string, owner?: string) => await store.create(
+      named(name, owner), toValue(name), IDLE, 2
+    )
     t.equal(await store.create(KEY, toValue(''), IDLE, 0), 'full')
     await add('a')
     await add('b')
@@ -113,7 +128,11 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
 
   t.test('a limit holds against creations at the same time', async (t) => {
     const { store } = await open(t)
-    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(named(`n${index}`), toValue('x'), IDLE, 10)))
+    const made = await Promise.all(
+      Array.from(
+        { length: 50 }, async (_, index) => await store.create(named(`n${index}`), toValue('x'), IDLE, 10)
+      )
+    )
     t.equal(made.filter((result) => result === 'full').length, 40)
   })
 
@@ -121,7 +140,10 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const { store } = await open(t)
     const made = await create(store, KEY)
     // Neither the other's name nor one that begins like it, nor a name that reads like both.
-    for (const other of [named(KEY.name, 'owner-2'), named(KEY.name, 'owner-'), named(KEY.name, 'owner-11'), named(`1${KEY.name}`, 'owner-')]) {
+    for (const other of [
+      named(KEY.name, 'owner-2'), named(KEY.name, 'owner-'), named(KEY.name, 'owner-11'),
+      named(`1${KEY.name}`, 'owner-')
+    ]) {
       t.equal(await store.read(other), undefined)
       t.equal(await store.replace(other, made.version, toValue('theirs')), undefined)
       t.equal(await store.delete(other), false)
@@ -147,7 +169,10 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const anew = await create(store, KEY, 'anew')
     for (const { version } of [made, replaced ?? made]) {
       t.not(anew.version, version)
-      t.equal(await store.replace(KEY, version, toValue('late')), undefined, 'not even where another record has the name')
+      t.equal(
+        await store.replace(KEY, version, toValue('late')), undefined,
+        'not even where another record has the name'
+      )
     }
     t.equal(textOf(await store.read(KEY)), 'anew')
   })
@@ -160,7 +185,10 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const read = await store.read(KEY)
     isAbout(t, read?.expiresAt, now() + IDLE.idleMs, 'read')
     await advance(6 * unitMs)
-    isAbout(t, (await store.replace(KEY, made.version, toValue('second')))?.expiresAt, now() + IDLE.idleMs, 'replaced')
+    isAbout(
+      t, (await store.replace(KEY, made.version, toValue('second')))?.expiresAt, now() + IDLE.idleMs,
+      'replaced'
+    )
     await advance(6 * unitMs)
     t.equal(textOf(await store.read(KEY)), 'second')
     await advance(11 * unitMs)
@@ -186,7 +214,10 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     isAbout(t, (await store.read(KEY))?.expiresAt, endsAt, 'read')
     const replaced = await store.replace(KEY, made.version, toValue('second'))
     isAbout(t, replaced?.expiresAt, endsAt, 'replaced')
-    isAbout(t, (await create(store, named('late'), 'first', { ...IDLE, endsAt })).expiresAt, endsAt, 'created when the end is near')
+    isAbout(
+      t, (await create(store, named('late'), 'first', { ...IDLE, endsAt })).expiresAt, endsAt,
+      'created when the end is near'
+    )
     await advance(7 * unitMs)
     for (const key of [KEY, named('late')]) t.equal(await store.read(key), undefined)
     t.equal(await store.replace(KEY, replaced?.version ?? '', toValue('third')), undefined)
@@ -196,7 +227,9 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     const { store, advance } = await open(t)
     const short: Lifetime = { idleMs: 2 * unitMs }
     const versions = new Map<string, string>()
-    for (const name of ['read', 'replaced', 'deleted', 'created']) versions.set(name, (await create(store, named(name), 'old', short)).version)
+    for (const name of ['read', 'replaced', 'deleted', 'created']) {
+      versions.set(name, (await create(store, named(name), 'old', short)).version)
+    }
     await advance(3 * unitMs)
     t.equal(await store.read(named('read')), undefined)
     t.equal(await store.replace(named('replaced'), versions.get('replaced') ?? '', toValue('new')), undefined)
@@ -216,7 +249,11 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
       for (;;) {
         const record = await store.read(KEY)
         if (record === undefined) throw new Error('the record is gone')
-        if (await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined) return
+        if (
+          await store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1))) !== undefined
+        ) {
+          return
+        }
       }
     }))
     t.equal(textOf(await store.read(KEY)), '64')
@@ -224,7 +261,11 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
 
   t.test('of 50 creations of one name at the same time, one comes through', async (t) => {
     const { store } = await open(t)
-    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => await store.create(KEY, toValue(String(index)), IDLE, LIMIT)))
+    const made = await Promise.all(
+      Array.from(
+        { length: 50 }, async (_, index) => await store.create(KEY, toValue(String(index)), IDLE, LIMIT)
+      )
+    )
     const won = made.filter((result) => typeof result === 'object')
     t.equal(won.length, 1)
     t.equal(made.filter((result) => result === 'taken').length, 49)
@@ -234,7 +275,10 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
   t.test('a value is any bytes, few or many, and a name may be long', async (t) => {
     const { store } = await open(t)
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
-    const values = [every, Buffer.alloc(0), Buffer.alloc(1024 * 1024, every), Buffer.alloc(40_000, 'a'), Buffer.from('\r\n$-1\r\n')]
+    const values = [
+      every, Buffer.alloc(0), Buffer.alloc(1024 * 1024, every), Buffer.alloc(40_000, 'a'),
+      Buffer.from('\r\n$-1\r\n')
+    ]
     for (const [index, value] of values.entries()) {
       const key = named(`${'n'.repeat(1000)}${index}`, 'o'.repeat(64))
       const made = await store.create(key, toValue(value), IDLE, LIMIT)
@@ -259,7 +303,8 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     t.same([textOf(made), textOf(read), textOf(replaced)], ['first', 'first', 'other'])
   })
 
-  t.test('closing while it is busy loses nothing that was acknowledged, and afterwards nothing is done', async (t) => {
+  t.test('closing while it is busy loses nothing that was acknowledged, and afterwards nothing is ' +
+    'done', async (t) => {
     const { store, reopen } = await open(t)
     await create(store, KEY)
     const names = Array.from({ length: 200 }, (_, index) => `n${index}`)
@@ -268,14 +313,26 @@ export function checkStateStore (t: Test, open: (t: Test) => Promise<OpenStore>,
     await within(Promise.all([store.close(), store.close()]), 'the store to close')
     await within(store.close(), 'closing again')
     const settled = await within(Promise.allSettled([...pending, reading]), 'every pending call')
-    for (const result of settled) if (result.status === 'rejected') t.ok(result.reason instanceof StoreUnavailable, String(result.reason))
+    for (const result of settled) {
+      if (result.status === 'rejected') t.ok(result.reason instanceof StoreUnavailable, String(result.reason))
+    }
     for (const refused of [
-      store.create(named('late'), toValue('late'), IDLE, LIMIT), store.read(KEY), store.replace(KEY, '1', toValue('late')), store.delete(KEY), store.check()
-    ] satisfies Array<Promise<unknown>>) await t.rejects(Promise.resolve<unknown>(refused), { name: 'StoreUnavailable' })
+      store.create(named('late'), toValue('late'), IDLE, LIMIT), store.read(KEY), store.replace(
+        KEY, '1', toValue('late')
+      ), store.delete(KEY), store.check()
+    ] satisfies Array<Promise<unknown>>) {
+      await t.rejects(Promise.resolve<unknown>(refused), {
+        name: 'StoreUnavailable'
+      })
+    }
     if (reopen === undefined) return
     const next = await reopen()
     const kept = await Promise.all(names.map(async (name) => textOf(await next.read(named(name))) === name))
-    for (const [index, result] of settled.entries()) if (result.status === 'fulfilled' && kept[index] === false) t.fail(`${names[index]} was acknowledged and is gone`)
+    for (const [index, result] of settled.entries()) {
+      if (result.status === 'fulfilled' && kept[index] === false) {
+        t.fail(`${names[index]} was acknowledged and is gone`)
+      }
+    }
     t.equal(await next.read(named('late')), undefined)
     await next.close()
   })

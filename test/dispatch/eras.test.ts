@@ -44,13 +44,21 @@ const FILES = {
     })`
 }
 
-const call = (name: string, args: object = {}) => ({ method: 'tools/call', params: { name, arguments: args } })
-const prompt = (name: string, args: object = { tone: 'dry' }) => ({ method: 'prompts/get', params: { name, arguments: args } })
+const call = (name: string, args: object = {}) => ({
+  method: 'tools/call', params: { name, arguments: args }
+})
+const prompt = (name: string, args: object = { tone: 'dry' }) => ({
+  method: 'prompts/get', params: { name, arguments: args }
+})
 const read = (uri: string) => ({ method: 'resources/read', params: { uri } })
-const complete = (name: string) => ({ method: 'completion/complete', params: { ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name, value: '' } } })
+const complete = (name: string) => ({
+  method: 'completion/complete',
+  params: { ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name, value: '' } }
+})
 
 /** Said once, because these services have no secret. */
-const EPHEMERAL = 'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
+const EPHEMERAL =
+  'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
 
 interface Scenario {
   readonly claim: string
@@ -70,11 +78,36 @@ const failed = (err: string) => ({ level: 50, msg: 'request failed', err })
 
 const SCENARIOS: readonly Scenario[] = [
   { claim: 'a list', request: { method: 'tools/list' }, answer: { result: { tools: [{ name: 'breaks' }] } } },
-  { claim: 'a cursor that is none', request: { method: 'tools/list', params: { cursor: '?' } }, answer: error(/cursor/), code: both(-32602) },
-  { claim: 'a call', request: call('echo', { text: 'a' }), answer: { result: { content: [{ text: 'a' }] } }, name: 'echo' },
-  { claim: 'a call that waits', request: call('waits'), answer: { result: { content: [{ text: 'done' }] } }, name: 'waits' },
-  { claim: 'arguments that do not fit', request: call('echo'), answer: { result: { isError: true } }, name: 'echo' },
-  { claim: 'a tool error', request: call('refuses'), answer: { result: { isError: true, content: [{ text: 'No such book.' }] } }, name: 'refuses' },
+  {
+    claim: 'a cursor that is none',
+    request: { method: 'tools/list', params: { cursor: '?' } },
+    answer: error(/cursor/),
+    code: both(-32602)
+  },
+  {
+    claim: 'a call',
+    request: call('echo', { text: 'a' }),
+    answer: { result: { content: [{ text: 'a' }] } },
+    name: 'echo'
+  },
+  {
+    claim: 'a call that waits',
+    request: call('waits'),
+    answer: { result: { content: [{ text: 'done' }] } },
+    name: 'waits'
+  },
+  {
+    claim: 'arguments that do not fit',
+    request: call('echo'),
+    answer: { result: { isError: true } },
+    name: 'echo'
+  },
+  {
+    claim: 'a tool error',
+    request: call('refuses'),
+    answer: { result: { isError: true, content: [{ text: 'No such book.' }] } },
+    name: 'refuses'
+  },
   {
     claim: 'a tool error with a cause',
     request: call('refuses_later'),
@@ -82,8 +115,22 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'refuses_later',
     said: { level: 40, msg: 'tool error', err: 'the cause' }
   },
-  { claim: 'a tool that breaks', request: call('breaks'), answer: error('Internal error'), code: both(-32603), name: 'breaks', said: failed('secret of a tool') },
-  { claim: 'a tool that breaks later', request: call('breaks_later'), answer: error('Internal error'), code: both(-32603), name: 'breaks_later', said: failed('secret of a tool') },
+  {
+    claim: 'a tool that breaks',
+    request: call('breaks'),
+    answer: error('Internal error'),
+    code: both(-32603),
+    name: 'breaks',
+    said: failed('secret of a tool')
+  },
+  {
+    claim: 'a tool that breaks later',
+    request: call('breaks_later'),
+    answer: error('Internal error'),
+    code: both(-32603),
+    name: 'breaks_later',
+    said: failed('secret of a tool')
+  },
   {
     claim: 'a result that breaks its promise',
     request: call('returns_wrong'),
@@ -92,36 +139,124 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'returns_wrong',
     said: failed('the structured content does not match outputSchema')
   },
-  { claim: 'a tool that takes too long', request: call('takes_too_long'), answer: { result: { isError: true, content: [{ text: /within 30 ms/ }] } }, name: 'takes_too_long' },
+  {
+    claim: 'a tool that takes too long',
+    request: call('takes_too_long'),
+    answer: { result: { isError: true, content: [{ text: /within 30 ms/ }] } },
+    name: 'takes_too_long'
+  },
   { claim: 'a tool that there is not', request: call('none'), answer: error(/none/), code: both(-32602) },
-  { claim: 'params that do not fit', request: { method: 'tools/call', params: {} }, answer: error(/name/), code: both(-32602) },
-  { claim: 'a method that there is not', request: { method: 'no/method' }, answer: error(/no\/method/), code: both(-32601) },
-  { claim: 'a prompt', request: prompt('greets'), answer: { result: { messages: [{ content: { text: 'Hello, dry' } }] } }, name: 'greets' },
-  { claim: 'a prompt without its argument', request: prompt('greets', {}), answer: error(/tone/), code: both(-32602), name: 'greets' },
-  { claim: 'a prompt that refuses', request: prompt('refuses'), answer: error('Not today.'), code: both(422), name: 'refuses' },
-  { claim: 'a prompt that breaks', request: prompt('breaks'), answer: error('Internal error'), code: both(-32603), name: 'breaks', said: failed('secret of a prompt') },
-  { claim: 'a resource', request: read('book://one'), answer: { result: { contents: [{ text: 'A book.' }] } }, name: 'book://{id}' },
-  { claim: 'a resource that is none', request: read('book://none'), answer: error('Resource not found'), code: { modern: -32602, legacy: -32002 }, name: 'book://{id}' },
-  { claim: 'a resource that nothing names', request: read('film://one'), answer: error('Resource not found'), code: { modern: -32602, legacy: -32002 } },
-  { claim: 'a resource that breaks', request: read('book://broken'), answer: error('Internal error'), code: both(-32603), name: 'book://{id}', said: failed('secret of a resource') },
-  { claim: 'suggestions', request: complete('id'), answer: { result: { completion: { values: ['one', 'two'] } } }, name: 'book://{id}' },
-  { claim: 'suggestions for what there is not', request: complete('title'), answer: error(/title/), code: both(-32602), name: 'book://{id}' }
+  {
+    claim: 'params that do not fit',
+    request: { method: 'tools/call', params: {} },
+    answer: error(/name/),
+    code: both(-32602)
+  },
+  {
+    claim: 'a method that there is not',
+    request: { method: 'no/method' },
+    answer: error(/no\/method/),
+    code: both(-32601)
+  },
+  {
+    claim: 'a prompt',
+    request: prompt('greets'),
+    answer: { result: { messages: [{ content: { text: 'Hello, dry' } }] } },
+    name: 'greets'
+  },
+  {
+    claim: 'a prompt without its argument',
+    request: prompt('greets', {}),
+    answer: error(/tone/),
+    code: both(-32602),
+    name: 'greets'
+  },
+  {
+    claim: 'a prompt that refuses',
+    request: prompt('refuses'),
+    answer: error('Not today.'),
+    code: both(422),
+    name: 'refuses'
+  },
+  {
+    claim: 'a prompt that breaks',
+    request: prompt('breaks'),
+    answer: error('Internal error'),
+    code: both(-32603),
+    name: 'breaks',
+    said: failed('secret of a prompt')
+  },
+  {
+    claim: 'a resource',
+    request: read('book://one'),
+    answer: { result: { contents: [{ text: 'A book.' }] } },
+    name: 'book://{id}'
+  },
+  {
+    claim: 'a resource that is none',
+    request: read('book://none'),
+    answer: error('Resource not found'),
+    code: { modern: -32602, legacy: -32002 },
+    name: 'book://{id}'
+  },
+  {
+    claim: 'a resource that nothing names',
+    request: read('film://one'),
+    answer: error('Resource not found'),
+    code: { modern: -32602, legacy: -32002 }
+  },
+  {
+    claim: 'a resource that breaks',
+    request: read('book://broken'),
+    answer: error('Internal error'),
+    code: both(-32603),
+    name: 'book://{id}',
+    said: failed('secret of a resource')
+  },
+  {
+    claim: 'suggestions',
+    request: complete('id'),
+    answer: { result: { completion: { values: ['one', 'two'] } } },
+    name: 'book://{id}'
+  },
+  {
+    claim: 'suggestions for what there is not',
+    request: complete('title'),
+    answer: error(/title/),
+    code: both(-32602),
+    name: 'book://{id}'
+  }
 ]
 
-async function serve (t: Test, options: object = {}): Promise<{ readonly url: string, readonly log: ReadableLog, readonly session: SessionClient, close (): Promise<void> }> {
+async function serve (
+  t: Test, options: object = {}
+): Promise<{
+  readonly url: string
+  readonly log: ReadableLog
+  readonly session: SessionClient
+  close (): Promise<void>
+}> {
   const log = createReadableLog()
   const app = await buildApp(t, FILES, { logger: log.logger, ...options })
   const url = await listen(app)
-  return { url, log, session: await openSession(t, url, { capabilities: {} }), close: async () => await app.close() }
+  return {
+    url, log, session: await openSession(t, url, { capabilities: {} }), close: async () => await app.close()
+  }
 }
 
 /** What the log gains while a request is served, in one form for both eras. */
-async function watchLog ({ lines }: ReadableLog, serve: () => Promise<Message>): Promise<{ answer: Message, said: Message[], line: Message }> {
+async function watchLog (
+  { lines }: ReadableLog, serve: () => Promise<Message>
+): Promise<{ answer: Message, said: Message[], line: Message }> {
   const before = lines.length
   const answer = await serve()
   await until(() => lines.slice(before).some(({ msg }) => msg === 'request'), 'the line of the request')
   const added = lines.slice(before)
-  return { answer, said: added.filter(({ msg }) => msg !== 'request'), line: added.find(({ msg }) => msg === 'request') }
+  return {
+    answer,
+    said: added.filter(({ msg }) => msg !== 'request'),
+    line: added.find(({ msg }) => msg === 'request')
+  }
 }
 
 t.test('both eras', async (t) => {
@@ -136,12 +271,18 @@ t.test('both eras', async (t) => {
         const seen = await watchLog(log, ask)
         t.match(seen.answer, answer, `is answered alike: ${era}`)
         t.equal(seen.answer.error?.code, code?.[era])
-        t.equal(seen.line.method, request.method === 'no/method' ? undefined : request.method, 'and logged alike')
+        t.equal(
+          seen.line.method, request.method === 'no/method' ? undefined : request.method, 'and logged alike'
+        )
         t.equal(seen.line.name, name)
         // The log has one code for one failure, whatever a revision calls it.
         t.equal(seen.line.code, code?.modern)
         t.notOk('cancelled' in seen.line)
-        t.match(seen.said, said === undefined ? [] : [{ level: said.level, msg: said.msg, err: { message: new RegExp(said.err) }, reqId: seen.line.reqId }])
+        t.match(seen.said, said === undefined
+          ? []
+          : [
+              { level: said.level, msg: said.msg, err: { message: new RegExp(said.err) }, reqId: seen.line.reqId }
+            ])
         t.equal(seen.said.length, said === undefined ? 0 : 1)
         t.notMatch(JSON.stringify(seen.answer), 'secret')
       }

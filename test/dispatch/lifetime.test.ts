@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { ClientGone, HandlerTimeout, Lifetime, RequestCancelled, ServiceClosing } from '../../src/dispatch/lifetime.ts'
+import {
+  ClientGone, HandlerTimeout, Lifetime, RequestCancelled, ServiceClosing
+} from '../../src/dispatch/lifetime.ts'
 import { createLifetimes } from '../../src/dispatch/lifetimes.ts'
 import { within } from '../helpers/deadline.ts'
 

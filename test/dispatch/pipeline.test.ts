@@ -50,7 +50,13 @@ function build ({ methods, observers = [], authorizer = allowAll, limiter = unli
 const silent = () => {}
 const CALLER: Caller = {
   principal: ANONYMOUS,
-  envelope: { revision: '2026-07-28', clientCapabilities: {}, clientInfo: undefined, logLevel: undefined, progressToken: undefined },
+  envelope: {
+    revision: '2026-07-28',
+    clientCapabilities: {},
+    clientInfo: undefined,
+    logLevel: undefined,
+    progressToken: undefined
+  },
   requestId: 'r1',
   log: { debug: silent, info: silent, warn: silent, error: silent }
 }
@@ -76,19 +82,26 @@ class KeptOutlet implements Outlet {
 
 const NO_PARAMS = Type.Object({})
 
-function method (name: string, call: CallOptions, options: Partial<Pick<MethodOptions<typeof NO_PARAMS>, 'eras'>> = {}): Method {
+function method (
+  name: string, call: CallOptions, options: Partial<Pick<MethodOptions<typeof NO_PARAMS>, 'eras'>> = {}
+): Method {
   return defineMethod({ name, params: NO_PARAMS, ...options, open: () => call })
 }
 
 const errorOf = (answer: Answer) => typeof answer === 'object' && 'error' in answer ? answer.error : undefined
 
 t.test('serves the methods of its era and no others', async (t) => {
-  const ask = build({ methods: [method('both', { handle: () => '"b"' }), method('old', { handle: () => '"o"' }, { eras: ['legacy'] })] })
+  const ask = build({
+    methods: [
+      method('both', { handle: () => '"b"' }), method('old', { handle: () => '"o"' }, { eras: ['legacy'] })
+    ]
+  })
   t.strictSame(await ask('both'), { result: '"b"' })
   for (const name of ['old', 'none', 'toString', '__proto__']) t.equal(errorOf(await ask(name))?.code, -32601)
 })
 
-t.test('checks in one order: the method, its name, its params, its capabilities, its headers, the caller, the limits', async (t) => {
+t.test('checks in one order: the method, its name, its params, its capabilities, its headers, the caller, ' +
+  'the limits', async (t) => {
   const order: string[] = []
   const note = <T>(step: string, value: T): T => {
     order.push(step)
@@ -115,7 +128,10 @@ t.test('checks in one order: the method, its name, its params, its capabilities,
   t.strictSame(order, ['Mcp-Name', 'open', 'capabilities', 'Mcp-Param-A', 'authorize x', 'admit x', 'handle'])
   order.length = 0
   await ask('strict', { name: 'x' })
-  t.strictSame(order, ['open', 'capabilities', 'authorize x', 'admit x', 'handle'], 'without the headers where the transport has none')
+  t.strictSame(
+    order, ['open', 'capabilities', 'authorize x', 'admit x', 'handle'],
+    'without the headers where the transport has none'
+  )
 })
 
 t.test('a refusal of any check ends it there', async (t) => {
@@ -127,10 +143,20 @@ t.test('a refusal of any check ends it there', async (t) => {
   const refusal = new ProtocolError(403, 'Not you.')
   const refusing: ReadonlyArray<readonly [claim: string, parts: Parts, code: number]> = [
     ['a capability', { methods: [method('m', { requiredCapabilities: { sampling: {} }, handle })] }, -32021],
-    ['the authorizer', { methods: [method('m', { handle })], authorizer: { authorize () { throw refusal } } }, 403],
+    [
+      'the authorizer',
+      { methods: [method('m', { handle })], authorizer: { authorize () { throw refusal } } }, 403
+    ],
     ['the limiter', { methods: [method('m', { handle })], limiter: { admit () { throw refusal } } }, 403],
-    ['the limiter, later', { methods: [method('m', { handle })], limiter: { admit: async () => await Promise.reject(refusal) } }, 403],
-    ['a check that breaks', { methods: [method('m', { handle })], limiter: { admit () { throw new Error('broken') } } }, -32603]
+    [
+      'the limiter, later',
+      { methods: [method('m', { handle })], limiter: { admit: async () => await Promise.reject(refusal) } },
+      403
+    ],
+    [
+      'a check that breaks',
+      { methods: [method('m', { handle })], limiter: { admit () { throw new Error('broken') } } }, -32603
+    ]
   ]
   for (const [claim, parts, code] of refusing) t.equal(errorOf(await build(parts)('m'))?.code, code, claim)
   t.strictSame(handled, [])
@@ -161,11 +187,22 @@ t.test('lets a call tell of its own errors by a result, whoever threw them', asy
     ['at once', () => { throw new ToolError('no') }],
     ['later', async () => await Promise.reject(new ToolError('no'))]
   ]
-  for (const [claim, handle] of calls) t.strictSame(await build({ methods: [method('m', { handle, recover })] })('m'), { result: '"no"' }, claim)
+  for (const [claim, handle] of calls) {
+    t.strictSame(await build({ methods: [method('m', { handle, recover })] })('m'), { result: '"no"' }, claim)
+  }
   const limiter: Limiter = { admit () { throw new ToolError('too many') } }
-  t.strictSame(await build({ methods: [method('m', { handle: () => '{}', recover })], limiter })('m'), { result: '"too many"' })
-  t.equal(errorOf(await build({ methods: [method('m', { handle () { throw invalidParams('x') }, recover })] })('m'))?.code, -32602, 'and passes on the others')
-  const breaking = method('m', { handle () { throw new ToolError('no') }, recover () { throw new Error('broken') } })
+  t.strictSame(await build({ methods: [method('m', { handle: () => '{}', recover })], limiter })('m'), {
+    result: '"too many"'
+  })
+  t.equal(
+    errorOf(
+      await build({ methods: [method('m', { handle () { throw invalidParams('x') }, recover })] })('m')
+    )?.code,
+    -32602, 'and passes on the others'
+  )
+  const breaking = method('m', {
+    handle () { throw new ToolError('no') }, recover () { throw new Error('broken') }
+  })
   t.equal(errorOf(await build({ methods: [breaking] })('m'))?.code, -32603)
 })
 
@@ -181,7 +218,9 @@ t.test('tells every observer of the begin and the end, with one object for a req
   const ask = build({
     methods,
     observers: [
-      { begin: (observed) => begun.push(observed), end: (observed, ending) => ended.push([observed, ending]) },
+      {
+        begin: (observed) => begun.push(observed), end: (observed, ending) => ended.push([observed, ending])
+      },
       { end () { others++ } },
       {}
     ]
@@ -210,10 +249,14 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
   // They are only looked at.
   const nothing: never = undefined as never
   const methods = [
-    ...createMethods({ subscriptions: nothing, isWatching: true, requestTimeoutMs: 1, handles: nothing, announce: nothing }),
+    ...createMethods({
+      subscriptions: nothing, isWatching: true, requestTimeoutMs: 1, handles: nothing, announce: nothing
+    }),
     ...createLegacyMethods({ settings: nothing, isWatching: true })
   ]
-  const facts = Object.fromEntries(methods.map(({ name, eras, mirroredName }) => [name, [eras.join(), mirroredName]]))
+  const facts = Object.fromEntries(
+    methods.map(({ name, eras, mirroredName }) => [name, [eras.join(), mirroredName]])
+  )
   t.strictSame(facts, {
     'server/discover': ['modern', undefined],
     'tools/list': ['modern,legacy', undefined],

@@ -5,7 +5,9 @@ import type { EventBus } from '../../src/events/event-bus.ts'
 import { ListenWords } from '../../src/events/listen-words.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
 import { Subscription } from '../../src/events/subscription.ts'
-import { createSubscriptions, type Subscriptions, type SubscriptionsOptions } from '../../src/events/subscriptions.ts'
+import {
+  createSubscriptions, type Subscriptions, type SubscriptionsOptions
+} from '../../src/events/subscriptions.ts'
 import type { RequestId } from '../../src/protocol/json-rpc.ts'
 import { META_SUBSCRIPTION_ID } from '../../src/protocol/meta-keys.ts'
 import type { SubscriptionFilter } from '../../src/protocol/notifications.ts'
@@ -51,7 +53,9 @@ class FakeSink implements MessageSink {
   }
 }
 
-function build (t: Test, options: Partial<SubscriptionsOptions> = {}): { bus: EventBus, subscriptions: Subscriptions } {
+function build (
+  t: Test, options: Partial<SubscriptionsOptions> = {}
+): { bus: EventBus, subscriptions: Subscriptions } {
   const bus = createMemoryEventBus()
   const subscriptions = createSubscriptions(bus, {
     maxStreams: 100,
@@ -63,8 +67,12 @@ function build (t: Test, options: Partial<SubscriptionsOptions> = {}): { bus: Ev
   return { bus, subscriptions }
 }
 
-function listen (subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink): void {
-  const writer = { write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta }) }
+function listen (
+  subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink
+): void {
+  const writer = {
+    write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta })
+  }
   subscriptions.open(new Subscription('anonymous', filter, new ListenWords(id, filter, writer), sink))
 }
 
@@ -80,14 +88,28 @@ t.test('acknowledges first, even while events are being published (194, 195)', a
   await Promise.all([publishing, bus.publish({ type: 'tools-changed' })])
   await turn()
   t.strictSame(sink.messages, [
-    { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { [META_SUBSCRIPTION_ID]: 's' }, notifications: { toolsListChanged: true } } },
-    { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [META_SUBSCRIPTION_ID]: 's' } } }
+    {
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta: { [META_SUBSCRIPTION_ID]: 's' }, notifications: { toolsListChanged: true } }
+    },
+    {
+      jsonrpc: '2.0',
+      method: 'notifications/tools/list_changed',
+      params: { _meta: { [META_SUBSCRIPTION_ID]: 's' } }
+    }
   ])
 })
 
 t.test('sends only what was asked for, and takes false for not asked (197, 198)', async (t) => {
   const { bus, subscriptions } = build(t)
-  const asking = { tools: new FakeSink(), prompts: new FakeSink(), resources: new FakeSink(), one: new FakeSink(), nothing: new FakeSink() }
+  const asking = {
+    tools: new FakeSink(),
+    prompts: new FakeSink(),
+    resources: new FakeSink(),
+    one: new FakeSink(),
+    nothing: new FakeSink()
+  }
   listen(subscriptions, 1, { toolsListChanged: true, promptsListChanged: false }, asking.tools)
   listen(subscriptions, 2, { promptsListChanged: true, resourcesListChanged: false }, asking.prompts)
   listen(subscriptions, 3, { resourcesListChanged: true, toolsListChanged: false }, asking.resources)
@@ -110,7 +132,10 @@ t.test('names the subscription by the id of its request, in the type that the id
   const { bus, subscriptions } = build(t)
   for (const id of ['7', 7, 0, '', -1]) {
     const sink = new FakeSink()
-    listen(subscriptions, id, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink)
+    listen(
+      subscriptions, id,
+      { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink
+    )
     await bus.publish({ type: 'tools-changed' })
     await bus.publish({ type: 'prompts-changed' })
     await publishUpdates(bus, ['a://b'])
@@ -129,14 +154,17 @@ t.test('tells once what happens several times within one turn of the event loop'
     await publishUpdates(bus, ['a://1', 'a://2'])
   }
   await turn()
-  t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated', 'notifications/resources/updated'])
+  t.strictSame(sink.methods, [
+    'notifications/tools/list_changed', 'notifications/resources/updated', 'notifications/resources/updated'
+  ])
   t.strictSame(sink.uris, ['a://1', 'a://2'])
   await bus.publish({ type: 'tools-changed' })
   await turn()
   t.equal(sink.messages.length, 5, 'what happens later is told again')
 })
 
-t.test('holds what happens while the client does not read, once each, and tells it when the client reads again', async (t) => {
+t.test('holds what happens while the client does not read, once each, and tells it when the client reads ' +
+  'again', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
@@ -153,7 +181,8 @@ t.test('holds what happens while the client does not read, once each, and tells 
   t.equal(sink.messages.length, 3, 'nothing is told twice')
 })
 
-t.test('a subscription to a directory hears of what is in it, by its own URI, and of nothing beside it (163)', async (t) => {
+t.test('a subscription to a directory hears of what is in it, by its own URI, and of nothing beside it ' +
+  '(163)', async (t) => {
   const { bus, subscriptions } = build(t)
   const open = (uri: string) => {
     const sink = new FakeSink()
@@ -163,19 +192,35 @@ t.test('a subscription to a directory hears of what is in it, by its own URI, an
   const directory = open('file:///docs')
   const withSlash = open('file:///docs/')
   const file = open('file:///docs/a.md')
-  await publishUpdates(bus, ['file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs.md', 'file:///docs-old/a.md', 'file:///', 'file:///docs/a.md.bak'])
+  await publishUpdates(bus, [
+    'file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs.md', 'file:///docs-old/a.md',
+    'file:///', 'file:///docs/a.md.bak'
+  ])
   await turn()
-  t.strictSame(directory.uris, ['file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs/a.md.bak'])
+  t.strictSame(directory.uris, [
+    'file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs/a.md.bak'
+  ])
   t.strictSame(withSlash.uris, directory.uris, 'with or without a slash it is the same directory')
   t.strictSame(file.uris, ['file:///docs/a.md'])
 })
 
-t.test('where events were missed, everything that was asked for counts as changed, and nothing else', async (t) => {
+t.test('where events were missed, everything that was asked for counts as changed, and nothing else', async (
+  t
+) => {
   const { bus, subscriptions } = build(t)
   const everything = new FakeSink()
   const tools = new FakeSink()
   const nothing = new FakeSink()
-  listen(subscriptions, 1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['shop://a', 'file:///docs/'] }, everything)
+  listen(
+    subscriptions, 1,
+    {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      resourceSubscriptions: ['shop://a', 'file:///docs/']
+    },
+    everything
+  )
   listen(subscriptions, 2, { toolsListChanged: true, promptsListChanged: false }, tools)
   listen(subscriptions, 3, {}, nothing)
   await bus.publish({ type: 'events-missed' })
@@ -220,7 +265,9 @@ t.test('a blocked stream holds no more than its filter, whatever happens (207)',
   t.equal(directory.uris.at(-1), 'file:///docs/3', 'and then single resources are told again')
 })
 
-t.test('a reader that takes nothing for two keep-alive rounds is cut off, and the owner is told', async (t) => {
+t.test('a reader that takes nothing for two keep-alive rounds is cut off, and the owner is told', async (
+  t
+) => {
   const slow: unknown[] = []
   const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: (id) => { slow.push(id) } })
   const stuck = new FakeSink()
@@ -245,7 +292,8 @@ t.test('a reader that lags but reads is not cut off', async (t) => {
   listen(subscriptions, 'clock', {}, clock)
   lagging.isBlocked = true
   let rounds = 0
-  // Comes after the other in each round: that one is blocked whenever it is looked at, but reads between the rounds.
+  // Comes after the other in each round: that one is blocked whenever it is looked at, but reads between the
+  // rounds.
   clock.keepAlive = () => {
     rounds++
     lagging.unblock()
@@ -303,7 +351,9 @@ t.test('is full at its limit, and not once a stream has left (207)', (t) => {
   t.end()
 })
 
-t.test('closing tells what is pending and ends each stream with the result of its own request (204)', async (t) => {
+t.test('closing tells what is pending and ends each stream with the result of its own request (204)', async (
+  t
+) => {
   const { bus, subscriptions } = build(t)
   const [text, number] = [new FakeSink(), new FakeSink()]
   listen(subscriptions, 'a', { toolsListChanged: true }, text)
@@ -312,8 +362,12 @@ t.test('closing tells what is pending and ends each stream with the result of it
   subscriptions.close()
   subscriptions.close()
   t.strictSame(text.methods, ['notifications/tools/list_changed', undefined])
-  t.strictSame(text.messages.at(-1), { jsonrpc: '2.0', id: 'a', result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 'a' } } })
-  t.strictSame(number.messages.at(-1), { jsonrpc: '2.0', id: 2, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 2 } } })
+  t.strictSame(text.messages.at(-1), {
+    jsonrpc: '2.0', id: 'a', result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 'a' } }
+  })
+  t.strictSame(number.messages.at(-1), {
+    jsonrpc: '2.0', id: 2, result: { resultType: 'complete', _meta: { [META_SUBSCRIPTION_ID]: 2 } }
+  })
   t.ok(text.wasEnded && number.wasEnded)
   t.equal(subscriptions.size, 0)
   await bus.publish({ type: 'tools-changed' })
@@ -322,6 +376,8 @@ t.test('closing tells what is pending and ends each stream with the result of it
 
   const late = new FakeSink()
   listen(subscriptions, 'late', { toolsListChanged: true }, late)
-  t.match(late.messages, [{ method: 'notifications/subscriptions/acknowledged' }, { id: 'late', result: { resultType: 'complete' } }])
+  t.match(late.messages, [
+    { method: 'notifications/subscriptions/acknowledged' }, { id: 'late', result: { resultType: 'complete' } }
+  ])
   t.ok(late.wasEnded, 'a stream that is opened afterwards is acknowledged and ended at once')
 })

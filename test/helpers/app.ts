@@ -5,7 +5,10 @@ import type { Test } from 'tap'
 import { createApp, type AppOptions } from '../../src/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
-/** Builds the app with these files as its catalog, and closes it when the test ends. It neither listens nor watches nor logs. */
+/**
+ * Builds the app with these files as its catalog, and closes it when the test ends. It neither listens nor
+ * watches nor logs.
+ */
 export async function buildApp (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
   const catalog = await writeCatalog(t, files)
   const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })

@@ -15,25 +15,34 @@ export async function writeCatalog (t: Test, files: Files): Promise<string> {
   return root
 }
 
-export async function writeInPlace (root: string, path: string, contents: string | Uint8Array): Promise<void> {
+export async function writeInPlace (
+  root: string, path: string, contents: string | Uint8Array
+): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true })
   await writeFile(join(root, path), contents)
 }
 
 /** As most editors save: a new file, renamed over the old one. */
-export async function writeByRename (root: string, path: string, contents: string | Uint8Array): Promise<void> {
+export async function writeByRename (
+  root: string, path: string, contents: string | Uint8Array
+): Promise<void> {
   const beside = join(dirname(path), '.saving')
   await writeInPlace(root, beside, contents)
   await rename(join(root, beside), join(root, path))
 }
 
 /**
- * As kubelet writes a ConfigMap: a directory of the moment, `..data` that names it, and a link for each key's first step.
+ * As kubelet writes a ConfigMap: a directory of the moment, `..data` that names it, and a link for each key's
+ * first step.
  * @param written waited for between the writing and the swap of the link
  */
-export async function writeVolume (root: string, moment: string, files: Files, written: () => Promise<void> = async () => {}): Promise<void> {
+export async function writeVolume (
+  root: string, moment: string, files: Files, written: () => Promise<void> = async () => {}
+): Promise<void> {
   const directory = `..2026_01_01_00_00_0${moment}`
-  for (const [path, contents] of Object.entries(files)) await writeInPlace(join(root, directory), path, contents)
+  for (const [path, contents] of Object.entries(files)) {
+    await writeInPlace(join(root, directory), path, contents)
+  }
   await written()
   await symlink(directory, join(root, '..data_tmp'))
   await rename(join(root, '..data_tmp'), join(root, '..data'))

@@ -1,5 +1,5 @@
-// What loading a module shows: its exports, what it logged, how it failed. Plain JavaScript, because Node itself runs
-// it beside the service, with no loader.
+// What loading a module shows: its exports, what it logged, how it failed. Plain JavaScript, because Node
+// itself runs it beside the service, with no loader.
 
 // Compilers differ in whether decorated classes have this member where the engine has no such symbol.
 if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: Symbol('Symbol.metadata') })
@@ -42,8 +42,16 @@ function describeError (error) {
  * @returns {unknown}
  */
 function describe (value, above = []) {
-  if (typeof value === 'function') return { function: describe(Reflect.getOwnPropertyDescriptor(value, 'name')?.value, [...above, value]), length: value.length, members: membersOf(value, above) }
-  if (typeof value !== 'object' || value === null) return `${typeof value} ${Object.is(value, -0) ? '-0' : String(value)}`
+  if (typeof value === 'function') {
+    return {
+      function: describe(Reflect.getOwnPropertyDescriptor(value, 'name')?.value, [...above, value]),
+      length: value.length,
+      members: membersOf(value, above)
+    }
+  }
+  if (typeof value !== 'object' || value === null) {
+    return `${typeof value} ${Object.is(value, -0) ? '-0' : String(value)}`
+  }
   if (above.includes(value)) return 'above'
   if (value instanceof Error) return describeError(value)
   if (value instanceof Promise) return 'promise'
@@ -62,10 +70,17 @@ function describe (value, above = []) {
  * @param {readonly object[]} above
  */
 function membersOf (value, above) {
-  return Reflect.ownKeys(value).filter((key) => typeof value !== 'function' || !['length', 'name', 'prototype'].includes(String(key))).map((key) => {
+  return Reflect.ownKeys(value).filter(
+    (key) => typeof value !== 'function' || !['length', 'name', 'prototype'].includes(String(key))
+  ).map((key) => {
     try {
       const { value: member, ...attributes } = Reflect.getOwnPropertyDescriptor(value, key) ?? {}
-      return [String(key), describe(member, [...above, value]), Object.entries(attributes).map(([name, is]) => `${name} ${typeof is === 'function' ? 'function' : is}`).sort()]
+      return [
+        String(key), describe(member, [...above, value]),
+        Object.entries(attributes).map(
+          ([name, is]) => `${name} ${typeof is === 'function' ? 'function' : is}`
+        ).sort()
+      ]
     } catch (error) {
       return [String(key), describeError(error)]
     }

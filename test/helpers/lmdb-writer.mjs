@@ -37,7 +37,11 @@ const WORKS = {
     await Promise.all(Array.from({ length: 8 }, async (_, worker) => {
       const key = { owner: 'o', name: 'counter' }
       while (left-- > 0) {
-        if (left % 20 === 0) await store.create({ owner: `p${process.pid}`, name: `n${left}` }, toValue(Buffer.alloc(300_000)), LIFETIME, 1e9)
+        if (left % 20 === 0) {
+          await store.create(
+            { owner: `p${process.pid}`, name: `n${left}` }, toValue(Buffer.alloc(300_000)), LIFETIME, 1e9
+          )
+        }
         for (;;) {
           const { value, version } = await store.read(key)
           if (await store.replace(key, version, toValue(String(Number(value.bytes) + 1))) !== undefined) break
@@ -48,15 +52,22 @@ const WORKS = {
     print('done')
   },
 
-  /** Creates records until one fails; says why, whether others fail then as well, and whether the store still reads and closes. */
+  /**
+   * Creates records until one fails; says why, whether others fail then as well, and whether the store still
+   * reads and closes.
+   */
   async fill (store) {
-    const create = async (name) => await store.create({ owner: 'o', name }, toValue(Buffer.alloc(20_000)), LIFETIME, 1e9)
+    const create = async (name) => await store.create(
+      { owner: 'o', name }, toValue(Buffer.alloc(20_000)), LIFETIME, 1e9
+    )
     let failure
     for (let i = 0; failure === undefined; i++) {
       await create(`n${i}`).then(() => print(`o n${i}`), (error) => { failure = error })
     }
     print(`failed ${failure.name}: ${failure.cause?.message}`)
-    const others = await Promise.allSettled(Array.from({ length: 20 }, async (_, index) => await create(`other${index}`)))
+    const others = await Promise.allSettled(
+      Array.from({ length: 20 }, async (_, index) => await create(`other${index}`))
+    )
     print(`refused ${others.filter(({ reason }) => reason?.name === 'StoreUnavailable').length} of 20`)
     print(`reads ${(await store.read({ owner: 'o', name: 'n0' }))?.value.bytes.length}`)
     await store.close()
@@ -65,7 +76,9 @@ const WORKS = {
 
   /** Takes the folder's lock and keeps it. */
   async hold () {
-    open({ path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false }).transactionSync(() => {
+    open({
+      path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false
+    }).transactionSync(() => {
       print('holding')
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
     })

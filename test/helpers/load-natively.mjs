@@ -6,5 +6,7 @@ import { describeLoading } from './describe-module.mjs'
 
 process.on('unhandledRejection', () => {})
 const shown = []
-for (const path of JSON.parse(await text(process.stdin))) shown.push(await describeLoading(() => import(pathToFileURL(path).href)))
+for (const path of JSON.parse(await text(process.stdin))) {
+  shown.push(await describeLoading(() => import(pathToFileURL(path).href)))
+}
 console.log(JSON.stringify(shown))

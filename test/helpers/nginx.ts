@@ -22,17 +22,26 @@ export function hasNginx (t: Test): boolean {
 }
 
 /**
- * Starts it with the configuration of a compose file, before the replicas trivet-1, trivet-2 and so on at these ports of the
- * loopback. Resolves to its origin; stopped when the test ends.
+ * Starts it with the configuration of a compose file, before the replicas trivet-1, trivet-2 and so on at
+ * these ports of the loopback. Resolves to its origin; stopped when the test ends.
  */
-export async function startNginx (t: Test, configuration: string, replicaPorts: readonly number[]): Promise<string> {
+export async function startNginx (
+  t: Test, configuration: string, replicaPorts: readonly number[]
+): Promise<string> {
   const folder = await makeFolder(t)
   const port = await findFreePort()
   const file = join(folder, 'nginx.conf')
   await writeFile(file, toLocal(configuration, port, replicaPorts, folder))
   // Another user's workers could not enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
-  const child = spawn(PROGRAM, ['-p', folder, '-c', file, '-g', `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr; ${user}`], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(
+    PROGRAM,
+    [
+      '-p', folder, '-c', file, '-g',
+      `daemon off; pid ${join(folder, 'nginx.pid')}; error_log stderr; ${user}`
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] }
+  )
   const exited = once(child, 'exit')
   t.teardown(async () => {
     // Not SIGKILL: its workers would outlive it.
@@ -48,21 +57,36 @@ export async function startNginx (t: Test, configuration: string, replicaPorts: 
   return `http://127.0.0.1:${port}`
 }
 
-/** The addresses become this machine's, and what is written to disk goes into the folder. All else stays as it is. */
-function toLocal (configuration: string, port: number, replicaPorts: readonly number[], folder: string): string {
+/**
+ * The addresses become this machine's, and what is written to disk goes into the folder. All else stays as it
+ * is.
+ */
+function toLocal (
+  configuration: string, port: number, replicaPorts: readonly number[], folder: string
+): string {
   const paths = TEMPORARY.map((name) => `${name}_temp_path ${join(folder, name)};`).join(' ')
   const swaps: Array<readonly [string, string]> = [
     ['http {', `http { ${paths}`],
     ['listen 8080;', `listen 127.0.0.1:${port};`],
-    ...replicaPorts.map((replicaPort, index) => [`server trivet-${index + 1}:3000 `, `server 127.0.0.1:${replicaPort} `] as const)
+    ...replicaPorts.map(
+      (replicaPort, index) => [
+        `server trivet-${index + 1}:3000 `, `server 127.0.0.1:${replicaPort} `
+      ] as const
+    )
   ]
   // A $ is written twice in a compose file.
   let text = configuration.replaceAll('$$', () => '$')
   for (const [from, to] of swaps) {
-    if (!text.includes(from)) throw new Error(`the configuration of nginx must have "${from}":\n${configuration}`)
+    if (!text.includes(from)) {
+      throw new Error(`the configuration of nginx must have "${from}":\n${configuration}`)
+    }
     text = text.replaceAll(from, () => to)
   }
-  if (/trivet-\d+:3000/.test(text)) throw new Error(`the configuration of nginx has more than ${replicaPorts.length} replicas:\n${configuration}`)
+  if (/trivet-\d+:3000/.test(text)) {
+    throw new Error(
+      `the configuration of nginx has more than ${replicaPorts.length} replicas:\n${configuration}`
+    )
+  }
   return text
 }
 

@@ -8,8 +8,15 @@ import { startService, type Service } from './service.ts'
 export type Pair = readonly [Service, Service]
 
 /** Neither watches its catalog; both have the same secret. */
-export async function startPair (t: Test, redis: RedisServer, environment: { readonly [variable: string]: string }): Promise<Pair> {
-  const start = async () => await startService(t, { TRIVET_STATE_URL: redis.url, TRIVET_SECRETS: 'the secret that both replicas have', TRIVET_WATCH: 'off', ...environment })
+export async function startPair (
+  t: Test, redis: RedisServer, environment: { readonly [variable: string]: string }
+): Promise<Pair> {
+  const start = async () => await startService(t, {
+    TRIVET_STATE_URL: redis.url,
+    TRIVET_SECRETS: 'the secret that both replicas have',
+    TRIVET_WATCH: 'off',
+    ...environment
+  })
   return await Promise.all([start(), start()])
 }
 
@@ -33,7 +40,9 @@ export interface AlternatingClient {
 }
 
 /** Whatever it sends goes to the other one than what it sent before. */
-export async function connectAlternating (t: Test, pair: Pair, capabilities: ClientCapabilities = {}): Promise<AlternatingClient> {
+export async function connectAlternating (
+  t: Test, pair: Pair, capabilities: ClientCapabilities = {}
+): Promise<AlternatingClient> {
   const sent: Sent[] = []
   const client = await connect(t, pair[0], capabilities, async (_url, init) => {
     const to = sent.length % 2
@@ -52,8 +61,13 @@ export async function connectAlternating (t: Test, pair: Pair, capabilities: Cli
 }
 
 /** The official client, closed when the test ends. */
-export async function connect (t: Test, { url }: Service, capabilities: ClientCapabilities = {}, fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities, versionNegotiation: { mode: 'auto' } })
+export async function connect (
+  t: Test, { url }: Service, capabilities: ClientCapabilities = {},
+  fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>
+): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' }, {
+    capabilities, versionNegotiation: { mode: 'auto' }
+  })
   await client.connect(new StreamableHTTPClientTransport(new URL(url), fetch === undefined ? {} : { fetch }))
   t.teardown(async () => await client.close())
   return client

@@ -38,14 +38,18 @@ export class ProjectCopy {
   async insert (path: string, after: RegExp, line: string): Promise<void> {
     const lines = await this.#readLines(path)
     const [at, ...others] = lines.flatMap((one, index) => after.test(one) ? [index] : [])
-    if (at === undefined || others.length > 0) throw new Error(`${path} has ${others.length} other lines like ${after}`)
+    if (at === undefined || others.length > 0) {
+      throw new Error(`${path} has ${others.length} other lines like ${after}`)
+    }
     await this.#writeLines(path, lines.toSpliced(at + 1, 0, line))
   }
 
   /** Resolves to what the compiler reports; empty where it reports nothing. */
   async build (): Promise<string> {
     const compiler = join(this.folder, 'node_modules', 'typescript', 'bin', 'tsc')
-    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: this.folder })
+    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+      cwd: this.folder
+    })
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 
@@ -56,9 +60,13 @@ export class ProjectCopy {
 
   /** An app of what was compiled, closed when the test ends. */
   async start (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
-    const { createApp } = await import(this.urlOf('app.ts')) as { createApp (options: AppOptions): Promise<FastifyInstance> }
+    const { createApp } = await import(this.urlOf('app.ts')) as {
+      createApp (options: AppOptions): Promise<FastifyInstance>
+    }
     const catalog = await writeCatalog(t, files)
-    const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
+    const app = await createApp({
+      catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options
+    })
     t.teardown(async () => await app.close())
     return app
   }

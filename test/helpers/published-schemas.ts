@@ -18,13 +18,22 @@ const MARKS: ReadonlyArray<readonly [revision: string, definition: string, absen
 
 /** By revision; each with its definitions under `definitions`. */
 export function readPublishedSchemas (): ReadonlyMap<string, Schema> {
-  const bundle = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')), 'dist/index.js')
+  const bundle = join(
+    dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
+    'dist/index.js'
+  )
   const text = readFileSync(bundle, 'utf8')
-  const found = [...text.matchAll(/\{\$schema:`[^`]*`,(?:definitions|\$defs):\{/g)].map(({ index }) => evaluate(cutLiteral(text, index)))
+  const found = [...text.matchAll(/\{\$schema:`[^`]*`,(?:definitions|\$defs):\{/g)].map(
+    ({ index }) => evaluate(cutLiteral(text, index))
+  )
   const schemas = new Map(MARKS.map(([revision, present, absent]) => {
-    const [schema, ...others] = found.filter((schema) => present in definitionsOf(schema) && !(absent in definitionsOf(schema)))
+    const [schema, ...others] = found.filter(
+      (schema) => present in definitionsOf(schema) && !(absent in definitionsOf(schema))
+    )
     if (schema === undefined || others.length > 0) {
-      throw new Error(`${bundle} must carry the schema of ${revision}, with ${present} and without ${absent}, once; it has ${found.length} schemas, and ${others.length + (schema === undefined ? 0 : 1)} such. Look where this release has them, and cut them out there`)
+      throw new Error(
+        `${bundle} must carry the schema of ${revision}, with ${present} and without ${absent}, once; it has ${found.length} schemas, and ${others.length + (schema === undefined ? 0 : 1)} such. Look where this release has them, and cut them out there`
+      )
     }
     return [revision, correct(schema)] as const
   }))
@@ -39,7 +48,11 @@ export function definitionsOf (schema: Schema): { [name: string]: Schema } {
 /** The text from one brace to its counterpart. Braces within strings do not count. */
 function cutLiteral (text: string, start: number): string {
   let depth = 0
-  for (const { 0: token, index } of text.slice(start).matchAll(/`(?:\\.|[^\\`])*`|"(?:\\.|[^\\"])*"|'(?:\\.|[^\\'])*'|[{}]/gs)) {
+  for (
+    const { 0: token, index } of text.slice(start).matchAll(
+      /`(?:\\.|[^\\`])*`|"(?:\\.|[^\\"])*"|'(?:\\.|[^\\'])*'|[{}]/gs
+    )
+  ) {
     if (token === '{') depth++
     if (token === '}' && --depth === 0) return text.slice(start, start + index + 1)
   }
@@ -60,17 +73,24 @@ function correct (schema: Schema): Schema {
   return schema
 }
 
-/** 2024-11-05: the revision after it, without what that added. Audio, tool annotations, progress messages, completions, batches. */
+/**
+ * 2024-11-05: the revision after it, without what that added. Audio, tool annotations, progress messages,
+ * completions, batches.
+ */
 function withoutNewer (next: Schema): Schema {
   const schema = structuredClone(next)
-  const { AudioContent, ToolAnnotations, JSONRPCBatchRequest, JSONRPCBatchResponse, ...definitions } = definitionsOf(schema)
+  const {
+    AudioContent, ToolAnnotations, JSONRPCBatchRequest, JSONRPCBatchResponse, ...definitions
+  } = definitionsOf(schema)
   delete definitions.Tool.properties.annotations
   delete definitions.ProgressNotification.properties.params.properties.message
   delete definitions.ServerCapabilities.properties.completions
   definitions.JSONRPCMessage.anyOf = definitions.JSONRPCMessage.anyOf.filter((one: Schema) => '$ref' in one)
   const drop = (node: Schema): void => {
     if (typeof node !== 'object' || node === null) return
-    if (Array.isArray(node.anyOf)) node.anyOf = node.anyOf.filter((one: Schema) => one.$ref !== '#/definitions/AudioContent')
+    if (Array.isArray(node.anyOf)) {
+      node.anyOf = node.anyOf.filter((one: Schema) => one.$ref !== '#/definitions/AudioContent')
+    }
     for (const child of Object.values(node)) drop(child)
   }
   drop(definitions)

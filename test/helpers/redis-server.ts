@@ -1,4 +1,5 @@
-// Real Redis servers of the tests' own, on free ports of the loopback: alone, as a cluster, or under a Sentinel.
+// Real Redis servers of the tests' own, on free ports of the loopback: alone, as a cluster, or under a
+// Sentinel.
 
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -38,13 +39,15 @@ export function hasRedisServer (t: Test): boolean {
 }
 
 /**
- * Whether the programs are here that a test starts as its servers, by their names or paths. Where one is missing the test
- * fails if CI or TRIVET_TEST_REQUIRE_SERVERS is set, and is skipped otherwise, which is said.
+ * Whether the programs are here that a test starts as its servers, by their names or paths. Where one is
+ * missing the test fails if CI or TRIVET_TEST_REQUIRE_SERVERS is set, and is skipped otherwise, which is
+ * said.
  */
 export function hasPrograms (t: Test, programs: readonly string[], debianPackage: string): boolean {
   const missing = programs.filter((program) => spawnSync(program, ['-v']).error !== undefined)
   if (missing.length === 0) return true
-  const reason = `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package ${debianPackage}`
+  const reason =
+    `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package ${debianPackage}`
   if (process.env.CI !== undefined || process.env.TRIVET_TEST_REQUIRE_SERVERS !== undefined) t.fail(reason)
   else {
     console.error(reason)
@@ -54,11 +57,15 @@ export function hasPrograms (t: Test, programs: readonly string[], debianPackage
 }
 
 /** Stopped when the test ends. */
-export async function startRedisServer (t: Test, { password, isDurable = false, args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
+export async function startRedisServer (
+  t: Test, { password, isDurable = false, args = [] }: RedisServerOptions = {}
+): Promise<RedisServer> {
   const port = await findFreePort()
   const folder = await makeFolder(t)
   const launch = createLauncher(t, [
-    '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--appendfsync', 'always',
+    '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable
+      ? 'yes'
+      : 'no', '--appendfsync', 'always',
     ...(password === undefined ? [] : ['--requirepass', password]), ...args
   ])
   let child = await launch()
@@ -76,17 +83,27 @@ export async function startRedisServer (t: Test, { password, isDurable = false, 
 /** Three masters without replicas. */
 export async function startRedisCluster (t: Test): Promise<{ url: string, nodes: readonly RedisServer[] }> {
   const nodes = await Promise.all(Array.from({ length: 3 }, async () => await startRedisServer(t, {
-    args: ['--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort()), '--cluster-node-timeout', '2000']
+    args: [
+      '--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort()), '--cluster-node-timeout',
+      '2000'
+    ]
   })))
   const [first] = nodes
   if (first === undefined) throw new TypeError('unreachable')
-  await first.cli('--cluster', 'create', ...nodes.map(({ port }) => `127.0.0.1:${port}`), '--cluster-replicas', '0', '--cluster-yes')
-  for (const node of nodes) await until(async () => (await node.cli('cluster', 'info')).includes('cluster_state:ok'), 'the cluster')
+  await first.cli(
+    '--cluster', 'create', ...nodes.map(({ port }) => `127.0.0.1:${port}`), '--cluster-replicas', '0',
+    '--cluster-yes'
+  )
+  for (const node of nodes) {
+    await until(async () => (await node.cli('cluster', 'info')).includes('cluster_state:ok'), 'the cluster')
+  }
   return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, nodes }
 }
 
 /** One master, called `trivet-master`, and one Sentinel. */
-export async function startRedisSentinel (t: Test, password: string): Promise<{ url: string, master: RedisServer }> {
+export async function startRedisSentinel (
+  t: Test, password: string
+): Promise<{ url: string, master: RedisServer }> {
   const master = await startRedisServer(t, { password })
   const port = await findFreePort()
   const file = join(await makeFolder(t), 'sentinel.conf')
@@ -120,7 +137,9 @@ async function end (child: ChildProcess): Promise<void> {
   await within(exited, 'the end of redis-server')
 }
 
-async function runCli (port: number, password: string | undefined, words: readonly string[]): Promise<string> {
+async function runCli (
+  port: number, password: string | undefined, words: readonly string[]
+): Promise<string> {
   const login = password === undefined ? [] : ['-a', password, '--no-auth-warning']
   const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...login, ...words])
   return stdout.trim()

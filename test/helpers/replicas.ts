@@ -38,7 +38,9 @@ export interface ReplicasOptions {
 }
 
 /** Stopped when the test ends. Needs `hasRedisServer` and `hasNginx`. */
-export async function startReplicas (t: Test, { catalog = fileURLToPath(new URL('catalog', ROOT)), environment = {} }: ReplicasOptions = {}): Promise<Replicas> {
+export async function startReplicas (
+  t: Test, { catalog = fileURLToPath(new URL('catalog', ROOT)), environment = {} }: ReplicasOptions = {}
+): Promise<Replicas> {
   const composition = parse(await readFile(new URL('docker-compose.yml', ROOT), 'utf8'))
   const [, ...redisCommand]: string[] = composition.services.redis.command.split(' ')
   const redis = await startRedisServer(t, { args: redisCommand })
@@ -55,7 +57,9 @@ export async function startReplicas (t: Test, { catalog = fileURLToPath(new URL(
   return { url: `${origin}/mcp`, replicas, redis }
 }
 
-async function startReplica (t: Test, environment: { readonly [variable: string]: string }): Promise<Replica> {
+async function startReplica (
+  t: Test, environment: { readonly [variable: string]: string }
+): Promise<Replica> {
   let service: Service = await startService(t, environment)
   return {
     url: service.url,

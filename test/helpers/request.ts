@@ -35,7 +35,10 @@ export function toPost ({ method, params = {}, meta = {}, headers = {}, id = 1 }
   }
   const sent: { [name: string]: string } = {}
   for (const [key, value] of Object.entries(all)) if (value !== undefined) sent[key] = value
-  return { headers: sent, body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...meta } } }) }
+  return {
+    headers: sent,
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...meta } } })
+  }
 }
 
 export interface Answer {
@@ -53,9 +56,13 @@ export type Message = any
 /** Sends a request in process. Throws where its answer has something that the revision does not have. */
 export async function send (app: FastifyInstance, parts: RequestParts, path = '/mcp'): Promise<Answer> {
   const { headers, body } = toPost(parts)
-  const { statusCode, headers: received, body: text } = await app.inject({ method: 'POST', url: path, headers, body })
+  const { statusCode, headers: received, body: text } = await app.inject({
+    method: 'POST', url: path, headers, body
+  })
   const messages = readMessages(text, String(received['content-type'] ?? ''))
-  for (const message of messages) checkSent(message, META['io.modelcontextprotocol/protocolVersion'], parts.method)
+  for (const message of messages) {
+    checkSent(message, META['io.modelcontextprotocol/protocolVersion'], parts.method)
+  }
   return { status: statusCode, headers: received, messages, response: messages.at(-1) }
 }
 
@@ -63,5 +70,7 @@ export async function send (app: FastifyInstance, parts: RequestParts, path = '/
 export function readMessages (text: string, contentType: string): Message[] {
   if (text === '') return []
   if (!contentType.startsWith('text/event-stream')) return [JSON.parse(text)]
-  return text.split('\n\n').flatMap((event) => event.startsWith('data: ') ? [JSON.parse(event.slice('data: '.length))] : [])
+  return text.split('\n\n').flatMap(
+    (event) => event.startsWith('data: ') ? [JSON.parse(event.slice('data: '.length))] : []
+  )
 }

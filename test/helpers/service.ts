@@ -30,7 +30,10 @@ export async function startService (t: Test, environment: Environment): Promise<
     await exited
   })
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no URL within ${START_DEADLINE_MS} ms:\n${stdout()}${stderr()}`)), START_DEADLINE_MS)
+    const timer = setTimeout(
+      () => reject(new Error(`no URL within ${START_DEADLINE_MS} ms:\n${stdout()}${stderr()}`)),
+      START_DEADLINE_MS
+    )
     // Only until it is found: the log that follows may be long.
     child.stdout?.on('data', function look () {
       const [found] = /http:\/\/\S+/.exec(stdout()) ?? []
@@ -64,7 +67,13 @@ export async function runService (environment: Environment): Promise<Exit> {
 
 function launch (environment: Environment) {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', TRIVET_LOG_LEVEL: 'warn', TRIVET_STATE_URL: 'memory:', ...environment },
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      TRIVET_LOG_LEVEL: 'warn',
+      TRIVET_STATE_URL: 'memory:',
+      ...environment
+    },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const printed = { stdout: '', stderr: '' }

@@ -8,7 +8,9 @@ import type { Message } from './request.ts'
 import { checkSent } from './wire-schema.ts'
 
 export const LEGACY_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
-export const EVERYTHING = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: { listChanged: true } }
+export const EVERYTHING = {
+  elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: { listChanged: true }
+}
 
 export type Headers = { readonly [name: string]: string | undefined }
 
@@ -34,7 +36,9 @@ export class SessionReply extends BegunAnswer {
       this.isComplete = incoming.complete
       this.hasEnded = true
       // What the HTTP server itself refuses is no message.
-      if (this.text !== '' && incoming.complete && this.status !== 431) for (const message of [JSON.parse(this.text)].flat()) this.#keep(message)
+      if (this.text !== '' && incoming.complete && this.status !== 431) {
+        for (const message of [JSON.parse(this.text)].flat()) this.#keep(message)
+      }
     })
   }
 
@@ -88,7 +92,10 @@ export class SessionClient {
   initialized: Message
   #lastId = 0
 
-  constructor (t: Test, url: string, { revision = '2025-11-25', headers = {} }: SessionOptions = {}, methods = new Map<string | number, string>()) {
+  constructor (
+    t: Test, url: string, { revision = '2025-11-25', headers = {} }: SessionOptions = {},
+    methods = new Map<string | number, string>()
+  ) {
     this.#test = t
     this.#methods = methods
     this.url = url
@@ -110,7 +117,9 @@ export class SessionClient {
       'content-type': body === undefined ? undefined : 'application/json',
       'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
       'mcp-session-id': this.token,
-      'mcp-protocol-version': this.token === undefined || this.revision < '2025-06-18' ? undefined : this.revision,
+      'mcp-protocol-version': this.token === undefined || this.revision < '2025-06-18'
+        ? undefined
+        : this.revision,
       ...this.#headers,
       ...headers
     }
@@ -119,7 +128,9 @@ export class SessionClient {
     this.#test.teardown(() => { request.destroy() })
     return await within(new Promise<SessionReply>((resolve, reject) => {
       request.on('error', reject)
-      request.on('response', (response) => resolve(new SessionReply(response, (message) => this.#check(message))))
+      request.on(
+        'response', (response) => resolve(new SessionReply(response, (message) => this.#check(message)))
+      )
       request.end(body)
     }), 'an answer')
   }
@@ -140,11 +151,17 @@ export class SessionClient {
   }
 
   /** Calls a tool and resolves when the answer begins. */
-  async startCall (name: string, args: object = {}, { id, meta }: { id?: string | number, meta?: object } = {}): Promise<SessionReply> {
-    return await this.start('tools/call', { name, arguments: args, ...(meta !== undefined && { _meta: meta }) }, id)
+  async startCall (
+    name: string, args: object = {}, { id, meta }: { id?: string | number, meta?: object } = {}
+  ): Promise<SessionReply> {
+    return await this.start(
+      'tools/call', { name, arguments: args, ...(meta !== undefined && { _meta: meta }) }, id
+    )
   }
 
-  async call (name: string, args: object = {}, options: { id?: string | number, meta?: object } = {}): Promise<SessionReply> {
+  async call (
+    name: string, args: object = {}, options: { id?: string | number, meta?: object } = {}
+  ): Promise<SessionReply> {
     return await (await this.startCall(name, args, options)).ended()
   }
 
@@ -166,7 +183,13 @@ export class SessionClient {
   }
 
   /** Another client of the same session, with what is changed. */
-  with ({ url = this.url, token = this.token, headers = this.#headers }: { url?: string, token?: string, headers?: Headers }): SessionClient {
+  with (
+    { url = this.url, token = this.token, headers = this.#headers }: {
+      url?: string
+      token?: string
+      headers?: Headers
+    }
+  ): SessionClient {
     const other = new SessionClient(this.#test, url, { revision: this.revision, headers }, this.#methods)
     other.token = token
     return other
@@ -178,7 +201,9 @@ export class SessionClient {
 }
 
 /** A session that has been opened. */
-export async function openSession (t: Test, url: string, options: SessionOptions = {}): Promise<SessionClient> {
+export async function openSession (
+  t: Test, url: string, options: SessionOptions = {}
+): Promise<SessionClient> {
   const client = new SessionClient(t, url, options)
   const reply = await client.request('initialize', {
     protocolVersion: client.revision,
@@ -186,7 +211,9 @@ export async function openSession (t: Test, url: string, options: SessionOptions
     clientInfo: { name: 'test', version: '1.0.0' }
   })
   const token = reply.headers['mcp-session-id']
-  if (reply.status !== 200 || typeof token !== 'string') throw new Error(`no session: ${reply.status} ${reply.text}`)
+  if (reply.status !== 200 || typeof token !== 'string') {
+    throw new Error(`no session: ${reply.status} ${reply.text}`)
+  }
   client.initialized = reply.result
   client.token = token
   await client.notify('notifications/initialized')

@@ -24,10 +24,18 @@ export function readImports (sources: Sources): Import[] {
     const code = withoutComments(text)
     const toImport = (specifier: string, isType: boolean, isDynamic: boolean): Import => {
       const isOurs = specifier.startsWith('.')
-      return { file, target: isOurs ? posix.join(posix.dirname(file), specifier) : specifier, isOurs, isType, isDynamic }
+      return {
+        file,
+        target: isOurs ? posix.join(posix.dirname(file), specifier) : specifier,
+        isOurs,
+        isType,
+        isDynamic
+      }
     }
     return [
-      ...[...code.matchAll(STATIC)].map(([, type, specifier = '']) => toImport(specifier, type !== undefined, false)),
+      ...[...code.matchAll(STATIC)].map(
+        ([, type, specifier = '']) => toImport(specifier, type !== undefined, false)
+      ),
       ...[...code.matchAll(DYNAMIC)].map(([, specifier = '']) => toImport(specifier, false, true))
     ]
   })
@@ -44,12 +52,19 @@ function roomOf (file: string): string {
 
 const toLine = ({ file, target }: Import) => `${file} imports ${target}`
 
-/** @param allowed what each room may import of ours, beside itself. A room that is not listed may not exist. */
-export function breaksOfRooms (sources: Sources, allowed: { readonly [room: string]: readonly string[] }): string[] {
-  const unknown = [...new Set([...sources.keys()].map(roomOf))].filter((room) => !Object.hasOwn(allowed, room)).map((room) => `${room} is not listed`)
+/**
+ * @param allowed what each room may import of ours, beside itself. A room that is not listed may not exist.
+ */
+export function breaksOfRooms (
+  sources: Sources, allowed: { readonly [room: string]: readonly string[] }
+): string[] {
+  const unknown = [...new Set([...sources.keys()].map(roomOf))].filter(
+    (room) => !Object.hasOwn(allowed, room)
+  ).map((room) => `${room} is not listed`)
   const wrong = readImports(sources).filter(({ file, target, isOurs }) => {
     const [from, to] = [roomOf(file), roomOf(target)]
-    return isOurs && from !== to && !(allowed[from] ?? []).includes(to) && !(allowed[from] ?? []).includes('*')
+    return isOurs && from !== to && !(allowed[from] ?? []).includes(to) &&
+      !(allowed[from] ?? []).includes('*')
   })
   return [...unknown, ...wrong.map(toLine)]
 }
@@ -57,33 +72,53 @@ export function breaksOfRooms (sources: Sources, allowed: { readonly [room: stri
 /** Files of one room that import each other, where only the named one may. */
 export function breaksOfStrangers (sources: Sources, room: string, except: RegExp): string[] {
   return readImports(sources)
-    .filter(({ file, target, isOurs }) => isOurs && roomOf(file) === room && roomOf(target) === room && !except.test(file)).map(toLine)
+    .filter(
+      ({ file, target, isOurs }) => isOurs && roomOf(file) === room && roomOf(target) === room &&
+        !except.test(file)
+    ).map(toLine)
 }
 
 const ofEarlierEras = (file: string) => /(?:^|\/)legacy\//.test(file) || file === 'app-legacy.ts'
 
 /** What can be deleted together must not be needed by anything else, but for the one line that joins it. */
 export function breaksOfEras (sources: Sources): string[] {
-  return readImports(sources).filter(({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) && file !== 'app.ts').map(toLine)
+  return readImports(sources).filter(
+    ({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) && file !== 'app.ts'
+  ).map(toLine)
 }
 
-/** Files of the modern wire that the legacy wire has no file of the same name for. It may have more: sessions. */
+/**
+ * Files of the modern wire that the legacy wire has no file of the same name for. It may have more: sessions.
+ */
 export function breaksOfWires (sources: Sources): string[] {
-  return [...sources.keys()].filter((file) => file.startsWith('http/modern/') && !sources.has(file.replace('/modern/', '/legacy/')))
+  return [...sources.keys()].filter(
+    (file) => file.startsWith('http/modern/') && !sources.has(file.replace('/modern/', '/legacy/'))
+  )
     .map((file) => `${file} has no counterpart in http/legacy/`)
 }
 
-/** Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern names. */
-export function breaksOfPackage (sources: Sources, pattern: RegExp, mayImport: (one: Import) => boolean): string[] {
-  return readImports(sources).filter((one) => !one.isOurs && pattern.test(one.target) && !mayImport(one)).map(toLine)
+/**
+ * Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern
+ * names.
+ */
+export function breaksOfPackage (
+  sources: Sources, pattern: RegExp, mayImport: (one: Import) => boolean
+): string[] {
+  return readImports(sources).filter(
+    (one) => !one.isOurs && pattern.test(one.target) && !mayImport(one)
+  ).map(toLine)
 }
 
 /** The folder of one backend. */
 const backendOf = (file: string) => /^backends\/([^/]+)\//.exec(file)?.[1]
 
-/** Files that import a backend and may not. @param mayImport told of every import of a backend from outside its folder. */
+/**
+ * Files that import a backend and may not. @param mayImport told of every import of a backend from outside
+ * its folder.
+ */
 export function breaksOfBackends (sources: Sources, mayImport: (one: Import) => boolean): string[] {
-  const fromOutside = ({ file, target, isOurs }: Import) => isOurs && backendOf(target) !== undefined && backendOf(target) !== backendOf(file)
+  const fromOutside = ({ file, target, isOurs }: Import) => isOurs && backendOf(target) !== undefined &&
+    backendOf(target) !== backendOf(file)
   return readImports(sources).filter((one) => fromOutside(one) && !mayImport(one)).map(toLine)
 }
 
@@ -91,11 +126,15 @@ export function breaksOfBackends (sources: Sources, mayImport: (one: Import) => 
 export function breaksOfProcess (sources: Sources): string[] {
   return [...sources].filter(([file, text]) => {
     const code = withoutComments(text)
-    return file !== 'main.ts' && (/\bprocess\b/.test(code.replaceAll(/'[^'\n]*'/g, '')) || code.includes("'node:process'"))
+    return file !== 'main.ts' &&
+      (/\bprocess\b/.test(code.replaceAll(/'[^'\n]*'/g, '')) || code.includes("'node:process'"))
   }).map(([file]) => `${file} touches process`)
 }
 
-/** Import cycles, each once. An import that happens late may close one where it is of index.ts, which is what catalogs import. */
+/**
+ * Import cycles, each once. An import that happens late may close one where it is of index.ts, which is what
+ * catalogs import.
+ */
 export function breaksOfCycles (sources: Sources): string[] {
   const edges = new Map<string, string[]>()
   for (const { file, target, isOurs, isDynamic } of readImports(sources)) {
@@ -120,5 +159,7 @@ export function breaksOfSize (sources: Sources, maxLines: number): string[] {
 
 /** Files that pass on what others export. */
 export function breaksOfBarrels (sources: Sources): string[] {
-  return [...sources].filter(([file, text]) => file !== 'index.ts' && RE_EXPORT.test(withoutComments(text))).map(([file]) => `${file} passes on what others export`)
+  return [...sources].filter(
+    ([file, text]) => file !== 'index.ts' && RE_EXPORT.test(withoutComments(text))
+  ).map(([file]) => `${file} passes on what others export`)
 }

@@ -1,4 +1,5 @@
-// A client of the endpoint over node:http, for answers that come in pieces and for clients that leave in the middle.
+// A client of the endpoint over node:http, for answers that come in pieces and for clients that leave in the
+// middle.
 
 import { request as openRequest, type Agent, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
@@ -13,7 +14,10 @@ export class AnswerStream extends BegunAnswer {
   readonly #method: string
   #text = ''
 
-  /** @param method of the request, a subscription by default. A message that the revision does not have is thrown, out of anybody's reach. */
+  /**
+   * @param method of the request, a subscription by default. A message that the revision does not have is
+   * thrown, out of anybody's reach.
+   */
   constructor (incoming: IncomingMessage, method = 'subscriptions/listen') {
     super(incoming)
     this.#method = method
@@ -46,7 +50,9 @@ export class AnswerStream extends BegunAnswer {
   }
 
   #keep (messages: readonly Message[]): void {
-    for (const message of messages) checkSent(message, META['io.modelcontextprotocol/protocolVersion'], this.#method)
+    for (const message of messages) {
+      checkSent(message, META['io.modelcontextprotocol/protocolVersion'], this.#method)
+    }
     this.messages.push(...messages)
   }
 }
@@ -66,9 +72,13 @@ export interface SendOptions {
 }
 
 /** Sends a conforming request, broken off when the test ends. */
-export function startRequest (t: Test, url: string, parts: RequestParts, { agent, paused = false }: SendOptions = {}): Sending {
+export function startRequest (
+  t: Test, url: string, parts: RequestParts, { agent, paused = false }: SendOptions = {}
+): Sending {
   const { headers, body } = toPost(parts)
-  const request = openRequest(url, { method: 'POST', headers: { ...headers, 'content-length': Buffer.byteLength(body) }, agent: agent ?? false })
+  const request = openRequest(url, {
+    method: 'POST', headers: { ...headers, 'content-length': Buffer.byteLength(body) }, agent: agent ?? false
+  })
   const answer = new Promise<AnswerStream>((resolve, reject) => {
     request.on('error', reject)
     request.on('response', (response) => {
@@ -85,11 +95,15 @@ export function startRequest (t: Test, url: string, parts: RequestParts, { agent
 }
 
 /** Sends a request and returns its answer as soon as that begins. */
-export async function openStream (t: Test, url: string, parts: RequestParts, options?: SendOptions): Promise<AnswerStream> {
+export async function openStream (
+  t: Test, url: string, parts: RequestParts, options?: SendOptions
+): Promise<AnswerStream> {
   return await within(startRequest(t, url, parts, options).answer, 'an answer')
 }
 
 /** Sends a request and returns its answer once that has ended. */
-export async function post (t: Test, url: string, parts: RequestParts, options?: SendOptions): Promise<AnswerStream> {
+export async function post (
+  t: Test, url: string, parts: RequestParts, options?: SendOptions
+): Promise<AnswerStream> {
   return await (await openStream(t, url, parts, options)).ended()
 }

@@ -26,21 +26,31 @@ export const REVISIONS: readonly string[] = [...schemas.keys()].sort()
  */
 export function checkSent (message: Message, revision: string, method: string | undefined): void {
   const problems = problemsOf(message, revision, method)
-  if (problems.length > 0) throw new Error(`not a message of ${revision}${method === undefined ? '' : `, to ${method}`}: ${problems.join('; ')}\n${JSON.stringify(message).slice(0, 2000)}`)
+  if (problems.length > 0) {
+    throw new Error(
+      `not a message of ${revision}${method === undefined ? '' : `, to ${method}`}: ${problems.join('; ')}\n${JSON.stringify(message).slice(0, 2000)}`
+    )
+  }
 }
 
 export function problemsOf (message: Message, revision: string, method: string | undefined): string[] {
   const wire = wireOf(revision)
-  if (typeof message !== 'object' || message === null || Array.isArray(message)) return ['a message is an object']
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    return ['a message is an object']
+  }
   if ('method' in message) return said(wire, message)
   if ('error' in message) return failed(wire, message)
   return answered(wire, message, method)
 }
 
 function said (wire: Wire, message: Message): string[] {
-  const [kind, names] = 'id' in message ? ['JSONRPCRequest', wire.ofRequest] : ['JSONRPCNotification', wire.ofNotification]
+  const [kind, names] = 'id' in message
+    ? ['JSONRPCRequest', wire.ofRequest]
+    : ['JSONRPCNotification', wire.ofNotification]
   const name = names.get(message.method)
-  if (name === undefined || !isOf(wire, name, 'id' in message ? 'ServerRequest' : 'ServerNotification')) return [`a server has nothing to say by ${message.method}`]
+  if (name === undefined || !isOf(wire, name, 'id' in message ? 'ServerRequest' : 'ServerNotification')) {
+    return [`a server has nothing to say by ${message.method}`]
+  }
   const { jsonrpc, id, ...said } = message
   const envelope = wire.definitions[name].properties.jsonrpc === undefined ? said : message
   return [...wire.problems(kind, message), ...wire.problems(name, envelope)]
@@ -53,17 +63,24 @@ function isOf (wire: Wire, name: string, union: string): boolean {
 
 function failed (wire: Wire, message: Message): string[] {
   const general = 'JSONRPCErrorResponse' in wire.definitions ? 'JSONRPCErrorResponse' : 'JSONRPCError'
-  // The schemas before 2025-11-25 ask for an id where the transport's text does not: a request that is refused as a whole
-  // "MAY comprise a JSON-RPC error response that has no id".
+  // The schemas before 2025-11-25 ask for an id where the transport's text does not: a request that is
+  // refused as a whole "MAY comprise a JSON-RPC error response that has no id".
   const identified = 'id' in message ? message : { ...message, id: 0 }
-  return [...wire.problems(general, identified), ...wire.problems(wire.ofError.get(message.error?.code) ?? general, identified)]
+  return [
+    ...wire.problems(general, identified),
+    ...wire.problems(wire.ofError.get(message.error?.code) ?? general, identified)
+  ]
 }
 
 function answered (wire: Wire, message: Message, method: string | undefined): string[] {
-  const envelope = wire.problems('JSONRPCResultResponse' in wire.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse', message)
+  const envelope = wire.problems(
+    'JSONRPCResultResponse' in wire.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse', message
+  )
   const request = method === undefined ? undefined : wire.ofRequest.get(method)
   if (request === undefined) return [...envelope, `a result of ${method}, which the revision does not have`]
-  const typed = message.result?.resultType === 'input_required' ? 'InputRequiredResult' : request.replace(/Request$/, 'Result')
+  const typed = message.result?.resultType === 'input_required'
+    ? 'InputRequiredResult'
+    : request.replace(/Request$/, 'Result')
   return [...envelope, ...wire.problems(typed in wire.definitions ? typed : 'EmptyResult', message.result)]
 }
 
@@ -80,7 +97,9 @@ function wireOf (revision: string): Wire {
 function compile (published: Schema): Wire {
   const schema = close(published)
   const definitions = definitionsOf(schema)
-  const ajv = '$defs' in schema ? new Ajv2020({ strict: false, allErrors: true }) : new Ajv({ strict: false, allErrors: true })
+  const ajv = '$defs' in schema
+    ? new Ajv2020({ strict: false, allErrors: true })
+    : new Ajv({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ ...schema, $id: 'mcp:/schema' })
   const ofRequest = new Map<string, string>()
@@ -89,7 +108,9 @@ function compile (published: Schema): Wire {
   for (const [name, { properties }] of Object.entries(definitions)) {
     const method = properties?.method?.const
     if (method !== undefined) (name.endsWith('Request') ? ofRequest : ofNotification).set(method, name)
-    for (const { properties: error } of properties?.error?.allOf ?? []) if (error?.code?.const !== undefined) ofError.set(error.code.const, name)
+    for (const { properties: error } of properties?.error?.allOf ?? []) {
+      if (error?.code?.const !== undefined) ofError.set(error.code.const, name)
+    }
   }
   return {
     definitions,
@@ -97,18 +118,29 @@ function compile (published: Schema): Wire {
     ofNotification,
     ofError,
     problems (definition, value) {
-      const validate = ajv.getSchema(`mcp:/schema#/${'$defs' in schema ? '$defs' : 'definitions'}/${definition}`)
+      const validate = ajv.getSchema(
+        `mcp:/schema#/${'$defs' in schema ? '$defs' : 'definitions'}/${definition}`
+      )
       if (validate === undefined) throw new Error(`the schema has no ${definition}`)
       if (validate(value) === true) return []
-      return (validate.errors ?? []).map(({ instancePath, message, params }) => `${definition}${instancePath} ${message} ${JSON.stringify(params)}`)
+      return (validate.errors ?? []).map(
+        ({
+          instancePath, message, params
+        }) => `${definition}${instancePath} ${message} ${JSON.stringify(params)}`
+      )
     }
   }
 }
 
-/** The specification lets everybody add members. This service adds none: one that the revision does not have came from a later one. */
+/**
+ * The specification lets everybody add members. This service adds none: one that the revision does not have
+ * came from a later one.
+ */
 function close (published: Schema): Schema {
   const schema = structuredClone(published)
-  for (const [name, definition] of Object.entries(definitionsOf(schema))) if (!OPEN.test(name)) closeNode(definition)
+  for (const [name, definition] of Object.entries(definitionsOf(schema))) {
+    if (!OPEN.test(name)) closeNode(definition)
+  }
   return schema
 }
 

@@ -34,10 +34,15 @@ async function serve (t: Test, options: AppOptions = {}): Promise<Service> {
   return { app, url: await listen(app) }
 }
 
-const call = (name: string, meta: object = {}): RequestParts => ({ method: 'tools/call', params: { name }, meta: { ...meta } })
+const call = (name: string, meta: object = {}): RequestParts => ({
+  method: 'tools/call', params: { name }, meta: { ...meta }
+})
 
 async function untilStarted (t: Test, url: string, count: number): Promise<void> {
-  await until(async () => (await post(t, url, call('state'))).response.result.structuredContent.started >= count, 'the requests to be served')
+  await until(
+    async () => (await post(t, url, call('state'))).response.result.structuredContent.started >= count,
+    'the requests to be served'
+  )
 }
 
 /** Closes the app and returns how long that took, in milliseconds. */
@@ -49,13 +54,24 @@ async function timeClose (app: FastifyInstance): Promise<number> {
 
 t.test('streams end with their result, and nothing waits for them (204)', async (t) => {
   const { app, url } = await serve(t)
-  const streams = await Promise.all([1, 'two'].map(async (id) => await openStream(t, url, { method: 'subscriptions/listen', params: { notifications: {} }, id })))
+  const streams = await Promise.all(
+    [1, 'two'].map(
+      async (id) => await openStream(t, url, {
+        method: 'subscriptions/listen', params: { notifications: {} }, id
+      })
+    )
+  )
   for (const stream of streams) await stream.next()
   t.ok(await timeClose(app) < 1000)
   for (const [index, stream] of streams.entries()) {
     await stream.ended()
     t.ok(stream.isComplete)
-    t.match(stream.response, { id: [1, 'two'][index], result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': [1, 'two'][index] } } })
+    t.match(stream.response, {
+      id: [1, 'two'][index],
+      result: {
+        resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': [1, 'two'][index] }
+      }
+    })
     t.equal(stream.messages.length, 2)
   }
 })
@@ -69,7 +85,10 @@ t.test('what is being served may finish, as JSON or as a stream', async (t) => {
   const answer = await (await plain.answer).ended()
   t.match(answer.response, { id: 1, result: { content: [{ text: 'done' }] } })
   await stream.ended()
-  t.match(stream.messages, [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 1, result: { content: [{ text: 'done' }] } }])
+  t.match(stream.messages, [
+    { params: { progress: 1 } }, { params: { progress: 2 } },
+    { id: 1, result: { content: [{ text: 'done' }] } }
+  ])
 })
 
 t.test('what does not finish is ended at the deadline with an error, and its signal aborts', async (t) => {
@@ -105,7 +124,10 @@ t.test('is ready until it goes down, and takes no new request from then on', asy
   const { app, url } = await serve(t, { shutdownTimeoutMs: 300 })
   const { origin, port } = new URL(url)
   const statusOf = async (path: string) => await new Promise<number | undefined>((resolve, reject) => {
-    get(origin + path, { agent: false }, (response) => { response.resume(); resolve(response.statusCode) }).on('error', reject)
+    get(origin + path, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).on('error', reject)
   })
   t.equal(await statusOf('/readyz'), 200)
   t.equal(await statusOf('/livez'), 200)
@@ -117,7 +139,9 @@ t.test('is ready until it goes down, and takes no new request from then on', asy
   socket.setEncoding('utf8').on('data', (chunk: string) => { received += chunk }).on('error', () => {})
   const hanging = startRequest(t, url, call('never_ends'))
   await untilStarted(t, url, 1)
-  socket.write(`GET /livez HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\nGET /readyz HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`)
+  socket.write(
+    `GET /livez HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\nGET /readyz HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
+  )
   await until(() => received.includes('{"status":"ok"}'), 'the first answer')
 
   const closing = app.close()

@@ -59,7 +59,8 @@ function call (name: string, args: object = {}, meta: object = {}): RequestParts
 
 const token = (progressToken: string | number) => ({ progressToken })
 
-t.test('answers with one JSON body unless there is something to say first, and then with a stream (13, 18, 20, 242)', async (t) => {
+t.test('answers with one JSON body unless there is something to say first, and then with a stream (13, 18, ' +
+  '20, 242)', async (t) => {
   const { url } = await serve(t)
   const plain = await post(t, url, call('silent', { text: 'a' }, token(1)))
   t.match(plain.headers, { 'content-type': /^application\/json/ })
@@ -67,9 +68,15 @@ t.test('answers with one JSON body unless there is something to say first, and t
 
   const stream = await openStream(t, url, call('speaks', { text: 'g1' }, token('p')))
   t.equal(stream.status, 200)
-  t.match(stream.headers, { 'content-type': 'text/event-stream', 'cache-control': /no-cache/, 'x-accel-buffering': 'no' })
+  t.match(stream.headers, {
+    'content-type': 'text/event-stream', 'cache-control': /no-cache/, 'x-accel-buffering': 'no'
+  })
   t.notOk('mcp-session-id' in stream.headers)
-  t.strictSame(await stream.next(), { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress: 1, total: 2, message: 'half' } })
+  t.strictSame(await stream.next(), {
+    jsonrpc: '2.0',
+    method: 'notifications/progress',
+    params: { progressToken: 'p', progress: 1, total: 2, message: 'half' }
+  })
   t.notOk(stream.hasEnded, 'what is said arrives while the work goes on')
   await post(t, url, call('open', { gate: 'g1' }))
   t.strictSame((await stream.next()).params, { progressToken: 'p', progress: 2, total: 2 })
@@ -77,46 +84,72 @@ t.test('answers with one JSON body unless there is something to say first, and t
   await stream.ended()
   t.ok(stream.isComplete)
   t.equal(stream.messages.length, 3, 'the response is the last')
-  for (const message of stream.messages) t.notOk('id' in message && 'method' in message, 'nothing is asked of the client (17, 62, 63)')
+  for (const message of stream.messages) {
+    t.notOk('id' in message && 'method' in message, 'nothing is asked of the client (17, 62, 63)')
+  }
 })
 
-t.test('progress goes under the token that was given, in its type, and only grows (237, 238, 241)', async (t) => {
+t.test('progress goes under the token that was given, in its type, and only grows (237, 238, 241)', async (
+  t
+) => {
   const { url } = await serve(t)
   for (const progressToken of ['abc', '7', 7, 0, '']) {
     const { messages } = await post(t, url, call('steps', {}, { progressToken }))
-    const params = messages.slice(0, -1).map(({ method, params }) => { t.equal(method, 'notifications/progress'); return params })
+    const params = messages.slice(0, -1).map(({ method, params }) => {
+      t.equal(method, 'notifications/progress')
+      return params
+    })
     t.strictSame(params, [1, 2, 2.5, 3].map((progress) => ({ progressToken, progress })))
   }
   const without = await post(t, url, call('steps'))
   t.match(without.headers, { 'content-type': /^application\/json/ }, 'without a token nobody is told')
   for (const progressToken of [1.5, null, {}, true]) {
-    t.match((await post(t, url, call('steps', {}, { progressToken }))).response.error, { code: -32602, message: /progressToken must be a string or an integer/ })
+    t.match((await post(t, url, call('steps', {}, { progressToken }))).response.error, {
+      code: -32602, message: /progressToken must be a string or an integer/
+    })
   }
 })
 
-t.test('log messages go to a client that asked for their level, and to no other (249, 250, 251, 252, 253)', async (t) => {
+t.test('log messages go to a client that asked for their level, and to no other (249, 250, 251, 252, ' +
+  '253)', async (t) => {
   const { url } = await serve(t)
   for (const [index, logLevel] of LEVELS.entries()) {
-    const { messages } = await post(t, url, call('logs', {}, { 'io.modelcontextprotocol/logLevel': logLevel }))
+    const { messages } = await post(
+      t, url, call('logs', {}, { 'io.modelcontextprotocol/logLevel': logLevel })
+    )
     t.strictSame(messages.slice(0, -1), LEVELS.slice(index).map((level) =>
-      ({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data: { message: `a ${level}`, n: 1 } } })), logLevel)
+      ({
+        jsonrpc: '2.0',
+        method: 'notifications/message',
+        params: { level, data: { message: `a ${level}`, n: 1 } }
+      })), logLevel)
     t.match(messages.at(-1), { result: { content: [{ text: 'ok' }] } })
   }
   const unasked = await post(t, url, call('logs', {}, token(1)))
   t.equal(unasked.messages.length, 1)
   t.match(unasked.headers, { 'content-type': /^application\/json/ })
-  t.match((await post(t, url, call('logs', {}, { 'io.modelcontextprotocol/logLevel': 'loud' }))).response.error, { code: -32602, message: /must be one of debug, info/ })
+  t.match(
+    (await post(t, url, call('logs', {}, { 'io.modelcontextprotocol/logLevel': 'loud' }))).response.error,
+    { code: -32602, message: /must be one of debug, info/ }
+  )
 })
 
 t.test('a log message that has no JSON fails no tool: it comes without its data', async (t) => {
   const { url } = await serve(t)
-  const { messages } = await post(t, url, call('logs_oddly', {}, { 'io.modelcontextprotocol/logLevel': 'error' }))
-  t.match(messages, [{ params: { data: 'plain' } }, { params: { data: 'cycle' } }, { params: { data: 'bigint' } }, { result: { content: [{ text: 'ok' }] } }])
+  const { messages } = await post(
+    t, url, call('logs_oddly', {}, { 'io.modelcontextprotocol/logLevel': 'error' })
+  )
+  t.match(messages, [
+    { params: { data: 'plain' } }, { params: { data: 'cycle' } }, { params: { data: 'bigint' } },
+    { result: { content: [{ text: 'ok' }] } }
+  ])
 })
 
 t.test('after the result nothing more is said (239, 251)', async (t) => {
   const { url, state } = await serve(t)
-  const { messages } = await post(t, url, call('late', {}, { ...token(1), 'io.modelcontextprotocol/logLevel': 'debug' }))
+  const { messages } = await post(
+    t, url, call('late', {}, { ...token(1), 'io.modelcontextprotocol/logLevel': 'debug' })
+  )
   t.match(messages, [{ result: { content: [{ text: 'ok' }] } }])
   t.equal((await state()).started, 1)
 })
@@ -125,24 +158,36 @@ t.test('a failure after the stream has opened is its last event (57)', async (t)
   const { url } = await serve(t)
   const failed = await post(t, url, { ...call('speaks_and_fails', {}, token(1)), id: 'f' })
   t.equal(failed.status, 200)
-  t.strictSame(failed.messages.slice(1), [{ jsonrpc: '2.0', id: 'f', error: { code: -32603, message: 'Internal error' } }])
+  t.strictSame(failed.messages.slice(1), [
+    { jsonrpc: '2.0', id: 'f', error: { code: -32603, message: 'Internal error' } }
+  ])
   const refused = await post(t, url, call('speaks_and_refuses', {}, token(1)))
-  t.match(refused.messages, [{ method: 'notifications/progress' }, { id: 1, result: { isError: true, content: [{ text: 'not today' }] } }])
+  t.match(refused.messages, [
+    { method: 'notifications/progress' },
+    { id: 1, result: { isError: true, content: [{ text: 'not today' }] } }
+  ])
 })
 
 t.test('what fixes a status is settled before a stream opens (103)', async (t) => {
   const { url } = await serve(t)
-  const answer = await post(t, url, { ...call('speaks', { text: 'x' }, token(1)), headers: { 'mcp-name': 'other' } })
+  const answer = await post(t, url, {
+    ...call('speaks', { text: 'x' }, token(1)), headers: { 'mcp-name': 'other' }
+  })
   t.equal(answer.status, 400)
   t.match(answer.headers, { 'content-type': /^application\/json/ })
 })
 
-t.test('a client that leaves ends its request: the signal aborts, and nobody hears more of it (22, 23, 24, 243, 247)', async (t) => {
+t.test('a client that leaves ends its request: the signal aborts, and nobody hears more of it (22, 23, 24, ' +
+  '243, 247)', async (t) => {
   const log = createReadableLog()
   const { url, state } = await serve(t, { logger: log.logger })
-  const untilState = async (holds: (state: Message) => boolean) => await until(async () => holds(await state()), 'the tool')
+  const untilState = async (holds: (state: Message) => boolean) => await until(
+    async () => holds(await state()), 'the tool'
+  )
 
-  const stream = await openStream(t, url, call('speaks_and_hangs', {}, { ...token(1), 'io.modelcontextprotocol/logLevel': 'debug' }))
+  const stream = await openStream(
+    t, url, call('speaks_and_hangs', {}, { ...token(1), 'io.modelcontextprotocol/logLevel': 'debug' })
+  )
   await stream.next()
   stream.close()
   await untilState(({ aborted }) => aborted.length === 1)
@@ -153,13 +198,20 @@ t.test('a client that leaves ends its request: the signal aborts, and nobody hea
   plain.abort()
   await untilState(({ aborted }) => aborted.length === 2)
   t.strictSame((await state()).aborted, ['AbortError', 'AbortError'])
-  t.strictSame(log.lines.filter(({ level }) => level >= 50).map(({ msg }) => msg), ['after the end'], 'a client that leaves is no failure of the service')
+  t.strictSame(
+    log.lines.filter(({ level }) => level >= 50).map(({ msg }) => msg), ['after the end'],
+    'a client that leaves is no failure of the service'
+  )
   for (const name of ['speaks_and_hangs', 'hangs']) {
-    await until(() => log.lines.some((line) => line.msg === 'request' && line.name === name && line.cancelled === true), `the line of ${name}`)
+    await until(
+      () => log.lines.some((line) => line.msg === 'request' && line.name === name && line.cancelled === true),
+      `the line of ${name}`
+    )
   }
 })
 
-t.test('hooks of an embedding program run for every kind of answer, and their headers reach the client', async (t) => {
+t.test('hooks of an embedding program run for every kind of answer, and their headers reach the ' +
+  'client', async (t) => {
   const app = await buildApp(t, FILES)
   const sent: string[] = []
   app.addHook('onRequest', async (_, reply) => { reply.header('x-own', 'mine') })
@@ -189,20 +241,34 @@ t.test('a client that does not read a flood costs bounded memory, and still gets
 
 t.test('requests with equal ids, and equal tokens, are independent (15, 16, 53, 65)', async (t) => {
   const { url } = await serve(t)
-  const streams = await Promise.all(['a', 'b', 'c'].map(async (text) => await openStream(t, url, call('speaks', { text }, token('same')))))
+  const streams = await Promise.all(
+    ['a', 'b', 'c'].map(async (text) => await openStream(t, url, call('speaks', { text }, token('same'))))
+  )
   for (const gate of ['c', 'a', 'b']) await post(t, url, call('open', { gate }))
   for (const [index, stream] of streams.entries()) {
     await stream.ended()
-    t.match(stream.messages, [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 1, result: { content: [{ text: 'abc'[index] }] } }])
+    t.match(stream.messages, [
+      { params: { progress: 1 } }, { params: { progress: 2 } },
+      { id: 1, result: { content: [{ text: 'abc'[index] }] } }
+    ])
     t.equal(stream.messages.length, 3)
   }
-  const answers = await Promise.all(Array.from({ length: 50 }, async (_, index) => await post(t, url, call('silent', { text: String(index) }))))
-  t.strictSame(answers.map(({ response }) => response.result.content[0].text), Array.from({ length: 50 }, (_, index) => String(index)))
+  const answers = await Promise.all(
+    Array.from(
+      { length: 50 }, async (_, index) => await post(t, url, call('silent', { text: String(index) }))
+    )
+  )
+  t.strictSame(
+    answers.map(({ response }) => response.result.content[0].text),
+    Array.from({ length: 50 }, (_, index) => String(index))
+  )
 })
 
 t.test('an allowed web page may read every kind of answer, and another page none', async (t) => {
   const { url } = await serve(t, { allowedOrigins: ['https://app.example.com'] })
-  const from = (origin: string, parts: RequestParts): RequestParts => ({ ...parts, headers: { origin, ...parts.headers } })
+  const from = (origin: string, parts: RequestParts): RequestParts => ({
+    ...parts, headers: { origin, ...parts.headers }
+  })
   const answers = {
     json: call('silent', { text: 'a' }),
     stream: call('steps', {}, token(1)),
@@ -219,9 +285,14 @@ t.test('an allowed web page may read every kind of answer, and another page none
     const evil = await post(t, url, from('https://evil.example.com', parts))
     t.equal(evil.status, 403)
     t.notOk('access-control-allow-origin' in evil.headers)
-    t.notOk('access-control-allow-origin' in (await post(t, url, parts)).headers, 'what is no web page needs no such header')
+    t.notOk(
+      'access-control-allow-origin' in (await post(t, url, parts)).headers,
+      'what is no web page needs no such header'
+    )
   }
-  const listening = await openStream(t, url, from('https://app.example.com', { method: 'subscriptions/listen', params: { notifications: {} } }))
+  const listening = await openStream(
+    t, url, from('https://app.example.com', { method: 'subscriptions/listen', params: { notifications: {} } })
+  )
   t.equal(listening.headers['access-control-allow-origin'], 'https://app.example.com')
   t.equal(listening.headers['x-accel-buffering'], 'no')
 })
@@ -231,11 +302,19 @@ t.test('a web page may ask beforehand whether it may call', async (t) => {
   const ask = async (origin: string) => await app.inject({
     method: 'OPTIONS',
     url: '/mcp',
-    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-protocol-version,mcp-method,mcp-name,authorization' }
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,mcp-protocol-version,mcp-method,mcp-name,authorization'
+    }
   })
   const allowed = await ask('https://app.example.com')
   t.equal(allowed.statusCode, 204)
-  t.match(allowed.headers, { 'access-control-allow-origin': 'https://app.example.com', 'access-control-allow-methods': /POST/, 'access-control-allow-headers': /mcp-method.*authorization/i })
+  t.match(allowed.headers, {
+    'access-control-allow-origin': 'https://app.example.com',
+    'access-control-allow-methods': /POST/,
+    'access-control-allow-headers': /mcp-method.*authorization/i
+  })
   const refused = await ask('https://evil.example.com')
   t.equal(refused.statusCode, 403)
   t.notOk('access-control-allow-origin' in refused.headers)

@@ -29,7 +29,9 @@ t.test('a schema of a library is converted once, however often it is asked', asy
     return schemaOf(1)
   }
   const schema: StandardSchemaV1 & StandardJSONSchemaV1 = {
-    '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }), jsonSchema: { input, output: input } }
+    '~standard': {
+      version: 1, vendor: 'test', validate: (value) => ({ value }), jsonSchema: { input, output: input }
+    }
   }
   const forms = createForms()
   t.equal(forms.of(schema), forms.of(schema))

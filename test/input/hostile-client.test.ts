@@ -1,4 +1,5 @@
-// A client may send anything: nothing that it makes up is taken for state, and nothing reaches a handler that does not fit.
+// A client may send anything: nothing that it makes up is taken for state, and nothing reaches a handler that
+// does not fit.
 
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -29,25 +30,50 @@ const questions = {
   roots: roots()
 }
 
-const closed = (required: readonly string[], properties: object) => ({ type: 'object', required, properties, additionalProperties: false })
+const closed = (required: readonly string[], properties: object) => ({
+  type: 'object', required, properties, additionalProperties: false
+})
 const text = closed(['type', 'text'], { type: { const: 'text' }, text: { type: 'string' } })
-/** Judges the answers without the code that is under test: only what the generators below can make is accepted. */
-const judge = createSchemaCompiler({ useDefaults: false }).compile(closed(['form', 'url', 'sample', 'roots'], {
+/**
+ * Judges the answers without the code that is under test: only what the generators below can make is
+ * accepted.
+ */
+const judge = createSchemaCompiler({ useDefaults: false }).compile(closed([
+  'form', 'url', 'sample', 'roots'
+], {
   form: {
     anyOf: [
       closed(['action'], { action: { enum: ['decline', 'cancel'] } }),
-      closed(['action', 'content'], { action: { const: 'accept' }, content: { ...schema, additionalProperties: false } })
+      closed(['action', 'content'], {
+        action: { const: 'accept' }, content: { ...schema, additionalProperties: false }
+      })
     ]
   },
   url: closed(['action'], { action: { enum: ['accept', 'decline', 'cancel'] } }),
-  sample: closed(['role', 'content', 'model'], { role: { enum: ['user', 'assistant'] }, content: { anyOf: [text, { type: 'array', items: text }] }, model: { type: 'string' }, stopReason: { type: 'string' } }),
-  roots: closed(['roots'], { roots: { type: 'array', items: closed(['uri'], { uri: { type: 'string', pattern: '^file://' }, name: { type: 'string' } }) } })
+  sample: closed(['role', 'content', 'model'], {
+    role: { enum: ['user', 'assistant'] },
+    content: { anyOf: [text, { type: 'array', items: text }] },
+    model: { type: 'string' },
+    stopReason: { type: 'string' }
+  }),
+  roots: closed(['roots'], {
+    roots: {
+      type: 'array',
+      items: closed(['uri'], { uri: { type: 'string', pattern: '^file://' }, name: { type: 'string' } })
+    }
+  })
 }))
 
 /** Mostly the right thing, now and then any other. */
-const mostly = (right: fc.Arbitrary<unknown>) => fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: fc.jsonValue() })
+const mostly = (right: fc.Arbitrary<unknown>) => fc.oneof({ weight: 12, arbitrary: right }, {
+  weight: 1, arbitrary: fc.jsonValue()
+})
 const record = (members: { readonly [key: string]: fc.Arbitrary<unknown> }, requiredKeys: string[]) =>
-  mostly(fc.record(Object.fromEntries(Object.entries(members).map(([key, value]) => [key, mostly(value)])), { requiredKeys }))
+  mostly(
+    fc.record(Object.fromEntries(Object.entries(members).map(([key, value]) => [key, mostly(value)])), {
+      requiredKeys
+    })
+  )
 
 const action = fc.constantFrom('accept', 'decline', 'cancel')
 const content = record({
@@ -62,20 +88,38 @@ const block = record({ type: fc.constant('text'), text: fc.string() }, ['type', 
 const responses = record({
   form: record({ action, content }, ['action', 'content']),
   url: record({ action }, ['action']),
-  sample: record({ role: fc.constantFrom('user', 'assistant'), content: fc.oneof(block, fc.array(block, { maxLength: 3 })), model: fc.string(), stopReason: fc.string() }, ['role', 'content', 'model']),
-  roots: record({ roots: fc.array(record({ uri: fc.constant('file:///x'), name: fc.string() }, ['uri']), { maxLength: 3 }) }, ['roots'])
+  sample: record(
+    {
+      role: fc.constantFrom('user', 'assistant'),
+      content: fc.oneof(block, fc.array(block, { maxLength: 3 })),
+      model: fc.string(),
+      stopReason: fc.string()
+    },
+    ['role', 'content', 'model']
+  ),
+  roots: record(
+    {
+      roots: fc.array(record({ uri: fc.constant('file:///x'), name: fc.string() }, ['uri']), { maxLength: 3 })
+    },
+    ['roots']
+  )
 }, ['form', 'url', 'sample', 'roots'])
 
 const askAll = async (round: InputRound) => await round.ask(questions)
 
 async function outcomeOf (inputResponses: unknown, requestState?: string) {
   const sent = { inputResponses, requestState }
-  return await runRound(rounds, askAll, sent).catch((error: unknown) => ({ value: undefined, error, pending: undefined }))
+  return await runRound(rounds, askAll, sent).catch(
+    (error: unknown) => ({ value: undefined, error, pending: undefined })
+  )
 }
 
-t.test('no JSON in place of the responses throws anything but a protocol error, or lets a handler see an answer that does not fit (221, 225)', async (t) => {
+t.test('no JSON in place of the responses throws anything but a protocol error, or lets a handler see an ' +
+  'answer that does not fit (221, 225)', async (t) => {
   const counts = { answered: 0, asked: 0, refused: 0 }
-  await fc.assert(fc.asyncProperty(fc.oneof({ weight: 8, arbitrary: responses }, { weight: 1, arbitrary: fc.jsonValue() }), async (inputResponses) => {
+  await fc.assert(fc.asyncProperty(fc.oneof({ weight: 8, arbitrary: responses }, {
+    weight: 1, arbitrary: fc.jsonValue()
+  }), async (inputResponses) => {
     const { value, error, pending } = await outcomeOf(inputResponses)
     if (value !== undefined) {
       counts.answered++
@@ -103,8 +147,12 @@ t.test('an answer that is carried is the same in the next round, whatever it was
     const { value } = await outcomeOf(inputResponses)
     if (value === undefined) return
     const first = await runRound(rounds, handler, { inputResponses })
-    const second = await runRound(rounds, handler, { inputResponses: { another: { action: 'cancel' } }, requestState: first.pending?.requestState })
-    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(second.value)), JSON.parse(JSON.stringify(value)))) throw new Error(JSON.stringify([value, second.value]))
+    const second = await runRound(rounds, handler, {
+      inputResponses: { another: { action: 'cancel' } }, requestState: first.pending?.requestState
+    })
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(second.value)), JSON.parse(JSON.stringify(value)))) {
+      throw new Error(JSON.stringify([value, second.value]))
+    }
     carried++
   }), { numRuns: 500 })
   t.ok(carried > 20, `${carried} carried`)
@@ -118,21 +166,31 @@ t.test('what `once` resolved to is the same in the next round, whatever it was (
   }
   await fc.assert(fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (result) => {
     const { pending } = await runRound(rounds, handler(result))
-    const { value } = await runRound(rounds, handler('another'), { inputResponses: { url: { action: 'accept' } }, requestState: pending?.requestState })
+    const { value } = await runRound(rounds, handler('another'), {
+      inputResponses: { url: { action: 'accept' } }, requestState: pending?.requestState
+    })
     return isDeepStrictEqual(value, JSON.parse(JSON.stringify(result)))
   }), { numRuns: 300 })
 })
 
 t.test('a state opens for its own request and for no other (216)', async (t) => {
   const some = fc.constantFrom('a', 'b', '', 'a","b', '\ud800', '\ufffd')
-  const args = fc.oneof(fc.constant({}), fc.dictionary(fc.constantFrom('a', 'b', '1', '__proto__'), fc.jsonValue(), { maxKeys: 3 }))
+  const args = fc.oneof(
+    fc.constant({}),
+    fc.dictionary(fc.constantFrom('a', 'b', '1', '__proto__'), fc.jsonValue(), { maxKeys: 3 })
+  )
   const binding = fc.record({ owner: some, method: some, name: some, args })
   const canonical = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
   const counts = { opened: 0, refused: 0 }
   await fc.assert(fc.asyncProperty(binding, binding, fc.boolean(), async (sealedFor, other, isSame) => {
     const openedFor = isSame ? { ...sealedFor, args: reversed(sealedFor.args) } : other
-    const { pending } = await runRound(rounds, async (round) => [await round.once('k', () => 1), await round.ask({ r: roots() })], { binding: sealedFor })
-    const opened = await runRound(rounds, () => true, { requestState: pending?.requestState, binding: openedFor }).then(() => true, (error: unknown) => {
+    const { pending } = await runRound(
+      rounds, async (round) => [await round.once('k', () => 1), await round.ask({ r: roots() })],
+      { binding: sealedFor }
+    )
+    const opened = await runRound(rounds, () => true, {
+      requestState: pending?.requestState, binding: openedFor
+    }).then(() => true, (error: unknown) => {
       if (error instanceof ProtocolError && error.code === -32602) return false
       throw error
     })
@@ -147,13 +205,24 @@ function reversed (object: object): object {
   return Object.fromEntries(Object.entries(object).reverse())
 }
 
-t.test('no state that was made up or changed opens, and none throws anything but a protocol error (214, 215)', async () => {
-  const { pending } = await runRound(rounds, async (round) => [await round.once('k', () => 1), await round.ask({ r: roots() })])
+t.test('no state that was made up or changed opens, and none throws anything but a protocol error (214, ' +
+  '215)', async () => {
+  const { pending } = await runRound(rounds, async (round) => [
+    await round.once('k', () => 1), await round.ask({ r: roots() })
+  ])
   const state = pending?.requestState ?? ''
-  const changed = fc.tuple(fc.nat(state.length), fc.nat(3), fc.string({ maxLength: 3 })).map(([at, removed, added]) => state.slice(0, at) + added + state.slice(at + removed))
-  await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), changed), async (requestState) => {
+  const changed = fc.tuple(fc.nat(state.length), fc.nat(3), fc.string({ maxLength: 3 })).map(
+    ([at, removed, added]) => state.slice(0, at) + added + state.slice(at + removed)
+  )
+  await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), changed), async (
+    requestState
+  ) => {
     if (requestState === state) return
-    const error: unknown = await runRound(rounds, () => 'done', { requestState, binding: BINDING }).then(() => 'opened', (error: unknown) => error)
-    if (!(error instanceof ProtocolError) || error.code !== -32602) throw new Error('not refused', { cause: error })
+    const error: unknown = await runRound(rounds, () => 'done', { requestState, binding: BINDING }).then(
+      () => 'opened', (error: unknown) => error
+    )
+    if (!(error instanceof ProtocolError) || error.code !== -32602) {
+      throw new Error('not refused', { cause: error })
+    }
   }), { numRuns: 1000 })
 })

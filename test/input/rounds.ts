@@ -2,32 +2,53 @@
 
 import type { InputRound, RoundBinding } from '../../src/input/input-round.ts'
 import { InputRequired } from '../../src/input/round-state.ts'
-import { createInputRounds, type InputRounds, type InputRoundsOptions } from '../../src/input/sealed-input-round.ts'
+import {
+  createInputRounds, type InputRounds, type InputRoundsOptions
+} from '../../src/input/sealed-input-round.ts'
 import { createSealer } from '../../src/sealing/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 
-export const EVERYTHING: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} }
-export const BINDING: RoundBinding = { owner: 'alice', method: 'tools/call', name: 'order', args: { sku: 'x' } }
+export const EVERYTHING: ClientCapabilities = {
+  elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {}
+}
+export const BINDING: RoundBinding = {
+  owner: 'alice', method: 'tools/call', name: 'order', args: { sku: 'x' }
+}
 export const TTL_MS = 600_000
 
 export interface Pending {
-  readonly inputRequests: { readonly [key: string]: { readonly method: string, readonly params: { readonly [key: string]: unknown } } }
+  readonly inputRequests: {
+    readonly [key: string]: { readonly method: string, readonly params: { readonly [key: string]: unknown } }
+  }
   readonly requestState?: string
 }
 
-export interface Sent { readonly inputResponses?: unknown, readonly requestState?: string | undefined, readonly capabilities?: ClientCapabilities, readonly binding?: RoundBinding }
+export interface Sent {
+  readonly inputResponses?: unknown
+  readonly requestState?: string | undefined
+  readonly capabilities?: ClientCapabilities
+  readonly binding?: RoundBinding
+}
 
 /** How a round ended: with what the handler returned or threw, and with what the client is asked. */
-export interface Ending<T> { readonly value?: T, readonly error?: unknown, readonly pending: Pending | undefined }
+export interface Ending<T> {
+  readonly value?: T
+  readonly error?: unknown
+  readonly pending: Pending | undefined
+}
 
 export function createRounds (options: Partial<InputRoundsOptions> = {}): InputRounds {
   return createInputRounds({ sealer: createSealer(['the secret of these tests']), ttlMs: TTL_MS, ...options })
 }
 
-export async function runRound<T> (rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>, sent: Sent = {}): Promise<Ending<T>> {
+export async function runRound<T> (
+  rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>, sent: Sent = {}
+): Promise<Ending<T>> {
   const { binding = BINDING, ...rest } = sent
-  const round = rounds.open({ inputResponses: undefined, requestState: undefined, capabilities: EVERYTHING, bind: () => binding, ...rest })
+  const round = rounds.open({
+    inputResponses: undefined, requestState: undefined, capabilities: EVERYTHING, bind: () => binding, ...rest
+  })
   const outcome = await attempt(async () => await handler(round))
   await round.settle()
   return { ...outcome, pending: readPending(round.pending) }
@@ -50,17 +71,28 @@ function readPending (json: string | undefined): Pending | undefined {
   return pending
 }
 
-/** Answers each round from a table of responses, as a client does, until the request has ended; every round is returned. */
-export async function converse<T> (rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>, responses: { readonly [key: string]: unknown }): Promise<Array<Ending<T>>> {
+/**
+ * Answers each round from a table of responses, as a client does, until the request has ended; every round is
+ * returned.
+ */
+export async function converse<T> (
+  rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>,
+  responses: { readonly [key: string]: unknown }
+): Promise<Array<Ending<T>>> {
   const endings: Array<Ending<T>> = []
   let sent: Sent = {}
   while (endings.length < 10) {
     const ending = await runRound(rounds, handler, sent)
     endings.push(ending)
     if (ending.pending === undefined) return endings
-    if (!(ending.error instanceof InputRequired)) throw new Error('asked without leaving the handler', { cause: ending.error })
+    if (!(ending.error instanceof InputRequired)) {
+      throw new Error('asked without leaving the handler', { cause: ending.error })
+    }
     const { inputRequests, requestState } = ending.pending
-    sent = { inputResponses: Object.fromEntries(Object.keys(inputRequests).map((key) => [key, responses[key]])), requestState }
+    sent = {
+      inputResponses: Object.fromEntries(Object.keys(inputRequests).map((key) => [key, responses[key]])),
+      requestState
+    }
   }
   throw new Error('the request does not end')
 }

@@ -1,4 +1,5 @@
-// What an InputRequiredResult may hold, as the schema of 2026-07-28 has it, and closed: whatever that does not name is refused.
+// What an InputRequiredResult may hold, as the schema of 2026-07-28 has it, and closed: whatever that does
+// not name is refused.
 
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 
@@ -9,19 +10,41 @@ const integer = { type: 'integer' }
 const object = { type: 'object' }
 
 type Properties = { readonly [name: string]: object }
-const closed = (required: readonly string[], properties: Properties) => ({ type: 'object', required, properties, additionalProperties: false })
-const field = (required: readonly string[], properties: Properties) => closed(['type', ...required], { title: string, description: string, ...properties })
+const closed = (required: readonly string[], properties: Properties) => ({
+  type: 'object', required, properties, additionalProperties: false
+})
+const field = (required: readonly string[], properties: Properties) => closed(['type', ...required], {
+  title: string, description: string, ...properties
+})
 
 const option = closed(['const', 'title'], { const: string, title: string })
 const primitive = {
   anyOf: [
-    field([], { type: { const: 'string' }, default: string, minLength: integer, maxLength: integer, format: { enum: ['date', 'date-time', 'email', 'uri'] } }),
+    field([], {
+      type: { const: 'string' },
+      default: string,
+      minLength: integer,
+      maxLength: integer,
+      format: { enum: ['date', 'date-time', 'email', 'uri'] }
+    }),
     field([], { type: { enum: ['integer', 'number'] }, default: number, minimum: number, maximum: number }),
     field([], { type: { const: 'boolean' }, default: { type: 'boolean' } }),
     field(['enum'], { type: { const: 'string' }, default: string, enum: strings }),
     field(['oneOf'], { type: { const: 'string' }, default: string, oneOf: { type: 'array', items: option } }),
-    field(['items'], { type: { const: 'array' }, default: strings, minItems: integer, maxItems: integer, items: closed(['type', 'enum'], { type: { const: 'string' }, enum: strings }) }),
-    field(['items'], { type: { const: 'array' }, default: strings, minItems: integer, maxItems: integer, items: closed(['anyOf'], { anyOf: { type: 'array', items: option } }) }),
+    field(['items'], {
+      type: { const: 'array' },
+      default: strings,
+      minItems: integer,
+      maxItems: integer,
+      items: closed(['type', 'enum'], { type: { const: 'string' }, enum: strings })
+    }),
+    field(['items'], {
+      type: { const: 'array' },
+      default: strings,
+      minItems: integer,
+      maxItems: integer,
+      items: closed(['anyOf'], { anyOf: { type: 'array', items: option } })
+    }),
     field(['enum'], { type: { const: 'string' }, default: string, enum: strings, enumNames: strings })
   ]
 }
@@ -29,11 +52,23 @@ const primitive = {
 const formParams = closed(['message', 'requestedSchema'], {
   mode: { const: 'form' },
   message: string,
-  requestedSchema: closed(['type', 'properties'], { $schema: string, type: { const: 'object' }, properties: { type: 'object', additionalProperties: primitive }, required: strings })
+  requestedSchema: closed(['type', 'properties'], {
+    $schema: string,
+    type: { const: 'object' },
+    properties: { type: 'object', additionalProperties: primitive },
+    required: strings
+  })
 })
-const urlParams = closed(['mode', 'message', 'url'], { mode: { const: 'url' }, message: string, url: { type: 'string', format: 'uri' } })
+const urlParams = closed(['mode', 'message', 'url'], {
+  mode: { const: 'url' }, message: string, url: { type: 'string', format: 'uri' }
+})
 const sampleParams = closed(['messages', 'maxTokens'], {
-  messages: { type: 'array', items: closed(['role', 'content'], { role: { enum: ['user', 'assistant'] }, content: { type: ['object', 'array'] }, _meta: object }) },
+  messages: {
+    type: 'array',
+    items: closed(['role', 'content'], {
+      role: { enum: ['user', 'assistant'] }, content: { type: ['object', 'array'] }, _meta: object
+    })
+  },
   maxTokens: integer,
   systemPrompt: string,
   temperature: number,
@@ -45,10 +80,14 @@ const sampleParams = closed(['messages', 'maxTokens'], {
   metadata: object
 })
 
-const request = (method: string, params: object) => closed(['method', 'params'], { method: { const: method }, params })
+const request = (method: string, params: object) => closed(['method', 'params'], {
+  method: { const: method }, params
+})
 
 /** Judges the members of an InputRequiredResult beside `resultType`. */
-export const checkInputRequired = createSchemaCompiler({ useDefaults: false }).compile(closed(['inputRequests'], {
+export const checkInputRequired = createSchemaCompiler({ useDefaults: false }).compile(closed([
+  'inputRequests'
+], {
   inputRequests: {
     type: 'object',
     minProperties: 1,

@@ -9,7 +9,14 @@ import type { StateStore } from '../../src/state/state-store.ts'
 import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 import { toValue } from '../helpers/state-value.ts'
 
-const SESSION: Session = { id: 'one', owner: 'alice', revision: '2025-11-25', clientInfo: undefined, clientCapabilities: {}, expiresAt: Date.now() + 3_600_000 }
+const SESSION: Session = {
+  id: 'one',
+  owner: 'alice',
+  revision: '2025-11-25',
+  clientInfo: undefined,
+  clientCapabilities: {},
+  expiresAt: Date.now() + 3_600_000
+}
 const OTHER: Session = { ...SESSION, id: 'two' }
 
 interface Counted { readonly store: StateStore, readonly reads: () => number, readonly writes: () => number }
@@ -31,22 +38,35 @@ function createCountingStore (now?: () => number): Counted {
   }
 }
 
-function open (t: Test, store: StateStore, { relay = createLocalSessionRelay(), idleMs = 1000, now = Date.now }: { relay?: SessionRelay, idleMs?: number, now?: () => number } = {}): SessionSettings {
+function open (
+  t: Test, store: StateStore,
+  { relay = createLocalSessionRelay(), idleMs = 1000, now = Date.now }: {
+    relay?: SessionRelay
+    idleMs?: number
+    now?: () => number
+  } = {}
+): SessionSettings {
   const settings = createSessionSettings(store, relay, { idleMs, onError: (error) => { throw error }, now })
   t.teardown(() => settings.close())
   return settings
 }
 
-const addUri = async (settings: SessionSettings, uri: string, session = SESSION) => await settings.update(session, (before) => ({ ...before, uris: [...before.uris, uri] }))
+const addUri = async (settings: SessionSettings, uri: string, session = SESSION) => await settings.update(
+  session, (before) => ({ ...before, uris: [...before.uris, uri] })
+)
 
 t.test('a session that sets nothing costs the store one look, and no record', async (t) => {
   const { store, reads, writes } = createCountingStore()
   const settings = open(t, store)
-  for (let times = 0; times < 100; times++) t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
+  for (let times = 0; times < 100; times++) {
+    t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
+  }
   t.strictSame([reads(), writes()], [1, 0])
 })
 
-t.test('what is set is read, here and on who hears of it, without asking the store again (336)', async (t) => {
+t.test('what is set is read, here and on who hears of it, without asking the store again (336)', async (
+  t
+) => {
   const { store, reads } = createCountingStore()
   const relay = createLocalSessionRelay()
   const [here, there] = [open(t, store, { relay }), open(t, store, { relay })]
@@ -64,7 +84,9 @@ t.test('nothing is lost of what two replicas change at once (338)', async (t) =>
   const relay = createLocalSessionRelay()
   const replicas = [open(t, store, { relay }), open(t, store, { relay }), open(t, store)]
   const uris = Array.from({ length: 12 }, (_, index) => `test:${index}`)
-  await Promise.all(uris.map(async (uri, index) => await addUri(replicas[index % 3] ?? replicas[0] as SessionSettings, uri)))
+  await Promise.all(
+    uris.map(async (uri, index) => await addUri(replicas[index % 3] ?? replicas[0] as SessionSettings, uri))
+  )
   t.strictSame([...(await open(t, store).read(SESSION)).uris].sort(), [...uris].sort())
   t.strictSame([...(await (replicas[0] as SessionSettings).read(SESSION)).uris].length > 0, true)
 })
@@ -72,7 +94,9 @@ t.test('nothing is lost of what two replicas change at once (338)', async (t) =>
 t.test('messages that passed each other on the way do no harm', async (t) => {
   const relay = createLocalSessionRelay()
   const settings = open(t, createMemoryStateStore(), { relay })
-  const say = async (version: number) => await relay.send({ type: 'session-changed', session: 'one', settings: { version, uris: [`test:${version}`] } })
+  const say = async (version: number) => await relay.send({
+    type: 'session-changed', session: 'one', settings: { version, uris: [`test:${version}`] }
+  })
   await say(2)
   await say(1)
   t.strictSame((await settings.read(SESSION)).uris, ['test:2'])
@@ -83,7 +107,14 @@ t.test('messages that passed each other on the way do no harm', async (t) => {
 t.test('is read from the store again where messages were missed', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionRelay = { send: async () => {}, listen: (_: (message: SessionMessage) => void, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
+  const deaf: SessionRelay = {
+    send: async () => {},
+    listen: (_: (message: SessionMessage) => void, onMissed = () => {}) => {
+      miss = onMissed
+      return () => {}
+    },
+    close () {}
+  }
   const there = open(t, store, { relay: deaf })
   await there.read(SESSION)
   await addUri(open(t, store), 'test:a')
@@ -128,16 +159,24 @@ t.test('is gone once it is deleted', async (t) => {
 
 t.test('what another release has written is read as far as it is known', async (t) => {
   const store = createMemoryStateStore()
-  for (const [name, value] of Object.entries({ a: '[]', b: 'null', c: '{"logLevel":"loud","uris":[1,"test:a"],"version":"x","more":1}' })) {
+  for (
+    const [name, value] of Object.entries({
+      a: '[]', b: 'null', c: '{"logLevel":"loud","uris":[1,"test:a"],"version":"x","more":1}'
+    })
+  ) {
     await store.create({ owner: `session-${name}`, name: 'settings' }, toValue(value), { idleMs: 1000 }, 1)
-    t.strictSame(await open(t, store).read({ ...SESSION, id: name }), { version: 0, uris: name === 'c' ? ['test:a'] : [] })
+    t.strictSame(await open(t, store).read({ ...SESSION, id: name }), {
+      version: 0, uris: name === 'c' ? ['test:a'] : []
+    })
   }
 })
 
 t.test('a store that fails once is asked again', async (t) => {
   const store = createMemoryStateStore()
   let fails = true
-  const settings = open(t, { ...store, read: async (key) => { if (fails) throw new Error('away'); return await store.read(key) } })
+  const settings = open(t, {
+    ...store, read: async (key) => { if (fails) throw new Error('away'); return await store.read(key) }
+  })
   await t.rejects(settings.read(SESSION), /away/)
   fails = false
   t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })

@@ -14,11 +14,23 @@ import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 const SECRET = 'the secret of these tests, which is long'
 const TTL_MS = 100_000
 const ALICE: Principal = { subject: 'alice', clientId: 'app', scopes: new Set() }
-const SETTLED = { revision: '2025-06-18', clientInfo: { name: 'test', version: '1' }, clientCapabilities: { roots: {} } }
+const SETTLED = {
+  revision: '2025-06-18', clientInfo: { name: 'test', version: '1' }, clientCapabilities: { roots: {} }
+}
 
-interface Parts { readonly store?: StateStore, readonly relay?: SessionRelay, readonly now?: () => number, readonly secrets?: readonly string[] }
+interface Parts {
+  readonly store?: StateStore
+  readonly relay?: SessionRelay
+  readonly now?: () => number
+  readonly secrets?: readonly string[]
+}
 
-async function open (t: { teardown (end: () => void): unknown }, { store = createMemoryStateStore(), relay = createLocalSessionRelay(), now = Date.now, secrets = [SECRET] }: Parts = {}) {
+async function open (
+  t: { teardown (end: () => void): unknown },
+  {
+    store = createMemoryStateStore(), relay = createLocalSessionRelay(), now = Date.now, secrets = [SECRET]
+  }: Parts = {}
+) {
   const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, now })
   const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
   t.teardown(() => {
@@ -36,7 +48,10 @@ function opened (sessions: Sessions, token: string): Session {
 
 t.test('an id holds all that was settled, in visible ASCII, and no two are alike (322)', async (t) => {
   const { sessions } = await open(t)
-  const tokens = Array.from({ length: 100 }, () => sessions.create({ ...SETTLED, clientInfo: { name: 'Grüße 👋\n', version: '1' } }, ALICE))
+  const tokens = Array.from(
+    { length: 100 },
+    () => sessions.create({ ...SETTLED, clientInfo: { name: 'Grüße 👋\n', version: '1' } }, ALICE)
+  )
   t.equal(new Set(tokens).size, 100)
   t.equal(new Set(tokens.map((token) => opened(sessions, token).id)).size, 100)
   for (const token of tokens) t.match(token, /^[\x21-\x7e]+$/)
@@ -48,16 +63,29 @@ t.test('an id holds all that was settled, in visible ASCII, and no two are alike
 t.test('opens on every replica that has the secret, also one that was just started', async (t) => {
   const token = (await open(t)).sessions.create(SETTLED, ALICE)
   t.match(opened((await open(t)).sessions, token), SETTLED)
-  t.match(opened((await open(t, { secrets: ['another secret that came later', SECRET] })).sessions, token), SETTLED, 'while the secret is replaced')
-  t.equal((await open(t, { secrets: ['another secret that came later'] })).sessions.open(token, ALICE), undefined)
+  t.match(
+    opened((await open(t, { secrets: ['another secret that came later', SECRET] })).sessions, token), SETTLED,
+    'while the secret is replaced'
+  )
+  t.equal(
+    (await open(t, { secrets: ['another secret that came later'] })).sessions.open(token, ALICE), undefined
+  )
 })
 
 t.test('opens for nobody else, even where it is remembered (324)', async (t) => {
   const { sessions } = await open(t)
   const token = sessions.create(SETTLED, ALICE)
   opened(sessions, token)
-  for (const principal of [{ scopes: new Set<string>() }, { ...ALICE, subject: 'bob' }, { ...ALICE, clientId: 'other' }, { subject: 'alice', scopes: new Set<string>() }]) t.equal(sessions.open(token, principal), undefined)
-  t.match(sessions.open(token, { ...ALICE, scopes: new Set(['more']) }), SETTLED, 'whatever is granted to its owner later')
+  for (const principal of [
+    { scopes: new Set<string>() }, { ...ALICE, subject: 'bob' }, { ...ALICE, clientId: 'other' },
+    { subject: 'alice', scopes: new Set<string>() }
+  ]) {
+    t.equal(sessions.open(token, principal), undefined)
+  }
+  t.match(
+    sessions.open(token, { ...ALICE, scopes: new Set(['more']) }), SETTLED,
+    'whatever is granted to its owner later'
+  )
 })
 
 t.test('does not open where a single character is changed (324)', async (t) => {
@@ -67,13 +95,23 @@ t.test('does not open where a single character is changed (324)', async (t) => {
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
     t.equal(sessions.open(changed, ALICE), undefined)
   }
-  for (const wrong of ['', '.', token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, token.toUpperCase(), '__proto__', 'x'.repeat(10_000)]) t.equal(sessions.open(wrong, ALICE), undefined)
+  for (const wrong of [
+    '', '.', token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, token.toUpperCase(), '__proto__',
+    'x'.repeat(10_000)
+  ]) {
+    t.equal(sessions.open(wrong, ALICE), undefined)
+  }
 })
 
 t.test('what is sealed for another purpose is no session', async (t) => {
   const { sessions } = await open(t)
   const body = Buffer.from(JSON.stringify({ id: 'x', expiresAt: Date.now() + TTL_MS, ...SETTLED }))
-  t.equal(sessions.open(createSealer([SECRET]).seal('request-state', 'anonymous', body, Date.now() + TTL_MS), { scopes: new Set() }), undefined)
+  t.equal(
+    sessions.open(createSealer([SECRET]).seal('request-state', 'anonymous', body, Date.now() + TTL_MS), {
+      scopes: new Set()
+    }),
+    undefined
+  )
 })
 
 t.test('ends when its time is over, remembered or not (324)', async (t) => {
@@ -88,7 +126,8 @@ t.test('ends when its time is over, remembered or not (324)', async (t) => {
   t.equal((await open(t, clock)).sessions.open(token, ALICE), undefined, 'where it is not')
 })
 
-t.test('once ended it opens nowhere: here, on those who hear of it, and on those who start later (324, 325)', async (t) => {
+t.test('once ended it opens nowhere: here, on those who hear of it, and on those who start later (324, ' +
+  '325)', async (t) => {
   const store = createMemoryStateStore()
   const relay = createLocalSessionRelay()
   const here = await open(t, { store, relay })
@@ -107,7 +146,11 @@ t.test('once ended it opens nowhere: here, on those who hear of it, and on those
 t.test('is known to have ended also where messages were missed', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionRelay = { send: async () => {}, listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} }, close () {} }
+  const deaf: SessionRelay = {
+    send: async () => {},
+    listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} },
+    close () {}
+  }
   const here = await open(t, { store })
   const there = await open(t, { store, relay: deaf })
   const token = here.sessions.create(SETTLED, ALICE)
@@ -118,14 +161,19 @@ t.test('is known to have ended also where messages were missed', async (t) => {
   t.equal(there.sessions.open(token, ALICE), undefined)
 })
 
-t.test('carries what a client says of itself as far as a header can, and its capabilities in any case', async (t) => {
+t.test('carries what a client says of itself as far as a header can, and its capabilities in any ' +
+  'case', async (t) => {
   const { sessions } = await open(t)
   const big = 'x'.repeat(100_000)
   for (const clientCapabilities of [
-    { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {}, experimental: { big: { big } } },
+    {
+      elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {}, experimental: { big: { big } }
+    },
     { elicitation: { form: {}, url: {}, big }, sampling: { tools: {}, big }, roots: { big } }
   ]) {
-    const token = sessions.create({ ...SETTLED, clientInfo: { name: big, version: big, ...{ title: big } }, clientCapabilities }, ALICE)
+    const token = sessions.create(
+      { ...SETTLED, clientInfo: { name: big, version: big, ...{ title: big } }, clientCapabilities }, ALICE
+    )
     t.ok(token.length < 6000, `${token.length} characters`)
     const { clientInfo, clientCapabilities: kept, revision } = opened(sessions, token)
     t.equal(revision, '2025-06-18')

@@ -31,25 +31,42 @@ const FILES = {
 const prompt = { type: 'ref/prompt', name: 'order' }
 
 function complete (ref: object, name: string, value = '', context?: object) {
-  return { method: 'completion/complete', params: { ref, argument: { name, value }, ...(context === undefined ? {} : { context }) } }
+  return {
+    method: 'completion/complete',
+    params: { ref, argument: { name, value }, ...(context === undefined ? {} : { context }) }
+  }
 }
 
 t.test('suggests for the arguments of prompts, the closest first (174, 175, 178)', async (t) => {
   const app = await buildApp(t, FILES)
-  const suggested = async (name: string, value: string, context?: object) => (await send(app, complete(prompt, name, value, context))).response.result.completion
-  t.strictSame(await suggested('city', ''), { values: ['Paris', 'Berlin', 'Bern', 'New York', 'Bremen'], total: 5, hasMore: false }, 'all, in the order of the author, where nothing is typed')
+  const suggested = async (name: string, value: string, context?: object) => (
+    await send(app, complete(prompt, name, value, context))
+  ).response.result.completion
+  t.strictSame(
+    await suggested('city', ''),
+    { values: ['Paris', 'Berlin', 'Bern', 'New York', 'Bremen'], total: 5, hasMore: false },
+    'all, in the order of the author, where nothing is typed'
+  )
   t.equal((await suggested('city', 'bern')).values[0], 'Bern')
   t.strictSame((await suggested('city', 'ber')).values.toSorted(), ['Berlin', 'Bern'])
-  t.strictSame(await suggested('city', 'nyo'), { values: ['New York'], total: 1, hasMore: false }, 'letters in their order are enough')
+  t.strictSame(
+    await suggested('city', 'nyo'), { values: ['New York'], total: 1, hasMore: false },
+    'letters in their order are enough'
+  )
   t.strictSame(await suggested('city', 'xyz'), { values: [], total: 0, hasMore: false })
   t.strictSame(await suggested('later', ''), { values: ['b', 'a'], total: 2, hasMore: false })
-  t.strictSame(await suggested('free', 'a'), { values: [], total: 0, hasMore: false }, 'an argument without suggestions has none')
+  t.strictSame(
+    await suggested('free', 'a'), { values: [], total: 0, hasMore: false },
+    'an argument without suggestions has none'
+  )
   t.strictSame((await suggested('who', '')).values, ['false', ''])
 })
 
 t.test('a function sees the arguments that are filled in (178)', async (t) => {
   const app = await buildApp(t, FILES)
-  const streets = async (context?: object) => (await send(app, complete(prompt, 'street', '', context))).response.result.completion.values
+  const streets = async (context?: object) => (
+    await send(app, complete(prompt, 'street', '', context))
+  ).response.result.completion.values
   t.strictSame(await streets({ arguments: { city: 'Paris' } }), ['Rue A', 'Rue B'])
   t.strictSame(await streets({ arguments: { city: 'Bern' } }), ['Gasse'])
   t.strictSame(await streets({ arguments: {} }), [])
@@ -62,15 +79,22 @@ t.test('carries at most a hundred values, and says how many there are (176)', as
   const all = (await send(app, complete(prompt, 'many'))).response.result.completion
   t.equal(all.values.length, 100)
   t.match(all, { total: 250, hasMore: true })
-  t.equal((await send(app, complete(prompt, 'many', 'item-24'))).response.result.completion.values[0], 'item-24')
+  t.equal(
+    (await send(app, complete(prompt, 'many', 'item-24'))).response.result.completion.values[0], 'item-24'
+  )
   const ranked = (await send(app, complete(prompt, 'ranked_many'))).response.result.completion
   t.equal(ranked.values.length, 100)
-  t.strictSame({ ...ranked, values: [] }, { values: [], hasMore: true }, 'a total that the author did not give is not made up')
+  t.strictSame(
+    { ...ranked, values: [] }, { values: [], hasMore: true },
+    'a total that the author did not give is not made up'
+  )
 })
 
 t.test('passes on what a function has ranked by itself', async (t) => {
   const app = await buildApp(t, FILES)
-  t.strictSame((await send(app, complete(prompt, 'ranked', 'typed'))).response.result.completion, { values: ['z', 'typed', 'a'], total: 77, hasMore: true })
+  t.strictSame((await send(app, complete(prompt, 'ranked', 'typed'))).response.result.completion, {
+    values: ['z', 'typed', 'a'], total: 77, hasMore: true
+  })
 })
 
 t.test('suggests for the variables of templates, by the template or by a URI of it (175)', async (t) => {
@@ -78,24 +102,39 @@ t.test('suggests for the variables of templates, by the template or by a URI of 
   for (const uri of ['book://{shelf}/{id}', 'book://a/b']) {
     const { response: { result } } = await send(app, complete({ type: 'ref/resource', uri }, 'id', 'em'))
     t.strictSame(result.completion.values, ['emma'], uri)
-    t.strictSame((await send(app, complete({ type: 'ref/resource', uri }, 'shelf'))).response.result.completion.values, [])
+    t.strictSame(
+      (await send(app, complete({ type: 'ref/resource', uri }, 'shelf'))).response.result.completion.values,
+      []
+    )
   }
-  t.strictSame((await send(app, complete({ type: 'ref/resource', uri: 'file:///{+path}' }, 'path', 'a'))).response.result.completion.values, ['docs/a.md'])
+  t.strictSame(
+    (
+      await send(app, complete({ type: 'ref/resource', uri: 'file:///{+path}' }, 'path', 'a'))
+    ).response.result.completion.values,
+    ['docs/a.md']
+  )
 })
 
-t.test('an unknown reference, an unknown argument and a malformed request are invalid params (177, 179)', async (t) => {
+t.test('an unknown reference, an unknown argument and a malformed request are invalid params (177, ' +
+  '179)', async (t) => {
   const app = await buildApp(t, FILES)
   for (const [params, message] of [
     [complete({ type: 'ref/prompt', name: 'none' }, 'a').params, 'unknown prompt "none"'],
     [complete({ type: 'ref/resource', uri: 'none://x' }, 'a').params, 'no resource template "none://x"'],
     [complete(prompt, 'none').params, 'order has no argument "none"'],
-    [complete({ type: 'ref/resource', uri: 'book://a/b' }, 'none').params, 'book://{shelf}/{id} has no argument "none"'],
+    [
+      complete({ type: 'ref/resource', uri: 'book://a/b' }, 'none').params,
+      'book://{shelf}/{id} has no argument "none"'
+    ],
     [complete({ type: 'ref/tool', name: 'a' }, 'a').params, /^ref/],
     [complete({ type: 'ref/prompt' }, 'a').params, /^ref/],
     [{ ref: prompt }, /^argument: is required/],
     [{ argument: { name: 'city', value: '' } }, /^ref: is required/],
     [{ ref: prompt, argument: { name: 'city' } }, /^argument\.value: is required/],
-    [{ ref: prompt, argument: { name: 'city', value: 'x'.repeat(5000) } }, /^argument\.value: must NOT have more than 4096 characters/],
+    [
+      { ref: prompt, argument: { name: 'city', value: 'x'.repeat(5000) } },
+      /^argument\.value: must NOT have more than 4096 characters/
+    ],
     [complete(prompt, 'city', '', { arguments: { a: 1 } }).params, /^context\.arguments\.a: must be string/]
   ] as const) {
     const { status, response } = await send(app, { method: 'completion/complete', params })
@@ -105,12 +144,18 @@ t.test('an unknown reference, an unknown argument and a malformed request are in
   }
 })
 
-t.test('a source that fails, or returns what is no suggestion, is an internal error that says nothing (179)', async (t) => {
+t.test('a source that fails, or returns what is no suggestion, is an internal error that says nothing ' +
+  '(179)', async (t) => {
   const log = createReadableLog()
   const app = await buildApp(t, FILES, { logger: log.logger })
   for (const [index, name] of ['fails', 'wrong', 'nothing', 'nil'].entries()) {
-    t.strictSame((await send(app, complete(prompt, name))).response.error, { code: -32603, message: 'Internal error' }, name)
-    t.equal(log.lines.filter(({ msg, err }) => msg === 'request failed' && err !== undefined).length, index + 1)
+    t.strictSame(
+      (await send(app, complete(prompt, name))).response.error, { code: -32603, message: 'Internal error' },
+      name
+    )
+    t.equal(
+      log.lines.filter(({ msg, err }) => msg === 'request failed' && err !== undefined).length, index + 1
+    )
   }
 })
 

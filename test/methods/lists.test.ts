@@ -19,8 +19,15 @@ const FILES: Files = Object.fromEntries(numbers.flatMap((index) => [
 const LISTS = [
   { method: 'tools/list', member: 'tools', key: 'name', keys: numbers.map((index) => `tool_${index}`) },
   { method: 'prompts/list', member: 'prompts', key: 'name', keys: numbers.map((index) => `prompt_${index}`) },
-  { method: 'resources/list', member: 'resources', key: 'uri', keys: numbers.map((index) => `test:${index}`) },
-  { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate', keys: numbers.map((index) => `test${index}://{id}`) }
+  {
+    method: 'resources/list', member: 'resources', key: 'uri', keys: numbers.map((index) => `test:${index}`)
+  },
+  {
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    keys: numbers.map((index) => `test${index}://{id}`)
+  }
 ] as const
 
 t.test('a list that fits on one page has no cursor (180, 184)', async (t) => {
@@ -44,14 +51,17 @@ t.test('an empty list is a list (106)', async (t) => {
   }
 })
 
-t.test('following the cursors gives every entry once, in a stable order, with the same hints on all pages (108, 180, 181, 188)', async (t) => {
+t.test('following the cursors gives every entry once, in a stable order, with the same hints on all pages ' +
+  '(108, 180, 181, 188)', async (t) => {
   const app = await buildApp(t, FILES, { pageSize: 3 })
   for (const { method, member, key, keys } of LISTS) {
     const seen: string[] = []
     const sizes: number[] = []
     let cursor: string | undefined
     do {
-      const { response: { result } } = await send(app, { method, ...(cursor === undefined ? {} : { params: { cursor } }) })
+      const { response: { result } } = await send(app, {
+        method, ...(cursor === undefined ? {} : { params: { cursor } })
+      })
       const again = await send(app, { method, ...(cursor === undefined ? {} : { params: { cursor } }) })
       t.strictSame(again.response.result, result, 'the same page, the same bytes')
       t.match(result, { resultType: 'complete', ttlMs: 60_000, cacheScope: 'public' })
@@ -83,19 +93,30 @@ t.test('any other string is no cursor, the empty one too (182, 183)', async (t) 
   const app = await buildApp(t, FILES, { pageSize: 3 })
   for (const { method } of LISTS) {
     const { response: { result: { nextCursor } } } = await send(app, { method })
-    for (const cursor of ['', ' ', 'x', '3', 'null', '../..', `${nextCursor}=`, ` ${nextCursor}`, nextCursor.slice(0, -1), nextCursor.slice(1), 'é', 'A'.repeat(100_000)]) {
+    for (const cursor of [
+      '', ' ', 'x', '3', 'null', '../..', `${nextCursor}=`, ` ${nextCursor}`, nextCursor.slice(0, -1),
+      nextCursor.slice(1), 'é', 'A'.repeat(100_000)
+    ]) {
       const { status, response } = await send(app, { method, params: { cursor } })
       t.equal(status, 200)
-      t.match(response.error, { code: -32602, message: /^Invalid params: cursor is not one that this list gave out/ }, `${method} ${cursor.slice(0, 20)}`)
+      t.match(
+        response.error,
+        { code: -32602, message: /^Invalid params: cursor is not one that this list gave out/ },
+        `${method} ${cursor.slice(0, 20)}`
+      )
     }
     for (const cursor of [1, null, {}, []]) {
-      t.match((await send(app, { method, params: { cursor } })).response.error, { code: -32602, message: /^Invalid params: cursor: must be string/ })
+      t.match((await send(app, { method, params: { cursor } })).response.error, {
+        code: -32602, message: /^Invalid params: cursor: must be string/
+      })
     }
   }
 })
 
 t.test('the catalog may set the size of a page', async (t) => {
-  const app = await buildApp(t, { ...FILES, 'server.yaml': 'pageSize: 2\ncache:\n  listTtlMs: 5\n' }, { pageSize: 5 })
+  const app = await buildApp(t, { ...FILES, 'server.yaml': 'pageSize: 2\ncache:\n  listTtlMs: 5\n' }, {
+    pageSize: 5
+  })
   for (const { method, member } of LISTS) {
     const { response: { result } } = await send(app, { method })
     t.equal(result[member].length, 2)
@@ -105,5 +126,7 @@ t.test('the catalog may set the size of a page', async (t) => {
 
 t.test('unknown params are passed over', async (t) => {
   const app = await buildApp(t, FILES)
-  for (const { method, member } of LISTS) t.equal((await send(app, { method, params: { filter: 'x' } })).response.result[member].length, COUNT)
+  for (const { method, member } of LISTS) {
+    t.equal((await send(app, { method, params: { filter: 'x' } })).response.result[member].length, COUNT)
+  }
 })

@@ -5,7 +5,11 @@ import { send } from '../helpers/request.ts'
 
 /** A module of resources `test:<name>`, each with the text of its further members. */
 function resourcesModule (resources: { readonly [name: string]: string }): string {
-  const definitions = Object.entries(resources).map(([name, members]) => `export const ${name} = defineResource({ uri: 'test:${name}', name: '${name}', ${members} })`)
+  const definitions = Object.entries(resources).map(
+    ([
+      name, members
+    ]) => `export const ${name} = defineResource({ uri: 'test:${name}', name: '${name}', ${members} })`
+  )
   return ["import { defineResource, defineResourceTemplate } from 'trivet'", ...definitions].join('\n')
 }
 
@@ -52,13 +56,21 @@ t.test('reads a template with the variables of the URI, and says under which URI
       export const search = defineResourceTemplate({ uriTemplate: 'search://books{?q,page}', name: 'search', read: (variables) => JSON.stringify(variables) })`
   })
   const contentsOf = async (uri: string) => (await send(app, read(uri))).response.result?.contents
-  t.strictSame(await contentsOf('book://1984'), [{ uri: 'book://1984', mimeType: 'text/plain', text: 'book 1984' }])
-  t.match(await contentsOf('book://war%20%26%20peace'), [{ uri: 'book://war%20%26%20peace', text: 'book war & peace' }])
-  t.match(await contentsOf('book://fixed'), [{ text: 'the fixed one' }], 'a resource of exactly this URI comes first')
+  t.strictSame(await contentsOf('book://1984'), [
+    { uri: 'book://1984', mimeType: 'text/plain', text: 'book 1984' }
+  ])
+  t.match(await contentsOf('book://war%20%26%20peace'), [
+    { uri: 'book://war%20%26%20peace', text: 'book war & peace' }
+  ])
+  t.match(
+    await contentsOf('book://fixed'), [{ text: 'the fixed one' }],
+    'a resource of exactly this URI comes first'
+  )
   t.match(await contentsOf('search://books?page=2&q=a%2Fb'), [{ text: '{"q":"a/b","page":"2"}' }])
 })
 
-t.test('a resource that does not exist is invalid params with its URI, and never empty contents (154, 155, 156)', async (t) => {
+t.test('a resource that does not exist is invalid params with its URI, and never empty contents (154, 155, ' +
+  '156)', async (t) => {
   const app = await buildApp(t, {
     'resources/r.resource.ts': `${resourcesModule({ gone: 'read: () => undefined', gone_later: 'read: async () => undefined' })}
       export const book = defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', read: () => undefined })`,
@@ -70,12 +82,19 @@ t.test('a resource that does not exist is invalid params with its URI, and never
   ]) {
     const { status, response } = await send(app, read(uri))
     t.equal(status, 200)
-    t.strictSame(response.error, { code: -32602, message: 'Resource not found', data: { uri } }, uri.slice(0, 60))
+    t.strictSame(
+      response.error, { code: -32602, message: 'Resource not found', data: { uri } }, uri.slice(0, 60)
+    )
   }
-  for (const params of [{}, { uri: 1 }]) t.match((await send(app, { method: 'resources/read', params })).response.error, { code: -32602, message: /^Invalid params: uri: / })
+  for (const params of [{}, { uri: 1 }]) {
+    t.match((await send(app, { method: 'resources/read', params })).response.error, {
+      code: -32602, message: /^Invalid params: uri: /
+    })
+  }
 })
 
-t.test('contents that are malformed, and a failure to read, are internal errors, and the log says why (157)', async (t) => {
+t.test('contents that are malformed, and a failure to read, are internal errors, and the log says why ' +
+  '(157)', async (t) => {
   const failing = {
     fails: "read: () => { throw new Error('hunter2') }",
     fails_later: "read: async () => { throw new Error('hunter2') }",
@@ -88,12 +107,17 @@ t.test('contents that are malformed, and a failure to read, are internal errors,
     nil: 'read: () => null'
   }
   const log = createReadableLog()
-  const app = await buildApp(t, { 'resources/r.resource.ts': resourcesModule(failing) }, { logger: log.logger })
+  const app = await buildApp(t, { 'resources/r.resource.ts': resourcesModule(failing) }, {
+    logger: log.logger
+  })
   for (const name of Object.keys(failing)) {
     const { status, response } = await send(app, read(`test:${name}`))
     t.equal(status, 200)
     t.strictSame(response.error, { code: -32603, message: 'Internal error' }, name)
-    t.ok(log.lines.some(({ name: subject, err }) => subject === `test:${name}` && err !== undefined), `the log says why ${name} failed`)
+    t.ok(
+      log.lines.some(({ name: subject, err }) => subject === `test:${name}` && err !== undefined),
+      `the log says why ${name} failed`
+    )
   }
 })
 

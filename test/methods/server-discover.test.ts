@@ -33,10 +33,15 @@ const REQUESTS: readonly RequestParts[] = [
   { method: 'resources/list' },
   { method: 'resources/templates/list' },
   { method: 'resources/read', params: { uri: 'file:///a.md' } },
-  { method: 'completion/complete', params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: '' } } }
+  {
+    method: 'completion/complete',
+    params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: '' } }
+  }
 ]
 
-t.test('says which revisions it speaks, what it can do, who it is and how to use it (84, 85, 89)', async (t) => {
+t.test('says which revisions it speaks, what it can do, who it is and how to use it (84, 85, 89)', async (
+  t
+) => {
   const app = await buildApp(t, FILES)
   const { status, headers, response } = await send(app, { method: 'server/discover', id: 'd' })
   t.equal(status, 200)
@@ -74,7 +79,9 @@ t.test('needs no settings: the folder\'s name serves, and there are no instructi
   t.notOk('instructions' in result)
 })
 
-t.test('declares that lists change where the catalog is watched, and only there (88, 105, 147)', async (t) => {
+t.test('declares that lists change where the catalog is watched, and only there (88, 105, 147)', async (
+  t
+) => {
   const app = await buildApp(t, FILES, { watch: 'on' })
   t.strictSame((await send(app, { method: 'server/discover' })).response.result.capabilities, {
     tools: { listChanged: true },
@@ -103,16 +110,29 @@ t.test('every result says that it is complete, and whose it is (54, 55, 86)', as
   for (const [index, parts] of REQUESTS.entries()) {
     const { status, response } = await send(app, { ...parts, id: `id-${index}` })
     t.equal(status, 200)
-    t.match(response, { jsonrpc: '2.0', id: `id-${index}`, result: { resultType: 'complete', _meta: { [SERVER_INFO]: { name: 'shop', version: '1.2.3' } } } }, parts.method)
+    t.match(
+      response,
+      {
+        jsonrpc: '2.0',
+        id: `id-${index}`,
+        result: { resultType: 'complete', _meta: { [SERVER_INFO]: { name: 'shop', version: '1.2.3' } } }
+      },
+      parts.method
+    )
   }
 })
 
 t.test('what may be kept says how long and by whom, and nothing else does (186)', async (t) => {
   const app = await buildApp(t, FILES)
-  const cacheable = ['server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']
+  const cacheable = [
+    'server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list',
+    'resources/read'
+  ]
   for (const parts of REQUESTS) {
     const { response: { result } } = await send(app, parts)
-    t.equal(Number.isInteger(result.ttlMs) && result.ttlMs >= 0, cacheable.includes(parts.method), parts.method)
+    t.equal(
+      Number.isInteger(result.ttlMs) && result.ttlMs >= 0, cacheable.includes(parts.method), parts.method
+    )
     t.equal(['public', 'private'].includes(result.cacheScope), cacheable.includes(parts.method))
   }
 })
@@ -129,9 +149,15 @@ t.test('answers under the id that was asked with, in its type (52, 54, 57)', asy
 t.test('params that a method does not know are passed over, and its own are checked', async (t) => {
   const app = await buildApp(t, FILES)
   t.equal((await send(app, { method: 'server/discover', params: { extra: 1 } })).status, 200)
-  for (const params of [{}, { notifications: null }, { notifications: [] }, { notifications: { toolsListChanged: 'yes' } }, { notifications: { resourceSubscriptions: [1] } }]) {
+  for (const params of [
+    {}, { notifications: null }, { notifications: [] }, { notifications: { toolsListChanged: 'yes' } },
+    { notifications: { resourceSubscriptions: [1] } }
+  ]) {
     const { status, response } = await send(app, { method: 'subscriptions/listen', params })
     t.equal(status, 200)
-    t.match(response, { id: 1, error: { code: -32602, message: /^Invalid params: notifications/ } }, 'a listen request says what it listens for (200)')
+    t.match(
+      response, { id: 1, error: { code: -32602, message: /^Invalid params: notifications/ } },
+      'a listen request says what it listens for (200)'
+    )
   }
 })

@@ -4,7 +4,9 @@ import { toolModule } from '../helpers/catalog-folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send, toPost } from '../helpers/request.ts'
 
-const call = (name: string, args?: unknown) => ({ method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) } })
+const call = (name: string, args?: unknown) => ({
+  method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
+})
 
 const ORDER = `inputSchema: {
   type: 'object',
@@ -50,8 +52,11 @@ t.test('an unknown tool, and a malformed call, are errors of the protocol (122, 
   }
 })
 
-t.test('arguments that do not match are a result that tells the model which, what was expected and what came (124, 126)', async (t) => {
-  const app = await buildApp(t, { 'tools/a.ts': toolModule('order', ORDER, "() => { throw new Error('it must not run') }") })
+t.test('arguments that do not match are a result that tells the model which, what was expected and what ' +
+  'came (124, 126)', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule('order', ORDER, "() => { throw new Error('it must not run') }")
+  })
   const problemsOf = async (args: object | undefined) => {
     const { status, response: { result } } = await send(app, call('order', args))
     t.equal(status, 200)
@@ -62,10 +67,14 @@ t.test('arguments that do not match are a result that tells the model which, wha
     return problems
   }
   t.strictSame(await problemsOf({}), ['- size: is required, but missing'])
-  t.strictSame(await problemsOf(undefined), ['- size: is required, but missing'], 'and so when they are left out (125)')
+  t.strictSame(
+    await problemsOf(undefined), ['- size: is required, but missing'], 'and so when they are left out (125)'
+  )
   t.strictSame(await problemsOf({ size: 'L' }), ['- size: must be one of ["S","M"], got "L"'])
   t.strictSame(await problemsOf({ size: 'S', colour: 'red' }), ['- colour: is not known here; remove it'])
-  t.strictSame((await problemsOf({ size: 'S', count: 'two', lines: [{ sku: 'ok' }, {}, { sku: 'NO' }] })).toSorted(), [
+  t.strictSame((
+    await problemsOf({ size: 'S', count: 'two', lines: [{ sku: 'ok' }, {}, { sku: 'NO' }] })
+  ).toSorted(), [
     '- count: must be integer, got "two"',
     '- lines[1].sku: is required, but missing',
     '- lines[2].sku: must match pattern "^[a-z]+$", got "NO"'
@@ -77,27 +86,57 @@ t.test('arguments that do not match are a result that tells the model which, wha
 t.test('arguments may be left out, and what has a default is filled in (125)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule('a', '', '(args) => ({ args })'),
-    'tools/b.ts': toolModule('b', "inputSchema: { type: 'object', properties: { count: { type: 'integer', default: 3 } } }", '(args) => ({ args })')
+    'tools/b.ts': toolModule(
+      'b', "inputSchema: { type: 'object', properties: { count: { type: 'integer', default: 3 } } }",
+      '(args) => ({ args })'
+    )
   })
   t.strictSame((await send(app, call('a'))).response.result.structuredContent, { args: {} })
   t.strictSame((await send(app, call('b'))).response.result.structuredContent, { args: { count: 3 } })
-  t.match((await send(app, call('a', { x: 1 }))).response.result, { isError: true }, 'a tool without an input schema takes no arguments')
+  t.match(
+    (await send(app, call('a', { x: 1 }))).response.result, { isError: true },
+    'a tool without an input schema takes no arguments'
+  )
 })
 
 t.test('takes long strings, and names that an object has by itself', async (t) => {
   const app = await buildApp(t, {
-    'tools/a.ts': toolModule('length', "inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }", '({ text }) => String(text.length)'),
+    'tools/a.ts': toolModule(
+      'length',
+      "inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }",
+      '({ text }) => String(text.length)'
+    ),
     'tools/b.ts': toolModule('keys', "inputSchema: { type: 'object' }", '(args) => Object.keys(args).join()')
   })
-  t.equal((await send(app, call('length', { text: 'é'.repeat(100_000) }))).response.result.content[0].text, '100000')
-  t.equal((await send(app, call('keys', { toString: 1, hasOwnProperty: 2, valueOf: 3 }))).response.result.content[0].text, 'toString,hasOwnProperty,valueOf')
-  t.match((await send(app, call('length', JSON.parse('{"toString":1}')))).response.result, { isError: true }, 'what is inherited counts as missing')
+  t.equal(
+    (await send(app, call('length', { text: 'é'.repeat(100_000) }))).response.result.content[0].text, '100000'
+  )
+  t.equal(
+    (
+      await send(app, call('keys', { toString: 1, hasOwnProperty: 2, valueOf: 3 }))
+    ).response.result.content[0].text,
+    'toString,hasOwnProperty,valueOf'
+  )
+  t.match(
+    (await send(app, call('length', JSON.parse('{"toString":1}')))).response.result, { isError: true },
+    'what is inherited counts as missing'
+  )
 })
 
-t.test('arguments that are nested deeper than a check can follow are a result, and the service lives on', async (t) => {
-  const app = await buildApp(t, { 'tools/tree.ts': toolModule('tree', TREE), 'tools/flat.ts': toolModule('flat', "inputSchema: { type: 'object', properties: { n: { type: 'integer' } } }") })
+t.test('arguments that are nested deeper than a check can follow are a result, and the service lives ' +
+  'on', async (t) => {
+  const app = await buildApp(t, {
+    'tools/tree.ts': toolModule('tree', TREE),
+    'tools/flat.ts': toolModule(
+      'flat', "inputSchema: { type: 'object', properties: { n: { type: 'integer' } } }"
+    )
+  })
   t.match((await send(app, call('tree', nested(50)))).response.result, { content: [{ text: 'ok' }] })
-  for (const [name, args] of [['tree', nested(4000)], ['flat', { n: nested(4000) }], ['flat', nested(4000)]] as const) {
+  for (
+    const [name, args] of [
+      ['tree', nested(4000)], ['flat', { n: nested(4000) }], ['flat', nested(4000)]
+    ] as const
+  ) {
     const { status, response } = await send(app, call(name, args))
     t.equal(status, 200)
     t.ok(response.result, 'it is no internal error')
@@ -106,7 +145,9 @@ t.test('arguments that are nested deeper than a check can follow are a result, a
   const deep = `${'{"child":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
   for (const [name, args] of [['tree', deep], ['flat', `{"n":${deep}}`]] as const) {
     const { headers, body } = toPost(call(name, {}))
-    const answer = await app.inject({ method: 'POST', url: '/mcp', headers, body: body.replace('"arguments":{}', `"arguments":${args}`) })
+    const answer = await app.inject({
+      method: 'POST', url: '/mcp', headers, body: body.replace('"arguments":{}', `"arguments":${args}`)
+    })
     t.equal(answer.statusCode, 200)
     t.match(answer.json(), { result: { isError: true } }, `${name} refuses what is 100,000 levels deep`)
   }
@@ -128,16 +169,27 @@ export const asked = defineTool({ name: 'asked', description: 'What the signals 
 
 t.test('a tool that takes too long is stopped, and the model is told so (246)', async (t) => {
   const log = createReadableLog()
-  const app = await buildApp(t, { 'lib/seen.ts': 'export const seen = []', 'tools/a.ts': STUBBORN }, { requestTimeoutMs: 30, logger: log.logger })
+  const app = await buildApp(t, { 'lib/seen.ts': 'export const seen = []', 'tools/a.ts': STUBBORN }, {
+    requestTimeoutMs: 30, logger: log.logger
+  })
   for (const [name, limit] of [['own', 20], ['shared', 30], ['heeding', 20]] as const) {
     const { status, response } = await send(app, call(name))
     t.equal(status, 200)
-    t.match(response.result, { resultType: 'complete', isError: true, content: [{ type: 'text', text: `${name} did not finish within ${limit} ms and was stopped.` }] })
+    t.match(response.result, {
+      resultType: 'complete',
+      isError: true,
+      content: [{ type: 'text', text: `${name} did not finish within ${limit} ms and was stopped.` }]
+    })
   }
   t.match((await send(app, call('quick'))).response.result, { content: [{ text: 'ok' }] })
-  t.strictSame((await send(app, call('asked'))).response.result.structuredContent, { seen: ['TimeoutError', 'TimeoutError'] }, 'their signals aborted')
+  t.strictSame(
+    (await send(app, call('asked'))).response.result.structuredContent,
+    { seen: ['TimeoutError', 'TimeoutError'] }, 'their signals aborted'
+  )
   const lines = log.lines.filter(({ msg }) => msg === 'request')
-  t.strictSame(lines.map(({ name, status }) => [name, status]), [['own', 200], ['shared', 200], ['heeding', 200], ['quick', 200], ['asked', 200]])
+  t.strictSame(lines.map(({ name, status }) => [name, status]), [
+    ['own', 200], ['shared', 200], ['heeding', 200], ['quick', 200], ['asked', 200]
+  ])
   t.notOk(lines.some((line) => 'cancelled' in line), 'nobody has cancelled them')
 })
 
@@ -154,6 +206,8 @@ t.test('prompts, resources and suggestions that take too long are stopped too (2
   ] as const) {
     const { status, response } = await send(app, { method, params })
     t.equal(status, 200)
-    t.match(response, { id: 1, error: { code: -32603, message: 'The request was stopped after 20 ms' } }, method)
+    t.match(
+      response, { id: 1, error: { code: -32603, message: 'The request was stopped after 20 ms' } }, method
+    )
   }
 })

@@ -6,18 +6,26 @@ import { send, type Answer, type Message } from '../helpers/request.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
-/** A module of tools that take no arguments, by name, each with the text of its further members and of its `run`. */
-function toolsModule (tools: { readonly [name: string]: { readonly options?: string, readonly run: string } }): string {
+/**
+ * A module of tools that take no arguments, by name, each with the text of its further members and of its
+ * `run`.
+ */
+function toolsModule (
+  tools: { readonly [name: string]: { readonly options?: string, readonly run: string } }
+): string {
   const definitions = Object.entries(tools).map(([name, { options = '', run }]) =>
     `export const ${name} = defineTool({ name: '${name}', description: 'A tool.', ${options === '' ? '' : `${options}, `}run: ${run} })`)
   return ["import { defineTool, ToolError, toolResult } from 'trivet'", ...definitions].join('\n')
 }
 
-const call = (name: string, args?: object) => ({ method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) } })
+const call = (name: string, args?: object) => ({
+  method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
+})
 
 const text = ({ response }: Answer): string => response.result.content[0].text
 
-t.test('answers a string as a text block, an object as structured content, and nothing as no content (127)', async (t) => {
+t.test('answers a string as a text block, an object as structured content, and nothing as no content ' +
+  '(127)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
       text: { run: "() => 'ok'" },
@@ -50,8 +58,19 @@ t.test('passes on every kind of content block, with its annotations and metadata
     { type: 'text', text: 'a', annotations, _meta: { 'example.com/a': 1 } },
     { type: 'image', data: 'aGk=', mimeType: 'image/png', annotations },
     { type: 'audio', data: 'aGk=', mimeType: 'audio/wav', annotations },
-    { type: 'resource_link', uri: 'file:///a.md', name: 'a', title: 'A', description: 'An a.', mimeType: 'text/markdown', size: 3, annotations },
-    { type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: 'a' }, annotations },
+    {
+      type: 'resource_link',
+      uri: 'file:///a.md',
+      name: 'a',
+      title: 'A',
+      description: 'An a.',
+      mimeType: 'text/markdown',
+      size: 3,
+      annotations
+    },
+    {
+      type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: 'a' }, annotations
+    },
     { type: 'resource', resource: { uri: 'file:///a.bin', blob: 'aGk=' } }
   ]
   const app = await buildApp(t, {
@@ -61,18 +80,35 @@ t.test('passes on every kind of content block, with its annotations and metadata
       failed: { run: `() => (${JSON.stringify({ content, isError: true })})` }
     })
   })
-  for (const name of ['as_specified', 'by_hand', 'failed']) t.strictSame((await send(app, call(name))).response.result.content, content, name)
+  for (const name of ['as_specified', 'by_hand', 'failed']) {
+    t.strictSame((await send(app, call(name))).response.result.content, content, name)
+  }
   t.equal((await send(app, call('failed'))).response.result.isError, true)
 })
 
-t.test('structured content may be any JSON value, and travels with its text (128, 130, 131, 132)', async (t) => {
-  const values = { null_: null, false_: false, zero: 0, number: 1.5, text: 'a "b"\n', array: [1, 'a', null], object: { a: { b: [] } }, empty: {} }
+t.test('structured content may be any JSON value, and travels with its text (128, 130, 131, 132)', async (
+  t
+) => {
+  const values = {
+    null_: null,
+    false_: false,
+    zero: 0,
+    number: 1.5,
+    text: 'a "b"\n',
+    array: [1, 'a', null],
+    object: { a: { b: [] } },
+    empty: {}
+  }
   const modules = Object.entries(values).map(([name, value]) => [
     `tools/${name}.ts`,
     toolsModule({
-      [`${name}_promised`]: { options: 'outputSchema: { $comment: "anything" }', run: `() => (${JSON.stringify(value)})` },
+      [`${name}_promised`]: {
+        options: 'outputSchema: { $comment: "anything" }', run: `() => (${JSON.stringify(value)})`
+      },
       [`${name}_by_hand`]: { run: `() => toolResult({ structuredContent: ${JSON.stringify(value)} })` },
-      [`${name}_with_image`]: { run: `() => toolResult({ structuredContent: ${JSON.stringify(value)}, content: [{ type: 'image', data: '', mimeType: 'image/png' }] })` }
+      [`${name}_with_image`]: {
+        run: `() => toolResult({ structuredContent: ${JSON.stringify(value)}, content: [{ type: 'image', data: '', mimeType: 'image/png' }] })`
+      }
     })
   ])
   const app = await buildApp(t, Object.fromEntries(modules))
@@ -80,13 +116,24 @@ t.test('structured content may be any JSON value, and travels with its text (128
     for (const way of ['promised', 'by_hand', 'with_image']) {
       const { response: { result } } = await send(app, call(`${name}_${way}`))
       t.strictSame(result.structuredContent, value, `${name}, ${way}`)
-      t.strictSame(result.content.filter(({ type }: Message) => type === 'text'), [{ type: 'text', text: JSON.stringify(value) }])
+      t.strictSame(result.content.filter(({ type }: Message) => type === 'text'), [
+        { type: 'text', text: JSON.stringify(value) }
+      ])
     }
   }
 })
 
-t.test('what is returned without an output schema becomes structured content too, if it is no string', async (t) => {
-  const app = await buildApp(t, { 'tools/a.ts': toolsModule({ list: { run: '() => [1, 2]' }, nil: { run: '() => null' }, no: { run: '() => false' }, four: { run: 'async () => 4' } }) })
+t.test('what is returned without an output schema becomes structured content too, if it is no string', async (
+  t
+) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolsModule({
+      list: { run: '() => [1, 2]' },
+      nil: { run: '() => null' },
+      no: { run: '() => false' },
+      four: { run: 'async () => 4' }
+    })
+  })
   for (const [name, value] of Object.entries({ list: [1, 2], nil: null, no: false, four: 4 })) {
     const { response: { result } } = await send(app, call(name))
     t.strictSame(result.structuredContent, value)
@@ -95,7 +142,11 @@ t.test('what is returned without an output schema becomes structured content too
 })
 
 t.test('text that the author wrote stands in for the JSON of structured content', async (t) => {
-  const app = await buildApp(t, { 'tools/a.ts': toolModule('a', '', "() => toolResult({ content: [{ type: 'text', text: 'three' }], structuredContent: 3 })") })
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule(
+      'a', '', "() => toolResult({ content: [{ type: 'text', text: 'three' }], structuredContent: 3 })"
+    )
+  })
   t.strictSame((await send(app, call('a'))).response.result.content, [{ type: 'text', text: 'three' }])
 })
 
@@ -108,22 +159,32 @@ t.test('the metadata of a result stands beside what the service says of itself (
     })
   })
   for (const name of ['by_hand', 'as_specified']) {
-    t.strictSame((await send(app, call(name))).response.result._meta, { [SERVER_INFO]: { name: 'shop', version: '2.0.0' }, 'example.com/cost': 3 })
+    t.strictSame((await send(app, call(name))).response.result._meta, {
+      [SERVER_INFO]: { name: 'shop', version: '2.0.0' }, 'example.com/cost': 3
+    })
   }
 })
 
-t.test('a result that breaks the tool\'s own promise is an internal error that says nothing, and the log says what (128)', async (t) => {
-  const outputSchema = "outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }"
+t.test('a result that breaks the tool\'s own promise is an internal error that says nothing, and the log ' +
+  'says what (128)', async (t) => {
+  const outputSchema =
+    "outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }"
   const marker = 'marker-4711'
   const broken = {
     wrong: { options: outputSchema, run: `() => ({ sum: '${marker}' })` },
     wrong_later: { options: outputSchema, run: `async () => ({ sum: '${marker}' })` },
     missing: { options: outputSchema, run: '() => undefined' },
-    wrong_by_hand: { options: outputSchema, run: `() => toolResult({ structuredContent: { sum: '${marker}' } })` },
+    wrong_by_hand: {
+      options: outputSchema, run: `() => toolResult({ structuredContent: { sum: '${marker}' } })`
+    },
     missing_by_hand: { options: outputSchema, run: '() => toolResult({ content: [] })' },
     bad_block: { run: `() => ({ content: [{ type: 'text', txt: '${marker}' }] })` },
-    bad_base64: { run: `() => ({ content: [{ type: 'image', data: '${marker}!', mimeType: 'image/png' }] })` },
-    bad_role: { run: `() => toolResult({ content: [{ type: 'text', text: '${marker}', annotations: { audience: ['nobody'] } }] })` },
+    bad_base64: {
+      run: `() => ({ content: [{ type: 'image', data: '${marker}!', mimeType: 'image/png' }] })`
+    },
+    bad_role: {
+      run: `() => toolResult({ content: [{ type: 'text', text: '${marker}', annotations: { audience: ['nobody'] } }] })`
+    },
     no_json: { run: '() => 1n' },
     circular: { run: '() => { const a = {}; a.a = a; return a }' }
   }
@@ -132,21 +193,36 @@ t.test('a result that breaks the tool\'s own promise is an internal error that s
   for (const name of Object.keys(broken)) {
     const { status, response } = await send(app, call(name))
     t.equal(status, 200)
-    t.strictSame(response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name)
+    t.strictSame(
+      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
+    )
     const line = log.lines.find(({ name: subject, err }) => subject === name && err !== undefined)
     t.ok(line?.err.message, `the log says of ${name}: ${String(line?.err.message)}`)
   }
-  t.match(log.lines.find(({ name, err }) => name === 'wrong' && err !== undefined).err.message, /sum: must be number/)
+  t.match(
+    log.lines.find(({ name, err }) => name === 'wrong' && err !== undefined).err.message,
+    /sum: must be number/
+  )
 })
 
 t.test('a failed result is not held to the output schema (129)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
-      failed: { options: "outputSchema: { type: 'object', required: ['sum'] }", run: "() => toolResult({ isError: true, content: [{ type: 'text', text: 'no sum today' }] })" },
-      threw: { options: "outputSchema: { type: 'object', required: ['sum'] }", run: "() => { throw new ToolError('no sum today') }" }
+      failed: {
+        options: "outputSchema: { type: 'object', required: ['sum'] }",
+        run: "() => toolResult({ isError: true, content: [{ type: 'text', text: 'no sum today' }] })"
+      },
+      threw: {
+        options: "outputSchema: { type: 'object', required: ['sum'] }",
+        run: "() => { throw new ToolError('no sum today') }"
+      }
     })
   })
-  for (const name of ['failed', 'threw']) t.match((await send(app, call(name))).response.result, { isError: true, content: [{ text: 'no sum today' }] })
+  for (const name of ['failed', 'threw']) {
+    t.match((await send(app, call(name))).response.result, {
+      isError: true, content: [{ text: 'no sum today' }]
+    })
+  }
 })
 
 t.test('a tool error is a result that the model can act on, with all its content (124)', async (t) => {
@@ -154,19 +230,30 @@ t.test('a tool error is a result that the model can act on, with all its content
   const link = { type: 'resource_link', uri: 'file:///rates.md', name: 'rates' }
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
-      at_once: { run: `() => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}], cause: new Error('the secret cause') }) }` },
-      later: { run: `async () => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}] }) }` }
+      at_once: {
+        run: `() => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}], cause: new Error('the secret cause') }) }`
+      },
+      later: {
+        run: `async () => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}] }) }`
+      }
     })
   }, { logger: log.logger })
   for (const name of ['at_once', 'later']) {
     const { status, response: { result: { _meta, ...result } } } = await send(app, call(name))
     t.equal(status, 200)
-    t.strictSame(result, { resultType: 'complete', content: [{ type: 'text', text: 'No such book.' }, link], isError: true })
+    t.strictSame(result, {
+      resultType: 'complete', content: [{ type: 'text', text: 'No such book.' }, link], isError: true
+    })
   }
-  t.match(log.lines.find(({ err }) => err !== undefined), { tool: 'at_once', err: { message: 'the secret cause' } }, 'the cause is for the log')
+  t.match(
+    log.lines.find(({ err }) => err !== undefined), { tool: 'at_once', err: { message: 'the secret cause' } },
+    'the cause is for the log'
+  )
 })
 
-t.test('an exception that nobody meant leaks nothing to the client, and all of it to the log (254)', async (t) => {
+t.test('an exception that nobody meant leaks nothing to the client, and all of it to the log (254)', async (
+  t
+) => {
   const secret = 'postgres://admin:hunter2@db'
   const failing = {
     at_once: { run: `() => { throw new Error('${secret}') }` },
@@ -174,18 +261,24 @@ t.test('an exception that nobody meant leaks nothing to the client, and all of i
     text: { run: `() => { throw '${secret}' }` },
     object: { run: `() => Promise.reject({ message: '${secret}', code: -32000, httpStatus: 418 })` },
     nothing: { run: '() => { throw undefined }' },
-    disguised: { run: `() => { throw Object.assign(new Error('${secret}'), { code: -32602, data: '${secret}', statusCode: 400 }) }` }
+    disguised: {
+      run: `() => { throw Object.assign(new Error('${secret}'), { code: -32602, data: '${secret}', statusCode: 400 }) }`
+    }
   }
   const log = createReadableLog()
   const app = await buildApp(t, { 'tools/a.ts': toolsModule(failing) }, { logger: log.logger })
   for (const name of Object.keys(failing)) {
     const { status, headers, response } = await send(app, call(name))
     t.equal(status, 200)
-    t.strictSame(response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name)
+    t.strictSame(
+      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
+    )
     t.notMatch(JSON.stringify(headers), 'hunter2')
     const logged = log.lines.filter(({ name: subject, msg }) => subject === name && msg === 'request failed')
     t.equal(logged.length, 1)
-    if (name !== 'nothing') t.match(JSON.stringify(logged[0].err), /hunter2/, `the log has why ${name} failed`)
+    if (name !== 'nothing') {
+      t.match(JSON.stringify(logged[0].err), /hunter2/, `the log has why ${name} failed`)
+    }
   }
 })
 
@@ -197,8 +290,19 @@ t.test('a tool may read who asks, with what, and under which id', async (t) => {
       return { args, scopes: [...ctx.principal.scopes], client: ctx.client, revision: ctx.revision, requestId: ctx.requestId, aborted: ctx.signal.aborted }
     }`)
   }, { logger: log.logger })
-  const { response: { result: { structuredContent: seen } } } = await send(app, { ...call('a'), meta: { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } } })
-  t.match(seen, { args: {}, scopes: [], client: { info: { name: 'test', version: '1.0.0' }, capabilities: { roots: {} } }, revision: '2026-07-28', aborted: false })
-  t.match(log.lines.find(({ msg }) => msg === 'seen'), { step: 1, reqId: seen.requestId, level: 30 }, 'what it logs stands under the id of the request')
+  const { response: { result: { structuredContent: seen } } } = await send(app, {
+    ...call('a'), meta: { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } }
+  })
+  t.match(seen, {
+    args: {},
+    scopes: [],
+    client: { info: { name: 'test', version: '1.0.0' }, capabilities: { roots: {} } },
+    revision: '2026-07-28',
+    aborted: false
+  })
+  t.match(
+    log.lines.find(({ msg }) => msg === 'seen'), { step: 1, reqId: seen.requestId, level: 30 },
+    'what it logs stands under the id of the request'
+  )
   t.equal(text(await send(app, call('a'))).includes('"aborted":false'), true)
 })

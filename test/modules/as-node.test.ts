@@ -26,6 +26,10 @@ async function compare (t: Test, cases: Cases): Promise<void> {
   }
 }
 
-for (const [room, cases] of Object.entries({ exports: EXPORTS, imports: IMPORTS, evaluation: EVALUATION, language: LANGUAGE })) {
+for (
+  const [room, cases] of Object.entries({
+    exports: EXPORTS, imports: IMPORTS, evaluation: EVALUATION, language: LANGUAGE
+  })
+) {
   t.test(room, async (t) => await compare(t, cases))
 }

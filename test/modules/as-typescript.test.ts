@@ -19,7 +19,11 @@ function compile (files: Files): Files {
     const { outputText } = ts.transpileModule(source, {
       fileName: file,
       compilerOptions: {
-        module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, jsx: ts.JsxEmit.ReactJSX, rewriteRelativeImportExtensions: true
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2022,
+        jsx: ts.JsxEmit
+          .ReactJSX,
+        rewriteRelativeImportExtensions: true
       }
     })
     return [file.replace(SOURCE, '.js'), outputText]
@@ -27,7 +31,9 @@ function compile (files: Files): Files {
 }
 
 const written = await Promise.all(Object.entries(TYPESCRIPT).map(async ([what, files]) => {
-  const [root, compiled] = await Promise.all([writeCatalog(t, { ...PACKAGE, ...files }), writeCatalog(t, { ...PACKAGE, ...compile(files) })])
+  const [root, compiled] = await Promise.all([
+    writeCatalog(t, { ...PACKAGE, ...files }), writeCatalog(t, { ...PACKAGE, ...compile(files) })
+  ])
   const [entry = ''] = Object.keys(files)
   return { what, root, entry: join(root, entry), compiled: join(compiled, entry.replace(SOURCE, '.js')) }
 }))

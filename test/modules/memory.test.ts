@@ -21,7 +21,9 @@ export const held = new Uint8Array(${HELD}).map((_, index) => index % 251)
 export const all = [b, c, Turn.Now, held.length]
 export const later = () => import('./b.ts')`
 
-async function heapAfter (reload: (turn: number) => Promise<void>, from: number, turns: number): Promise<number> {
+async function heapAfter (
+  reload: (turn: number) => Promise<void>, from: number, turns: number
+): Promise<number> {
   for (let turn = from; turn < from + turns; turn++) await reload(turn)
   await new Promise(setImmediate)
   collect()
@@ -30,7 +32,9 @@ async function heapAfter (reload: (turn: number) => Promise<void>, from: number,
 }
 
 t.test('keeps the heap flat over hundreds of reloads', async (t) => {
-  const root = await writeCatalog(t, { 'a.ts': '', 'b.ts': 'export const b: number = await 1', 'c.cjs': 'exports.held = new Uint8Array(100_000)' })
+  const root = await writeCatalog(t, {
+    'a.ts': '', 'b.ts': 'export const b: number = await 1', 'c.cjs': 'exports.held = new Uint8Array(100_000)'
+  })
   const compiled = createCompiledModules()
   const kept: object[] = []
   async function reload (turn: number): Promise<void> {

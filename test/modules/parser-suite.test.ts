@@ -1,5 +1,5 @@
-// The modules of test262-parser-tests, the one public suite of module tests that a package ships: those that are valid
-// compile, the others are SyntaxErrors.
+// The modules of test262-parser-tests, the one public suite of module tests that a package ships: those that
+// are valid compile, the others are SyntaxErrors.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -9,7 +9,11 @@ import { createCompiledModules } from '../../src/modules/compiled-module.ts'
 
 const SUITE = dirname(createRequire(import.meta.url).resolve('test262-parser-tests/package.json'))
 
-for (const [folder, isValid, count] of [['pass', true, 76], ['pass-explicit', true, 76], ['fail', false, 47], ['early', false, 63]] as const) {
+for (
+  const [folder, isValid, count] of [
+    ['pass', true, 76], ['pass-explicit', true, 76], ['fail', false, 47], ['early', false, 63]
+  ] as const
+) {
   t.test(folder, async (t) => {
     const files = (await readdir(join(SUITE, folder))).filter((file) => file.endsWith('.module.js'))
     t.equal(files.length, count)

@@ -1,5 +1,6 @@
-// Replicas are killed one after the other, and Redis in the middle, while clients add to baskets and follow them: what was
-// acknowledged is there, once. CHAOS_SECONDS says for how long; `npm run chaos` prints the figures of a minute.
+// Replicas are killed one after the other, and Redis in the middle, while clients add to baskets and follow
+// them: what was acknowledged is there, once. CHAOS_SECONDS says for how long; `npm run chaos` prints the
+// figures of a minute.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -27,7 +28,8 @@ const ms = (value: number | undefined) => value === undefined ? 'never' : `${Mat
 if (hasRedisServer(t) && hasNginx(t)) {
   t.setTimeout((SECONDS + 120) * 1000)
 
-  t.test('what was acknowledged is there exactly once, and whoever listens hears of changes again, whatever was killed', { timeout: (SECONDS + 100) * 1000 }, async (t) => {
+  t.test('what was acknowledged is there exactly once, and whoever listens hears of changes again, ' +
+    'whatever was killed', { timeout: (SECONDS + 100) * 1000 }, async (t) => {
     const topology = await startReplicas(t)
     const client = new ShopClient(topology.url)
     t.teardown(() => client.close())
@@ -35,19 +37,30 @@ if (hasRedisServer(t) && hasNginx(t)) {
     while (baskets.length < BASKETS) baskets.push((await client.insist('create_basket')).basketId)
     const { basketId: bell } = await client.insist('create_basket')
     const shopping = new Shopping(client, baskets)
-    const listeners = baskets.slice(0, LISTENERS).map((basket) => new Listener(t, topology.url, [`basket://${basket}`, `basket://${bell}`]))
+    const listeners = baskets.slice(0, LISTENERS).map(
+      (basket) => new Listener(t, topology.url, [`basket://${basket}`, `basket://${bell}`])
+    )
 
     const over = new AbortController()
-    const clients = Promise.all(Array.from({ length: CLIENTS }, async (_, seed) => await shopping.shop(String(seed), createRandom(seed), over.signal)))
+    const clients = Promise.all(
+      Array.from(
+        { length: CLIENTS },
+        async (_, seed) => await shopping.shop(String(seed), createRandom(seed), over.signal)
+      )
+    )
     // Else a failure would be no one's until the end.
     clients.catch(() => over.abort())
-    const { kills, recovery } = await wreak(topology, shopping, async (replica) => await ring(replica, bell, listeners), over.signal)
+    const { kills, recovery } = await wreak(
+      topology, shopping, async (replica) => await ring(replica, bell, listeners), over.signal
+    )
     over.abort()
     await within(clients, 'the last acknowledgements', 2 * SLOW_MS)
 
     for (const [index, { url }] of topology.replicas.entries()) {
       const view = new ShopClient(url)
-      for (const [basket, expected] of shopping.acknowledged) t.strictSame(await read(view, basket), expected, `a basket, seen by replica ${index + 1}`)
+      for (const [basket, expected] of shopping.acknowledged) {
+        t.strictSame(await read(view, basket), expected, `a basket, seen by replica ${index + 1}`)
+      }
       view.close()
     }
     for (const replica of topology.replicas) await ring(replica, bell, listeners)
@@ -57,13 +70,21 @@ if (hasRedisServer(t) && hasNginx(t)) {
   })
 }
 
-/** Kills the replicas in turn until the time is over, each once at least, and Redis halfway. Calls `check` after each. */
-async function wreak ({ replicas, redis }: Replicas, shopping: Shopping, check: (replica: Replica) => Promise<void>, signal: AbortSignal) {
+/**
+ * Kills the replicas in turn until the time is over, each once at least, and Redis halfway. Calls `check`
+ * after each.
+ */
+async function wreak (
+  { replicas, redis }: Replicas, shopping: Shopping, check: (replica: Replica) => Promise<void>,
+  signal: AbortSignal
+) {
   const begun = performance.now()
   const elapsed = () => performance.now() - begun
   let kills = 0
   let recovery: Recovery | undefined
-  while (!signal.aborted && (elapsed() < SECONDS * 1000 || kills < replicas.length || recovery === undefined)) {
+  while (
+    !signal.aborted && (elapsed() < SECONDS * 1000 || kills < replicas.length || recovery === undefined)
+  ) {
     const beat = pause(KILL_EVERY_MS)
     const replica = replicas[kills++ % replicas.length]
     if (replica === undefined) throw new TypeError('unreachable')
@@ -100,12 +121,17 @@ async function ring (replica: Replica, bell: string, listeners: readonly Listene
   const client = new ShopClient(replica.url)
   await client.insist('add_to_basket', { basketId: bell, bookId: 'moby-dick' })
   client.close()
-  await until(() => listeners.every((listener, index) => listener.heard(uri) > (heard[index] ?? 0)), 'news on each stream', SLOW_MS)
+  await until(
+    () => listeners.every((listener, index) => listener.heard(uri) > (heard[index] ?? 0)),
+    'news on each stream', SLOW_MS
+  )
 }
 
 async function read (client: ShopClient, basketId: string): Promise<Map<string, number>> {
   const { lines } = await client.insist('view_basket', { basketId })
-  return new Map(lines.map(({ bookId, quantity }: { bookId: string, quantity: number }) => [bookId, quantity]))
+  return new Map(
+    lines.map(({ bookId, quantity }: { bookId: string, quantity: number }) => [bookId, quantity])
+  )
 }
 
 interface Figures {
@@ -118,11 +144,21 @@ interface Figures {
 
 function report (t: Test, { client, shopping, kills, recovery, listeners }: Figures): void {
   const durations = client.durations.toSorted((a, b) => a - b)
-  const sum = (count: (listener: Listener) => number) => listeners.reduce((total, listener) => total + count(listener), 0)
+  const sum = (count: (listener: Listener) => number) => listeners.reduce(
+    (total, listener) => total + count(listener), 0
+  )
   const retries = [...client.retries].map(([cause, count]) => `${count} after ${cause}`).join(', ')
   t.comment(`${CLIENTS} clients, ${BASKETS} baskets, ${SECONDS} s: ${kills} kills of a replica, 1 of Redis`)
-  t.comment(`${shopping.count} additions acknowledged, by ${durations.length} requests; sent again: ${retries}`)
-  t.comment(`requests: p50 ${ms(durations[durations.length >> 1])}, p99 ${ms(durations[Math.floor(durations.length * 0.99)])}, longest ${ms(durations.at(-1))}; longest until acknowledged ${ms(shopping.longestMs)}`)
-  t.comment(`Redis: away for ${ms(recovery?.awayMs)}; the first addition ${ms(recovery?.sinceReadyMs)} after it was back, ${ms(recovery?.sinceKillMs)} after its end`)
-  t.comment(`${listeners.length} listeners: ${sum(({ reconnects }) => reconnects)} reconnects, ${sum((listener) => listener.heard())} notifications`)
+  t.comment(
+    `${shopping.count} additions acknowledged, by ${durations.length} requests; sent again: ${retries}`
+  )
+  t.comment(
+    `requests: p50 ${ms(durations[durations.length >> 1])}, p99 ${ms(durations[Math.floor(durations.length * 0.99)])}, longest ${ms(durations.at(-1))}; longest until acknowledged ${ms(shopping.longestMs)}`
+  )
+  t.comment(
+    `Redis: away for ${ms(recovery?.awayMs)}; the first addition ${ms(recovery?.sinceReadyMs)} after it was back, ${ms(recovery?.sinceKillMs)} after its end`
+  )
+  t.comment(
+    `${listeners.length} listeners: ${sum(({ reconnects }) => reconnects)} reconnects, ${sum((listener) => listener.heard())} notifications`
+  )
 }

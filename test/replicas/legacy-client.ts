@@ -1,8 +1,12 @@
 // The official clients, of both generations, each made to speak one revision.
 
-import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
+import {
+  Client as NewClient, StreamableHTTPClientTransport as NewTransport
+} from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  StreamableHTTPClientTransport as OldTransport
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Test } from 'tap'
 import { until } from '../helpers/deadline.ts'
@@ -12,7 +16,10 @@ import { Wire } from './legacy-wire.ts'
 export interface Kind { readonly generation: 1 | 2, readonly revision: string }
 
 /** What the user, or the model, says. */
-export interface Answers { elicit (params: Message): Message | Promise<Message>, sample (params: Message): Message | Promise<Message> }
+export interface Answers {
+  elicit (params: Message): Message | Promise<Message>
+  sample (params: Message): Message | Promise<Message>
+}
 
 export interface OfficialClient {
   readonly client: OldClient | NewClient
@@ -36,12 +43,18 @@ export const MODERN = '2026-07-28'
 
 const INFO = { name: 'test', version: '1.0.0' }
 const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
-const SILENT: Answers = { elicit: () => ({ action: 'cancel' }), sample: () => { throw new Error('nobody is to be asked') } }
+const SILENT: Answers = {
+  elicit: () => ({ action: 'cancel' }), sample: () => { throw new Error('nobody is to be asked') }
+}
 /** Quicker than by default, and for longer: a replica that is restarted takes a moment. */
-const RECONNECT = { initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1.5, maxRetries: 100 }
+const RECONNECT = {
+  initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1.5, maxRetries: 100
+}
 
 /** Closed when the test ends. */
-export async function connectOfficial (t: Test, url: string, { generation, revision }: Kind, answers: Answers = SILENT): Promise<OfficialClient> {
+export async function connectOfficial (
+  t: Test, url: string, { generation, revision }: Kind, answers: Answers = SILENT
+): Promise<OfficialClient> {
   const isModern = revision === MODERN
   const wire = new Wire(isModern ? undefined : revision)
   const options = { fetch: wire.fetch, reconnectionOptions: RECONNECT }
@@ -61,7 +74,9 @@ export async function connectOfficial (t: Test, url: string, { generation, revis
     errors,
     get sessionId () { return transport.sessionId },
     async call (name, args = {}, onProgress) {
-      const result: Message = await connected.call({ name, arguments: { ...args } }, onProgress === undefined ? {} : { onprogress: onProgress })
+      const result: Message = await connected.call(
+        { name, arguments: { ...args } }, onProgress === undefined ? {} : { onprogress: onProgress }
+      )
       if (result.isError === true) throw new Error(result.content[0].text)
       return result
     },
@@ -91,13 +106,27 @@ async function connectOld (transport: OldTransport, answers: Answers) {
   client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => answers.sample(params))
   // Its own types differ under exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<OldClient['connect']>[0])
-  return { client, transport, call: async (params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions) => await client.callTool(params, undefined, options) }
+  return {
+    client,
+    transport,
+    call: async (
+      params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions
+    ) => await client.callTool(params, undefined, options)
+  }
 }
 
 async function connectNew (transport: NewTransport, answers: Answers, pin: string | undefined) {
-  const client = new NewClient(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode: pin === undefined ? 'legacy' : { pin } } })
+  const client = new NewClient(INFO, {
+    capabilities: CAPABILITIES, versionNegotiation: { mode: pin === undefined ? 'legacy' : { pin } }
+  })
   client.setRequestHandler('elicitation/create', ({ params }) => answers.elicit(params))
   client.setRequestHandler('sampling/createMessage', ({ params }) => answers.sample(params))
   await client.connect(transport)
-  return { client, transport, call: async (params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions) => await client.callTool(params, options) }
+  return {
+    client,
+    transport,
+    call: async (
+      params: { name: string, arguments: { [name: string]: unknown } }, options: CallOptions
+    ) => await client.callTool(params, options)
+  }
 }

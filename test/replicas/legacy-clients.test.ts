@@ -1,4 +1,5 @@
-// Everything that official clients can do, at each revision that they speak, with every request on another replica than the one before.
+// Everything that official clients can do, at each revision that they speak, with every request on another
+// replica than the one before.
 
 import t, { type Test } from 'tap'
 import { toolModule, writeByRename } from '../helpers/catalog-folder.ts'
@@ -47,11 +48,18 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     const { tools } = await client.listTools()
     t.ok(['search_books', 'checkout', 'work'].every((name) => tools.some((tool) => tool.name === name)))
     const shown: Message = tools.find(({ name }) => name === 'search_books')
-    t.equal('outputSchema' in shown && 'title' in shown, revision >= '2025-06-18', 'what its revision does not have is not in them')
+    t.equal(
+      'outputSchema' in shown && 'title' in shown, revision >= '2025-06-18',
+      'what its revision does not have is not in them'
+    )
     t.equal('annotations' in shown, revision >= '2025-03-26')
     t.ok((await client.listPrompts()).prompts.length >= 3)
     t.ok((await client.listResources()).resources.some(({ uri }) => uri === POLICY))
-    t.ok((await client.listResourceTemplates()).resourceTemplates.some(({ uriTemplate }) => uriTemplate === 'basket://{id}'))
+    t.ok(
+      (await client.listResourceTemplates()).resourceTemplates.some(
+        ({ uriTemplate }) => uriTemplate === 'basket://{id}'
+      )
+    )
   })
 
   await t.test('calls', async (t) => {
@@ -60,22 +68,31 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     if (revision >= '2025-06-18') t.match(result.structuredContent, { title: 'Moby-Dick' })
     else t.notOk('structuredContent' in result)
     const wrong = call('get_book', { id: 7 })
-    if (revision >= '2025-11-25') await t.rejects(wrong, { message: /^[^M]*id: must be string, got 7/ }, 'as a result')
-    else await t.rejects(wrong, { code: -32602, message: /id: must be string, got 7/ })
+    if (revision >= '2025-11-25') {
+      await t.rejects(wrong, { message: /^[^M]*id: must be string, got 7/ }, 'as a result')
+    } else await t.rejects(wrong, { code: -32602, message: /id: must be string, got 7/ })
   })
 
   await t.test('hears of progress', async (t) => {
     const seen: Message[] = []
-    await call('build_reading_list', { topic: 'science fiction', count: 3 }, (progress) => seen.push(progress))
+    await call(
+      'build_reading_list', { topic: 'science fiction', count: 3 }, (progress) => seen.push(progress)
+    )
     t.strictSame(seen.map(({ progress, total }) => [progress, total]), [[1, 3], [2, 3], [3, 3]])
     t.ok(seen.every((progress) => ('message' in progress) === (revision >= '2025-03-26')))
   })
 
-  await t.test('sets the level of the log, which every replica obeys', { skip: revision === MODERN && 'each request says it' }, async (t) => {
+  await t.test('sets the level of the log, which every replica obeys', {
+    skip: revision === MODERN && 'each request says it'
+  }, async (t) => {
     const logged = async () => {
       notifications.length = 0
-      for (let call = 0; call < 3; call++) await connected.call('build_reading_list', { topic: 'sea', count: 1 })
-      return notifications.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.level)
+      for (let call = 0; call < 3; call++) {
+        await connected.call('build_reading_list', { topic: 'sea', count: 1 })
+      }
+      return notifications.filter(({ method }) => method === 'notifications/message').map(
+        ({ params }) => params.level
+      )
     }
     t.strictSame(await logged(), ['info', 'info', 'info'])
     await client.setLoggingLevel('warning')
@@ -86,11 +103,17 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
 
   await t.test('answers for its user and its model', async (t) => {
     asked.length = 0
-    t.match((await call('ask_model', { question: 'What to pack for Cork?' })).content, [{ text: 'an umbrella' }])
-    t.match(asked, [{ messages: [{ role: 'user', content: { type: 'text', text: 'What to pack for Cork?' } }] }])
+    t.match((await call('ask_model', { question: 'What to pack for Cork?' })).content, [
+      { text: 'an umbrella' }
+    ])
+    t.match(asked, [
+      { messages: [{ role: 'user', content: { type: 'text', text: 'What to pack for Cork?' } }] }
+    ])
     const basketId = await fillBasket(connected)
     if (revision < '2025-06-18') {
-      await t.rejects(call('checkout', { basketId }), { message: /this protocol version cannot ask the user/ })
+      await t.rejects(call('checkout', { basketId }), {
+        message: /this protocol version cannot ask the user/
+      })
       return
     }
     for (const [choice, outcome] of [
@@ -110,7 +133,9 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     const basketId = await fillBasket(connected)
     const uri = `basket://${basketId}`
     const leave = await connected.follow(uri)
-    const told = () => notifications.filter(({ method, params }) => method === 'notifications/resources/updated' && params.uri === uri).length
+    const told = () => notifications.filter(
+      ({ method, params }) => method === 'notifications/resources/updated' && params.uri === uri
+    ).length
     notifications.length = 0
     await call('add_to_basket', { basketId, bookId: 'moby-dick' })
     await until(() => told() > 0, 'the notification')
@@ -123,17 +148,27 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     const other = await fillBasket(connected)
     await connected.follow(`basket://${other}`)
     await call('add_to_basket', { basketId: other, bookId: 'moby-dick' })
-    await until(() => notifications.some(({ params }) => params?.uri === `basket://${other}`), 'news of another')
+    await until(
+      () => notifications.some(({ params }) => params?.uri === `basket://${other}`), 'news of another'
+    )
     t.equal(told(), 2, 'and no more once it has had enough')
   })
 
   await t.test('reads, prompts and completes', async (t) => {
-    t.match((await client.readResource({ uri: POLICY })).contents, [{ mimeType: 'text/markdown', text: /^# / }])
+    t.match((await client.readResource({ uri: POLICY })).contents, [
+      { mimeType: 'text/markdown', text: /^# / }
+    ])
     // The newer client translates the code for its users.
-    await t.rejects(client.readResource({ uri: 'book://no-such-book' }), { code: kind.generation === 1 ? -32002 : -32602, message: /Resource not found/ })
-    t.match((await client.getPrompt({ name: 'code_review', arguments: { code: 'let x = 1' } })).messages, [{ content: { text: /let x = 1/ } }])
+    await t.rejects(client.readResource({ uri: 'book://no-such-book' }), {
+      code: kind.generation === 1 ? -32002 : -32602, message: /Resource not found/
+    })
+    t.match((await client.getPrompt({ name: 'code_review', arguments: { code: 'let x = 1' } })).messages, [
+      { content: { text: /let x = 1/ } }
+    ])
     if (revision === '2024-11-05') return
-    const { completion } = await client.complete({ ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name: 'id', value: 'moby' } })
+    const { completion } = await client.complete({
+      ref: { type: 'ref/resource', uri: 'book://{id}' }, argument: { name: 'id', value: 'moby' }
+    })
     t.equal(completion.values[0], 'moby-dick')
   })
 
@@ -142,8 +177,11 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     notifications.length = 0
     const name = `new_${kind.generation}_${revision.replaceAll('-', '_')}`
     await writeByRename(shop.catalog, `tools/${name}.ts`, toolModule(name))
-    // Each replica reads the file by itself, and it may be another that lists: whoever lists each time that it is told has it in the end.
-    const told = () => notifications.filter(({ method }) => method === 'notifications/tools/list_changed').length
+    // Each replica reads the file by itself, and it may be another that lists: whoever lists each time that
+    // it is told has it in the end.
+    const told = () => notifications.filter(
+      ({ method }) => method === 'notifications/tools/list_changed'
+    ).length
     let [listings, isListed] = [0, false]
     await until(async () => {
       if (told() > listings) {
@@ -153,7 +191,9 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
       return isListed
     }, 'the tool in the list')
     t.ok(listings > 0)
-    const calls = async () => await Promise.all(shop.replicas.map(async () => (await call(name)).content[0].text))
+    const calls = async () => await Promise.all(
+      shop.replicas.map(async () => (await call(name)).content[0].text)
+    )
     await until(async () => await calls().then(() => true, () => false), 'the tool on every replica')
   })
 

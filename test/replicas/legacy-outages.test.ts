@@ -22,12 +22,24 @@ if (hasRedisServer(t) && hasNginx(t)) {
   t.test('three replicas behind nginx', async (t) => {
     const shop = await startShop(t)
     for (const kind of KINDS) {
-      t.test(`client ${kind.generation}.x at ${kind.revision}: a replica is killed, and whoever had nothing to do with it notices nothing`, async (t) => await checkKill(t, shop, kind))
+      t.test(
+        `client ${kind.generation}.x at ${kind.revision}: a replica is killed, and whoever had nothing to do with it notices nothing`,
+        async (t) => await checkKill(t, shop, kind)
+      )
     }
-    t.test('each replica is replaced, and of the calls of 16 clients none fails', async (t) => await checkRollingRestart(t, shop))
-    t.test('a replica goes down while questions of its calls are open, which are answered all the same', async (t) => await checkOpenQuestions(t, shop))
+    t.test(
+      'each replica is replaced, and of the calls of 16 clients none fails',
+      async (t) => await checkRollingRestart(t, shop)
+    )
+    t.test(
+      'a replica goes down while questions of its calls are open, which are answered all the same',
+      async (t) => await checkOpenQuestions(t, shop)
+    )
     for (const kind of KINDS) {
-      t.test(`client ${kind.generation}.x at ${kind.revision}: a session that is ended is ended everywhere, for good`, async (t) => await checkEnd(t, shop, kind))
+      t.test(
+        `client ${kind.generation}.x at ${kind.revision}: a session that is ended is ended everywhere, for good`,
+        async (t) => await checkEnd(t, shop, kind)
+      )
     }
     t.test('Redis is restarted, and sessions go on', async (t) => await checkRedis(t, shop))
   })
@@ -37,19 +49,35 @@ async function checkKill (t: Test, { url, replicas }: Shop, kind: Kind): Promise
   const connected = await connectOfficial(t, url, kind)
   const { call, wire } = connected
   await until(() => wire.standalone !== undefined, 'the stream')
-  const work = async (onProgress?: (progress: Message) => void): Promise<{ pid?: string, error?: string, at: number }> => {
+  const work = async (onProgress?: (progress: Message) => void): Promise<{
+    pid?: string
+    error?: string
+    at: number
+  }> => {
     try {
-      return { pid: toPid((await call('work', { steps: 40, stepMs: 50 }, onProgress)).content[0].text), at: performance.now() }
+      return {
+        pid: toPid((await call('work', { steps: 40, stepMs: 50 }, onProgress)).content[0].text),
+        at: performance.now()
+      }
     } catch (error) {
       return { error: String(error), at: performance.now() }
     }
   }
   // Else nginx may leave out one for a while that has just come back.
-  await until(async () => new Set(await Promise.all(replicas.map(async () => toPid((await call('work', { steps: 1, stepMs: 1 })).content[0].text)))).size === 3, 'all replicas', SLOW_MS)
+  await until(
+    async () => new Set(
+      await Promise.all(
+        replicas.map(async () => toPid((await call('work', { steps: 1, stepMs: 1 })).content[0].text))
+      )
+    ).size === 3,
+    'all replicas', SLOW_MS
+  )
   // In turn, so that each replica has one that its client could come back to, and one that has no stream.
   const silent = replicas.map(async () => await work())
   const begun: string[] = []
-  const calls = replicas.map(async (_, index) => await work(({ message }) => { begun[index] = toPid(message) }))
+  const calls = replicas.map(
+    async (_, index) => await work(({ message }) => { begun[index] = toPid(message) })
+  )
   await until(() => new Set(Object.values(begun)).size === calls.length, 'progress of each')
   const [pid = ''] = begun
   const killed = replicas[findByPid(replicas, pid)]
@@ -60,11 +88,17 @@ async function checkKill (t: Test, { url, replicas }: Shop, kind: Kind): Promise
   const took: number[] = []
   for (let next = 0; next < 6; next++) {
     const sent = performance.now()
-    t.match((await within(call('get_book', { id: 'moby-dick' }), 'the next call')).content, [{ text: /Melville/ }])
+    t.match((await within(call('get_book', { id: 'moby-dick' }), 'the next call')).content, [
+      { text: /Melville/ }
+    ])
     took.push(performance.now() - sent)
   }
   const lostAfter: number[] = []
-  for (const [group, complaint] of [[calls, /The replica that served this request is gone/], [silent, /502/]] as const) {
+  for (
+    const [group, complaint] of [
+      [calls, /The replica that served this request is gone/], [silent, /502/]
+    ] as const
+  ) {
     const outcomes = await within(Promise.all(group), 'the outcomes', SLOW_MS)
     const lost = outcomes.filter(({ error }) => error !== undefined)
     t.match(lost, [{ error: complaint }])
@@ -76,8 +110,13 @@ async function checkKill (t: Test, { url, replicas }: Shop, kind: Kind): Promise
   await checkTold(t, connected)
   t.equal(wire.count('initialize'), 1)
   // The older client takes an error for a stream that broke, and is sent away.
-  t.strictSame(wire.exchanges.filter(({ lastEventId }) => lastEventId?.startsWith('c.')).map(({ status }) => status), kind.generation === 1 ? [200, 405] : [200])
-  t.comment(`2 of 6 calls were lost, which was said ${lostAfter.join(' ms (with a stream) and ')} ms (without) after the kill; the 6 calls after it took ${Math.round(Math.max(...took))} ms at most`)
+  t.strictSame(
+    wire.exchanges.filter(({ lastEventId }) => lastEventId?.startsWith('c.')).map(({ status }) => status),
+    kind.generation === 1 ? [200, 405] : [200]
+  )
+  t.comment(
+    `2 of 6 calls were lost, which was said ${lostAfter.join(' ms (with a stream) and ')} ms (without) after the kill; the 6 calls after it took ${Math.round(Math.max(...took))} ms at most`
+  )
 }
 
 async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<void> {
@@ -86,7 +125,9 @@ async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<v
   const [bell, ring] = await createBell(clients[0])
   // The others have no event yet by whose id they could say what they have heard.
   const listeners = clients.filter((_, index) => kinds[index]?.revision === '2025-11-25')
-  const heard = () => listeners.map(({ notifications }) => notifications.filter(({ params }) => params?.uri === bell).length)
+  const heard = () => listeners.map(
+    ({ notifications }) => notifications.filter(({ params }) => params?.uri === bell).length
+  )
   for (const { follow } of clients) {
     await follow(bell)
   }
@@ -109,7 +150,10 @@ async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<v
     const before = heard()
     t.equal(await within(replica.stop(), 'the exit', SLOW_MS), 0)
     await ring()
-    await until(() => heard().every((count, index) => count > (before[index] ?? 0)), 'what changed while streams were away', SLOW_MS)
+    await until(
+      () => heard().every((count, index) => count > (before[index] ?? 0)),
+      'what changed while streams were away', SLOW_MS
+    )
     await replica.restart()
     const count = took.length
     await until(() => took.length > count + 100, 'a hundred calls')
@@ -120,7 +164,9 @@ async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<v
   t.strictSame(clients.map(({ wire }) => wire.count('initialize')), clients.map(() => 1))
   await Promise.all(clients.map(async (client) => await checkTold(t, client)))
   took.sort((a, b) => a - b)
-  t.comment(`${took.length} calls, of which ${failures.length} failed; p50 ${Math.round(took[took.length >> 1] ?? NaN)} ms, longest ${Math.round(took.at(-1) ?? NaN)} ms; ${clients.reduce((sum, { wire }) => sum + wire.count('GET'), 0) - clients.length} streams opened again`)
+  t.comment(
+    `${took.length} calls, of which ${failures.length} failed; p50 ${Math.round(took[took.length >> 1] ?? NaN)} ms, longest ${Math.round(took.at(-1) ?? NaN)} ms; ${clients.reduce((sum, { wire }) => sum + wire.count('GET'), 0) - clients.length} streams opened again`
+  )
 }
 
 async function checkOpenQuestions (t: Test, { url, replicas }: Shop): Promise<void> {
@@ -131,12 +177,22 @@ async function checkOpenQuestions (t: Test, { url, replicas }: Shop): Promise<vo
     if (!released.signal.aborted) await once(released.signal, 'abort')
     return { role: 'assistant', model: 'a model', content: { type: 'text', text: 'yes' } }
   }
-  const clients = await Promise.all(KINDS.map(async (kind) => await connectOfficial(t, url, kind, { elicit: () => ({ action: 'cancel' }), sample: answer })))
-  const calls = clients.flatMap(({ call }) => replicas.map(async () => await call('ask_model', { question: 'Well?' })))
+  const clients = await Promise.all(
+    KINDS.map(
+      async (kind) => await connectOfficial(t, url, kind, {
+        elicit: () => ({ action: 'cancel' }), sample: answer
+      })
+    )
+  )
+  const calls = clients.flatMap(
+    ({ call }) => replicas.map(async () => await call('ask_model', { question: 'Well?' }))
+  )
   await until(() => asked === calls.length, 'the questions')
   const [down] = replicas
   const exit = down?.stop()
-  await until(async () => await fetch(down?.url ?? '').then(() => false, () => true), 'the end of its listening')
+  await until(
+    async () => await fetch(down?.url ?? '').then(() => false, () => true), 'the end of its listening'
+  )
   released.abort()
   const results = await within(Promise.all(calls), 'the results')
   t.strictSame(results.map(({ content }) => content[0].text), calls.map(() => 'yes'))
@@ -151,7 +207,11 @@ async function checkEnd (t: Test, { url, replicas }: Shop, kind: Kind): Promise<
   const status = async ({ url }: Replica) => {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': sessionId },
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': sessionId
+      },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
     })
     await response.arrayBuffer()
@@ -177,13 +237,18 @@ async function checkRedis (t: Test, { url, redis }: Shop): Promise<void> {
   for (const { call, wire } of clients) {
     // They come back while nobody knows what they follow.
     wire.standalone?.cut()
-    t.match((await call('get_book', { id: 'moby-dick' })).content, [{ text: /Melville/ }], 'what needs no state goes on')
+    t.match(
+      (await call('get_book', { id: 'moby-dick' })).content, [{ text: /Melville/ }],
+      'what needs no state goes on'
+    )
     await t.rejects(call('create_basket'), { message: /cannot be reached at the moment/ })
   }
   await redis.restart()
   const back = performance.now()
   // More calls than there are replicas: each has a connection of its own.
-  const isBack = async ({ call }: OfficialClient) => await Promise.all(Array.from({ length: 6 }, async () => await call('create_basket'))).then(() => true, () => false)
+  const isBack = async ({ call }: OfficialClient) => await Promise.all(
+    Array.from({ length: 6 }, async () => await call('create_basket'))
+  ).then(() => true, () => false)
   for (const connected of clients) await until(async () => await isBack(connected), 'state', SLOW_MS)
   const calledMs = performance.now() - back
   for (const connected of clients) await checkTold(t, connected)
@@ -191,11 +256,15 @@ async function checkRedis (t: Test, { url, redis }: Shop): Promise<void> {
   for (const { call, notifications, wire } of clients) {
     notifications.length = 0
     await call('build_reading_list', { topic: 'sea', count: 1 })
-    t.strictSame(notifications.filter(({ method }) => method === 'notifications/message'), [], 'what it has set is kept')
+    t.strictSame(
+      notifications.filter(({ method }) => method === 'notifications/message'), [], 'what it has set is kept'
+    )
     t.equal(wire.count('initialize'), 1)
   }
   t.strictSame(clients.map(({ sessionId }) => sessionId), ids)
-  t.comment(`${clients.length} sessions: calls with state ${Math.round(calledMs)} ms after Redis was back, all told of changes ${Math.round(toldMs)} ms after`)
+  t.comment(
+    `${clients.length} sessions: calls with state ${Math.round(calledMs)} ms after Redis was back, all told of changes ${Math.round(toldMs)} ms after`
+  )
 }
 
 /** What "work" says begins with it. */
@@ -204,10 +273,15 @@ function toPid (text: string): string {
 }
 
 /** Whoever follows the URI is told each time that the function is called. */
-async function createBell (client: OfficialClient | undefined): Promise<readonly [string, () => Promise<void>]> {
+async function createBell (
+  client: OfficialClient | undefined
+): Promise<readonly [string, () => Promise<void>]> {
   if (client === undefined) throw new TypeError('unreachable')
   const { basketId } = JSON.parse((await client.call('create_basket')).content[0].text)
-  return [`basket://${basketId}`, async () => { await client.call('add_to_basket', { basketId, bookId: 'moby-dick' }) }]
+  return [
+    `basket://${basketId}`,
+    async () => { await client.call('add_to_basket', { basketId, bookId: 'moby-dick' }) }
+  ]
 }
 
 /** That the session hears of changes, on whatever replica its stream is by now. */

@@ -8,7 +8,10 @@ import type { Message } from '../helpers/request.ts'
 import { connectOfficial, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, servedBy, startShop, type Shop } from './legacy-shop.ts'
 
-/** From this revision on a stream begins with an event, so that clients can come back to it before anything was said. */
+/**
+ * From this revision on a stream begins with an event, so that clients can come back to it before anything
+ * was said.
+ */
 const PRIMING = '2025-11-25'
 /** Here they can come back once there was something. */
 const UNPRIMED = ['2024-11-05', '2025-03-26', '2025-06-18']
@@ -21,14 +24,29 @@ if (hasRedisServer(t) && hasNginx(t)) {
     for (const generation of GENERATIONS) {
       t.test(`client ${generation}.x`, async (t) => {
         const kind: Kind = { generation, revision: PRIMING }
-        t.test('is cut off in the middle of a call, and gets the result from another replica (347)', async (t) => await checkCall(t, shop, kind))
+        t.test(
+          'is cut off in the middle of a call, and gets the result from another replica (347)',
+          async (t) => await checkCall(t, shop, kind)
+        )
         for (const revision of UNPRIMED) {
-          t.test(`is cut off at ${revision}, and gets the result from another replica`, async (t) => await checkCall(t, shop, { generation, revision }))
+          t.test(
+            `is cut off at ${revision}, and gets the result from another replica`,
+            async (t) => await checkCall(t, shop, { generation, revision })
+          )
         }
-        t.test('is cut off again before it has heard anything, and gets the result', async (t) => await checkTwice(t, shop, kind))
-        t.test('has one stream for each session, also after an error that came on a stream', async (t) => await checkError(t, shop, kind))
+        t.test(
+          'is cut off again before it has heard anything, and gets the result',
+          async (t) => await checkTwice(t, shop, kind)
+        )
+        t.test(
+          'has one stream for each session, also after an error that came on a stream',
+          async (t) => await checkError(t, shop, kind)
+        )
         t.test('is told of what changed while it was cut off', async (t) => await checkChanges(t, shop, kind))
-        t.test('answers a question on another replica than the one that asked', async (t) => await checkAnswers(t, shop, kind))
+        t.test(
+          'answers a question on another replica than the one that asked',
+          async (t) => await checkAnswers(t, shop, kind)
+        )
       })
     }
   })
@@ -52,13 +70,17 @@ async function checkCall (t: Test, shop: Shop, kind: Kind): Promise<void> {
     t.equal(steps, '10')
     t.strictSame(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'and the rest of the progress, once')
     // The standalone stream is logged when it ends: what was logged now is the resumed one.
-    const resumedBy = () => shop.replicas.findIndex((replica, index) => servedBy(replica, 'GET') > (before[index] ?? 0))
+    const resumedBy = () => shop.replicas.findIndex(
+      (replica, index) => servedBy(replica, 'GET') > (before[index] ?? 0)
+    )
     await until(() => resumedBy() >= 0, 'the log')
     if (resumedBy() !== findByPid(shop.replicas, pid)) elsewhere++
   }
   t.ok(elsewhere >= 3, 'on another replica, by the logs')
   t.equal(wire.count('initialize'), 1)
-  t.comment(`${took.length} calls of 500 ms were cut at 150 ms; ${elsewhere} went on elsewhere; results ${took.join(', ')} ms after the cut`)
+  t.comment(
+    `${took.length} calls of 500 ms were cut at 150 ms; ${elsewhere} went on elsewhere; results ${took.join(', ')} ms after the cut`
+  )
 }
 
 async function checkTwice (t: Test, shop: Shop, kind: Kind): Promise<void> {
@@ -75,7 +97,10 @@ async function checkTwice (t: Test, shop: Shop, kind: Kind): Promise<void> {
     if (cut < 3) wire.last('GET')?.cut()
   }
   t.match((await within(result, 'the result', 10_000)).content, [{ text: / 1$/ }])
-  t.ok(wire.exchanges.slice(-3).every(({ lastEventId }) => lastEventId?.startsWith('c.')), 'it asked for the rest of the call each time')
+  t.ok(
+    wire.exchanges.slice(-3).every(({ lastEventId }) => lastEventId?.startsWith('c.')),
+    'it asked for the rest of the call each time'
+  )
 }
 
 async function checkError (t: Test, shop: Shop, kind: Kind): Promise<void> {
@@ -94,7 +119,10 @@ async function checkError (t: Test, shop: Shop, kind: Kind): Promise<void> {
     await call('work', { steps: 1, stepMs: 100 })
   }
   t.equal(wire.standalone, standalone, 'its stream is the first one')
-  t.ok(wire.count('GET') <= 2, `it came back for the rest of the error at most once, and ${wire.count('GET') - 1} times it did`)
+  t.ok(
+    wire.count('GET') <= 2,
+    `it came back for the rest of the error at most once, and ${wire.count('GET') - 1} times it did`
+  )
   t.equal(notifications.length, 12)
 }
 
@@ -114,7 +142,9 @@ async function checkChanges (t: Test, shop: Shop, kind: Kind): Promise<void> {
     t.equal(wire.standalone, standalone, 'it was changed while the client was away')
     await until(() => notifications.length > count, 'the notification', 10_000)
     took.push(Math.round(performance.now() - cutAt))
-    t.match(notifications.at(-1), { method: 'notifications/resources/updated', params: { uri: `basket://${basketId}` } })
+    t.match(notifications.at(-1), {
+      method: 'notifications/resources/updated', params: { uri: `basket://${basketId}` }
+    })
     t.equal(wire.last('GET')?.lastEventId?.startsWith('s.'), true)
   }
   t.comment(`told ${took.join(', ')} ms after the cut`)
@@ -135,7 +165,9 @@ async function checkAnswers (t: Test, shop: Shop, kind: Kind): Promise<void> {
   for (let round = 0; round < 12; round++) {
     const [calls, posts] = [counts('tools/call'), counts('POST')]
     t.match((await within(call('ask_model', { question: 'Well?' }), 'the answer')).content, [{ text: 'yes' }])
-    const grown = (method: string, before: number[]) => counts(method).findIndex((count, index) => count > (before[index] ?? 0))
+    const grown = (method: string, before: number[]) => counts(method).findIndex(
+      (count, index) => count > (before[index] ?? 0)
+    )
     await until(() => grown('tools/call', calls) >= 0 && grown('POST', posts) >= 0, 'the logs')
     if (grown('tools/call', calls) !== grown('POST', posts)) elsewhere++
   }

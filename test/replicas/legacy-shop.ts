@@ -49,10 +49,14 @@ export default defineResourceTemplate({
 export interface Shop extends Replicas { readonly catalog: string }
 
 /** Stopped when the test ends. Each replica logs what it has served. */
-export async function startShop (t: Test, environment: { readonly [variable: string]: string } = {}): Promise<Shop> {
+export async function startShop (
+  t: Test, environment: { readonly [variable: string]: string } = {}
+): Promise<Shop> {
   const catalog = await writeCatalog(t, FILES)
   await cp(EXAMPLE, catalog, { recursive: true })
-  return { ...await startReplicas(t, { catalog, environment: { TRIVET_LOG_LEVEL: 'info', ...environment } }), catalog }
+  return {
+    ...await startReplicas(t, { catalog, environment: { TRIVET_LOG_LEVEL: 'info', ...environment } }), catalog
+  }
 }
 
 /** How many requests it says that it has served, by their method, of JSON-RPC or else of HTTP. */

@@ -1,4 +1,5 @@
-// What an official client sends over HTTP, noted and cut at its `fetch`: the client itself knows nothing of it.
+// What an official client sends over HTTP, noted and cut at its `fetch`: the client itself knows nothing of
+// it.
 
 import type { Message } from '../helpers/request.ts'
 
@@ -31,18 +32,25 @@ export class Wire {
   }
 
   count (method: string): number {
-    return this.exchanges.filter((exchange) => exchange.method === method || exchange.httpMethod === method).length
+    return this.exchanges.filter(
+      (exchange) => exchange.method === method || exchange.httpMethod === method
+    ).length
   }
 
   /** The stream on which the session hears of changes, once it is open. */
   get standalone (): Exchange | undefined {
-    return this.exchanges.findLast(({ httpMethod, lastEventId, status }) => httpMethod === 'GET' && status === 200 && lastEventId?.startsWith('c.') !== true)
+    return this.exchanges.findLast(
+      ({ httpMethod, lastEventId, status }) => httpMethod === 'GET' && status === 200 &&
+        lastEventId?.startsWith('c.') !== true
+    )
   }
 
   readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const breaking = new AbortController()
     const message: Message = typeof init.body === 'string' ? JSON.parse(init.body) : {}
-    if (message.method === 'initialize' && this.#revision !== undefined) message.params.protocolVersion = this.#revision
+    if (message.method === 'initialize' && this.#revision !== undefined) {
+      message.params.protocolVersion = this.#revision
+    }
     const exchange: Exchange = {
       httpMethod: init.method ?? 'GET',
       method: message.method ?? ('id' in message ? 'response' : undefined),
@@ -54,7 +62,9 @@ export class Wire {
     }
     this.exchanges.push(exchange)
     const signal = AbortSignal.any([breaking.signal, ...(init.signal ? [init.signal] : [])])
-    const response = await fetch(url, { ...init, ...(typeof init.body === 'string' && { body: JSON.stringify(message) }), signal })
+    const response = await fetch(url, {
+      ...init, ...(typeof init.body === 'string' && { body: JSON.stringify(message) }), signal
+    })
     exchange.status = response.status
     exchange.isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     return response

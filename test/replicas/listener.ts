@@ -32,7 +32,8 @@ export class Listener {
   /** Whether it will be told of what changes from now on. */
   get isListening (): boolean {
     const stream = this.#streams.at(-1)
-    return stream !== undefined && !stream.hasEnded && stream.messages[0]?.method === 'notifications/subscriptions/acknowledged'
+    return stream !== undefined && !stream.hasEnded &&
+      stream.messages[0]?.method === 'notifications/subscriptions/acknowledged'
   }
 
   get reconnects (): number { return Math.max(0, this.#streams.length - 1) }
@@ -40,7 +41,10 @@ export class Listener {
   /** How often it was told of a change, of one resource or of any. */
   heard (uri?: string): number {
     return this.#streams.flatMap(({ messages }) => messages)
-      .filter(({ method, params }) => method === 'notifications/resources/updated' && (uri === undefined || params.uri === uri)).length
+      .filter(
+        ({ method, params }) => method === 'notifications/resources/updated' &&
+          (uri === undefined || params.uri === uri)
+      ).length
   }
 
   async #run (): Promise<void> {
@@ -65,8 +69,12 @@ export class Listener {
   }
 
   async #open (id: number): Promise<IncomingMessage> {
-    const { headers, body } = toPost({ id, method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: this.#uris } } })
-    const request = openRequest(this.#url, { method: 'POST', agent: false, headers: { ...headers, 'content-length': Buffer.byteLength(body) } })
+    const { headers, body } = toPost({
+      id, method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: this.#uris } }
+    })
+    const request = openRequest(this.#url, {
+      method: 'POST', agent: false, headers: { ...headers, 'content-length': Buffer.byteLength(body) }
+    })
     this.#request = request
     return await new Promise((resolve, reject) => {
       request.on('error', reject)

@@ -1,4 +1,5 @@
-// Any replica goes on with what another has asked: the official client, whose every request goes to the other replica than the one before.
+// Any replica goes on with what another has asked: the official client, whose every request goes to the other
+// replica than the one before.
 
 import { cp } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/client'
@@ -102,7 +103,9 @@ export default defineResourceTemplate({
 `
 }
 
-async function callTool (client: Client, name: string, args: { readonly [name: string]: unknown } = {}): Promise<Message> {
+async function callTool (
+  client: Client, name: string, args: { readonly [name: string]: unknown } = {}
+): Promise<Message> {
   const result = await client.callTool({ name, arguments: args })
   if (result.isError === true) throw new Error(JSON.stringify(result.content))
   return result.structuredContent ?? JSON.parse(JSON.stringify(result.content))[0].text
@@ -115,9 +118,16 @@ async function fillBasket (client: Client): Promise<string> {
 }
 
 /** That these requests were the question and its retries, each on the other replica than the one before. */
-function checkRounds (t: Test, sent: ReturnType<ReturnType<AlternatingClient['record']>>, method: string, rounds: number): void {
-  t.strictSame(sent.map(({ method, isRetry }) => ({ method, isRetry })), Array.from({ length: rounds }, (_, round) => ({ method, isRetry: round > 0 })))
-  for (const [index, { to }] of sent.entries()) if (index > 0) t.not(to, sent[index - 1]?.to, 'the retry went to the other replica')
+function checkRounds (
+  t: Test, sent: ReturnType<ReturnType<AlternatingClient['record']>>, method: string, rounds: number
+): void {
+  t.strictSame(
+    sent.map(({ method, isRetry }) => ({ method, isRetry })),
+    Array.from({ length: rounds }, (_, round) => ({ method, isRetry: round > 0 }))
+  )
+  for (const [index, { to }] of sent.entries()) {
+    if (index > 0) t.not(to, sent[index - 1]?.to, 'the retry went to the other replica')
+  }
 }
 
 if (hasRedisServer(t)) {
@@ -128,16 +138,22 @@ if (hasRedisServer(t)) {
 
   /** What each replica says, in its log, that it has served of a name. */
   const served = (name: string): number[] => pair.map(({ stdout }) =>
-    stdout().split('\n').filter((line) => line.startsWith('{')).map((line): Message => JSON.parse(line)).filter((line) => line.msg === 'request' && line.name === name).length)
+    stdout().split('\n').filter((line) => line.startsWith('{')).map(
+      (line): Message => JSON.parse(line)
+    ).filter((line) => line.msg === 'request' && line.name === name).length)
 
-  t.test('a form is accepted, declined or cancelled on the replica that did not ask (66, 208, 219, 224)', async (t) => {
+  t.test('a form is accepted, declined or cancelled on the replica that did not ask (66, 208, 219, ' +
+    '224)', async (t) => {
     const { client, record } = await connectAlternating(t, pair, EVERYTHING)
     const asked: string[] = []
     for (const [answer, outcome] of [
       [{ action: 'decline' as const }, { ordered: false }],
       [{ action: 'cancel' as const }, { ordered: false }],
       [{ action: 'accept' as const, content: { confirm: false } }, { ordered: false }],
-      [{ action: 'accept' as const, content: { confirm: true } }, { ordered: true, order: { number: String, totalCents: Number } }]
+      [
+        { action: 'accept' as const, content: { confirm: true } },
+        { ordered: true, order: { number: String, totalCents: Number } }
+      ]
     ] as const) {
       client.setRequestHandler('elicitation/create', ({ params }) => {
         asked.push(params.message)
@@ -148,15 +164,22 @@ if (hasRedisServer(t)) {
       const result = await callTool(client, 'checkout', { basketId })
       t.match(result, outcome, answer.action)
       checkRounds(t, sent(), 'tools/call', 2)
-      await until(() => served('checkout').every((count, side) => count === (before[side] ?? 0) + 1), 'one call in the log of each replica')
+      await until(
+        () => served('checkout').every((count, side) => count === (before[side] ?? 0) + 1),
+        'one call in the log of each replica'
+      )
       t.match(await callTool(client, 'view_basket', { basketId }), { lines: [{ quantity: 1 }] })
-      t.strictSame((await callTool(client, 'view_basket', { basketId })).order, result.order, 'and the basket says the same')
+      t.strictSame(
+        (await callTool(client, 'view_basket', { basketId })).order, result.order,
+        'and the basket says the same'
+      )
     }
     t.equal(asked.length, 4, 'each was asked once')
     t.ok(asked.every((message) => message.startsWith('Order 1 x Moby-Dick for ')))
   })
 
-  t.test('questions one after the other and several at once, to the user, the model and the client; what is done once is done once on all replicas (208, 211, 228, 235)', async (t) => {
+  t.test('questions one after the other and several at once, to the user, the model and the client; what ' +
+    'is done once is done once on all replicas (208, 211, 228, 235)', async (t) => {
     const { client, record } = await connectAlternating(t, pair, EVERYTHING)
     const asked: string[] = []
     client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -201,11 +224,15 @@ if (hasRedisServer(t)) {
   t.test('a prompt asks on one replica and is rendered on the other (208, 224)', async (t) => {
     const { client, record } = await connectAlternating(t, pair, EVERYTHING)
     for (const [answer, text] of [
-      [{ action: 'accept' as const, content: { name: 'Ada' } }, 'Greet Ada'], [{ action: 'decline' as const }, 'Greet nobody: decline'], [{ action: 'cancel' as const }, 'Greet nobody: cancel']
+      [{ action: 'accept' as const, content: { name: 'Ada' } }, 'Greet Ada'], [
+        { action: 'decline' as const }, 'Greet nobody: decline'
+      ], [{ action: 'cancel' as const }, 'Greet nobody: cancel']
     ] as const) {
       client.setRequestHandler('elicitation/create', () => answer)
       const sent = record()
-      t.match((await client.getPrompt({ name: 'greeting' })).messages, [{ role: 'user', content: { type: 'text', text } }])
+      t.match((await client.getPrompt({ name: 'greeting' })).messages, [
+        { role: 'user', content: { type: 'text', text } }
+      ])
       checkRounds(t, sent(), 'prompts/get', 2)
     }
   })
@@ -213,7 +240,9 @@ if (hasRedisServer(t)) {
   t.test('a resource asks on one replica and is read on the other (208, 224)', async (t) => {
     const { client, record } = await connectAlternating(t, pair, EVERYTHING)
     for (const [answer, text] of [
-      [{ action: 'accept' as const, content: { name: 'Ada' } }, 'Ada lives here'], [{ action: 'cancel' as const }, 'Nobody lives here']
+      [{ action: 'accept' as const, content: { name: 'Ada' } }, 'Ada lives here'], [
+        { action: 'cancel' as const }, 'Nobody lives here'
+      ]
     ] as const) {
       client.setRequestHandler('elicitation/create', () => answer)
       const sent = record()
@@ -222,38 +251,55 @@ if (hasRedisServer(t)) {
     }
   })
 
-  t.test('what was read with answers is not to be kept, whatever the resource says of its cache (191)', async (t) => {
+  t.test('what was read with answers is not to be kept, whatever the resource says of its cache ' +
+    '(191)', async (t) => {
     const { client, record } = await connectAlternating(t, pair, EVERYTHING)
-    t.match(await client.readResource({ uri: 'weather://cork' }), { contents: [{ text: 'rain in cork' }], ttlMs: 60_000, cacheScope: 'public' })
+    t.match(await client.readResource({ uri: 'weather://cork' }), {
+      contents: [{ text: 'rain in cork' }], ttlMs: 60_000, cacheScope: 'public'
+    })
     for (const name of ['Galway', 'Sligo']) {
       client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name } }))
       const sent = record()
-      t.match(await client.readResource({ uri: 'weather://here' }), { contents: [{ text: `rain in ${name}` }], ttlMs: 0, cacheScope: 'private' })
+      t.match(await client.readResource({ uri: 'weather://here' }), {
+        contents: [{ text: `rain in ${name}` }], ttlMs: 0, cacheScope: 'private'
+      })
       checkRounds(t, sent(), 'resources/read', 2)
     }
   })
 
-  t.test('a client that can be asked nothing is told what it lacks, by either replica (212, 213)', async (t) => {
+  t.test('a client that can be asked nothing is told what it lacks, by either replica (212, 213)', async (
+    t
+  ) => {
     const { client, record } = await connectAlternating(t, pair)
     const sent = record()
-    for (let side = 0; side < 2; side++) await t.rejects(client.getPrompt({ name: 'greeting' }), { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } })
+    for (let side = 0; side < 2; side++) {
+      await t.rejects(client.getPrompt({ name: 'greeting' }), {
+        code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } }
+      })
+    }
     checkRounds(t, sent().map((one, index) => ({ ...one, isRetry: index > 0 })), 'prompts/get', 2)
   })
 
-  t.test('each of two calls that run at once, on both replicas, reports its own progress alone (237, 238)', async (t) => {
+  t.test('each of two calls that run at once, on both replicas, reports its own progress alone (237, ' +
+    '238)', async (t) => {
     const { client, record } = await connectAlternating(t, pair)
     const sent = record()
     const counts = [1, 2]
     const heard = await Promise.all(counts.map(async (count) => {
       const progress: Array<readonly [number, number | undefined]> = []
-      await client.callTool({ name: 'build_reading_list', arguments: { topic: 'sea', count } }, { onprogress: ({ progress: done, total }) => progress.push([done, total]) })
+      await client.callTool({ name: 'build_reading_list', arguments: { topic: 'sea', count } }, {
+        onprogress: ({ progress: done, total }) => progress.push([done, total])
+      })
       return progress
     }))
-    t.strictSame(heard, counts.map((count) => Array.from({ length: count }, (_, index) => [index + 1, count])))
+    t.strictSame(
+      heard, counts.map((count) => Array.from({ length: count }, (_, index) => [index + 1, count]))
+    )
     t.strictSame(sent().map(({ to }) => to).toSorted(), [0, 1])
   })
 
-  t.test('a change that is made through either replica reaches the listeners on both, once (194, 196)', async (t) => {
+  t.test('a change that is made through either replica reaches the listeners on both, once (194, ' +
+    '196)', async (t) => {
     const { client, record } = await connectAlternating(t, pair)
     const baskets = [await fillBasket(client), await fillBasket(client)]
     const uris = baskets.map((id) => `basket://${id}`)
@@ -261,26 +307,40 @@ if (hasRedisServer(t)) {
     const clients = [client, await connect(t, pair[0]), await connect(t, pair[1])]
     const heard = clients.map((): string[] => [])
     for (const [index, listener] of clients.entries()) {
-      listener.setNotificationHandler('notifications/resources/updated', ({ params }) => { heard[index]?.push(params.uri) })
+      listener.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+        heard[index]?.push(params.uri)
+      })
     }
     const sent = record()
-    const subscriptions = await Promise.all(clients.map(async (listener) => await listener.listen({ resourceSubscriptions: uris })))
-    for (const { honoredFilter } of subscriptions) t.strictSame(honoredFilter, { resourceSubscriptions: uris })
+    const subscriptions = await Promise.all(
+      clients.map(async (listener) => await listener.listen({ resourceSubscriptions: uris }))
+    )
+    for (const { honoredFilter } of subscriptions) {
+      t.strictSame(honoredFilter, { resourceSubscriptions: uris })
+    }
 
     const expected: string[] = []
-    for (const [uri, basketId] of [[first, baskets[0]], [first, baskets[0]], [second, baskets[1]], [first, baskets[0]], [second, baskets[1]]]) {
+    for (const [uri, basketId] of [
+      [first, baskets[0]], [first, baskets[0]], [second, baskets[1]], [first, baskets[0]],
+      [second, baskets[1]]
+    ]) {
       await callTool(client, 'add_to_basket', { basketId, bookId: 'moby-dick' })
       expected.push(String(uri))
       await until(() => heard.every(({ length }) => length >= expected.length), 'everyone to hear of it')
     }
     // Whatever came twice would come before this, which is heard last.
     await callTool(client, 'remove_from_basket', { basketId: baskets[1], bookId: 'moby-dick' })
-    await until(() => heard.every((uris) => uris.filter((uri) => uri === second).length >= 3), 'the last change')
+    await until(
+      () => heard.every((uris) => uris.filter((uri) => uri === second).length >= 3), 'the last change'
+    )
     t.strictSame(heard, clients.map(() => [...expected, second]))
 
     const [listening, ...changes] = sent().map(({ to }) => to)
     t.ok(changes.includes(0) && changes.includes(1), 'changes were made through both')
-    t.not(changes[0], listening, 'the first by the client that listens, through the replica that it does not listen to')
+    t.not(
+      changes[0], listening,
+      'the first by the client that listens, through the replica that it does not listen to'
+    )
     for (const basketId of baskets) t.ok((await callTool(client, 'view_basket', { basketId })).basketId)
     await Promise.all(subscriptions.map(async (subscription) => await subscription.close()))
   })

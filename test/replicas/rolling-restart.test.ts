@@ -1,4 +1,5 @@
-// A deployment: one replica after the other goes down and comes back, behind a load balancer, and no client notices.
+// A deployment: one replica after the other goes down and comes back, behind a load balancer, and no client
+// notices.
 
 import t from 'tap'
 import { until, within } from '../helpers/deadline.ts'
@@ -32,7 +33,9 @@ if (hasRedisServer(t) && hasNginx(t)) {
         meta: { progressToken: 'list' }
       })
       for (let step = 1; step < 4; step++) {
-        t.match(await stream.next(), { method: 'notifications/progress', params: { progressToken: 'list', progress: step } })
+        t.match(await stream.next(), {
+          method: 'notifications/progress', params: { progressToken: 'list', progress: step }
+        })
         t.equal(stream.messages.length, step, 'and what follows comes later')
       }
       // The result follows at once.
@@ -61,7 +64,8 @@ if (hasRedisServer(t) && hasNginx(t)) {
       t.strictSame([...outcomes.keys()], ['done'])
     })
 
-    t.test('each replica is restarted, and no request fails, no addition is lost or doubled, and streams are opened again', async (t) => {
+    t.test('each replica is restarted, and no request fails, no addition is lost or doubled, and streams ' +
+      'are opened again', async (t) => {
       const client = new ShopClient(url)
       t.teardown(() => client.close())
       const { basketId } = await client.insist('create_basket')
@@ -85,16 +89,23 @@ if (hasRedisServer(t) && hasNginx(t)) {
         await replica.restart()
         await until(() => listeners.every(({ isListening }) => isListening), 'the streams', SLOW_MS)
         const heard = listeners.map((listener) => listener.heard())
-        await until(() => listeners.every((listener, index) => listener.heard() > (heard[index] ?? 0)), 'news on each stream', SLOW_MS)
+        await until(
+          () => listeners.every((listener, index) => listener.heard() > (heard[index] ?? 0)),
+          'news on each stream', SLOW_MS
+        )
       }
       over.abort()
       await within(Promise.all(clients), 'the last answers', SLOW_MS)
 
       t.strictSame([...added.keys(), ...viewed.keys()], ['done', 'done'])
-      t.match(await client.insist('view_basket', { basketId }), { lines: [{ bookId: BOOK, quantity: added.get('done') }] })
+      t.match(await client.insist('view_basket', { basketId }), {
+        lines: [{ bookId: BOOK, quantity: added.get('done') }]
+      })
       t.ok(listeners.every(({ reconnects }) => reconnects > 0), 'each stream was on a replica that went down')
       t.strictSame([...new Set(listeners.flatMap(({ endings }) => endings))], ['result'])
-      t.comment(`${added.get('done')} additions and ${viewed.get('done')} views; ${listeners.flatMap(({ endings }) => endings).length} streams ended and were opened again`)
+      t.comment(
+        `${added.get('done')} additions and ${viewed.get('done')} views; ${listeners.flatMap(({ endings }) => endings).length} streams ended and were opened again`
+      )
     })
   })
 }

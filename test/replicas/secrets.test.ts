@@ -1,4 +1,5 @@
-// Secrets can be replaced while questions are open, one step after the other, as the README says; and what a service says of secrets that will not do.
+// Secrets can be replaced while questions are open, one step after the other, as the README says; and what a
+// service says of secrets that will not do.
 
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -16,7 +17,9 @@ const STEPS = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]]
 
 async function call (t: Test, url: string, name: string, args: object, retry: object = {}): Promise<Message> {
   const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
-  return (await post(t, url, { method: 'tools/call', params: { name, arguments: args, ...retry }, meta })).response
+  return (
+    await post(t, url, { method: 'tools/call', params: { name, arguments: args, ...retry }, meta })
+  ).response
 }
 
 /** A basket with something in it. */
@@ -28,32 +31,55 @@ async function fillBasket (t: Test, url: string): Promise<string> {
 
 if (hasRedisServer(t)) {
   const redis = await startRedisServer(t)
-  const shared = { TRIVET_CATALOG, TRIVET_WATCH: 'off', TRIVET_STATE_URL: redis.url, TRIVET_LOG_LEVEL: 'trace' }
-  const services = await Promise.all(STEPS.map(async (secrets) => await startService(t, { ...shared, TRIVET_SECRETS: secrets.join(',') })))
+  const shared = {
+    TRIVET_CATALOG, TRIVET_WATCH: 'off', TRIVET_STATE_URL: redis.url, TRIVET_LOG_LEVEL: 'trace'
+  }
+  const services = await Promise.all(
+    STEPS.map(async (secrets) => await startService(t, { ...shared, TRIVET_SECRETS: secrets.join(',') }))
+  )
   const urlOf = (step: number): string => services[step]?.url ?? ''
 
-  t.test('a question is answered wherever the secret that sealed it is known, first or not, and refused elsewhere (215)', async (t) => {
+  t.test('a question is answered wherever the secret that sealed it is known, first or not, and refused ' +
+    'elsewhere (215)', async (t) => {
     const basketId = await fillBasket(t, urlOf(0))
     for (const [from, [sealing = '']] of STEPS.entries()) {
       const { result: { requestState } } = await call(t, urlOf(from), 'checkout', { basketId })
       for (const [to, opening] of STEPS.entries()) {
-        const { result, error } = await call(t, urlOf(to), 'checkout', { basketId }, { requestState, inputResponses: { confirmation: { action: 'decline' } } })
+        const { result, error } = await call(t, urlOf(to), 'checkout', { basketId }, {
+          requestState, inputResponses: { confirmation: { action: 'decline' } }
+        })
         const what = `sealed with ${STEPS[from]}, opened with ${opening}`
         if (opening.includes(sealing)) t.strictSame(result?.structuredContent, { ordered: false }, what)
-        else t.match(error, { code: -32602, message: /requestState is not one that this request was given.*send the request again without it/ }, what)
+        else {
+          t.match(
+            error,
+            {
+              code: -32602,
+              message: /requestState is not one that this request was given.*send the request again without it/
+            },
+            what
+          )
+        }
       }
     }
     const { result: { structuredContent } } = await call(t, urlOf(0), 'view_basket', { basketId })
     t.notOk(structuredContent.order, 'and nothing was ordered')
   })
 
-  t.test('in no step of the replacement is an answer refused, whichever of its two replicas asked', async (t) => {
+  t.test('in no step of the replacement is an answer refused, whichever of its two replicas asked', async (
+    t
+  ) => {
     for (const step of [0, 1, 2]) {
       for (const [from, to] of [[step, step + 1], [step + 1, step]] as const) {
         const basketId = await fillBasket(t, urlOf(from))
         const { result: { requestState } } = await call(t, urlOf(from), 'checkout', { basketId })
-        const answered = await call(t, urlOf(to), 'checkout', { basketId }, { requestState, inputResponses: { confirmation: { action: 'accept', content: { confirm: true } } } })
-        t.match(answered, { result: { structuredContent: { ordered: true, order: { number: String } } } }, `asked in step ${from}, answered in step ${to}`)
+        const answered = await call(t, urlOf(to), 'checkout', { basketId }, {
+          requestState, inputResponses: { confirmation: { action: 'accept', content: { confirm: true } } }
+        })
+        t.match(
+          answered, { result: { structuredContent: { ordered: true, order: { number: String } } } },
+          `asked in step ${from}, answered in step ${to}`
+        )
       }
     }
   })
@@ -62,25 +88,48 @@ if (hasRedisServer(t)) {
     const basketId = await fillBasket(t, urlOf(3))
     const { result: lost } = await call(t, urlOf(0), 'checkout', { basketId })
     const answers = { inputResponses: { confirmation: { action: 'accept', content: { confirm: true } } } }
-    t.match((await call(t, urlOf(3), 'checkout', { basketId }, { ...answers, requestState: lost.requestState })).error, { code: -32602 })
+    t.match(
+      (
+        await call(t, urlOf(3), 'checkout', { basketId }, { ...answers, requestState: lost.requestState })
+      ).error,
+      { code: -32602 }
+    )
     const { result: asked } = await call(t, urlOf(3), 'checkout', { basketId })
-    t.match((await call(t, urlOf(3), 'checkout', { basketId }, { ...answers, requestState: asked.requestState })).result, { structuredContent: { ordered: true } })
+    t.match(
+      (
+        await call(t, urlOf(3), 'checkout', { basketId }, { ...answers, requestState: asked.requestState })
+      ).result,
+      { structuredContent: { ordered: true } }
+    )
   })
 
   t.test('with shared state and no secret a service refuses to start, and says what to do', async (t) => {
     for (const TRIVET_SECRETS of [undefined, '', ' , ']) {
-      const { code, stdout, stderr } = await within(runService({ ...shared, ...(TRIVET_SECRETS === undefined ? {} : { TRIVET_SECRETS }) }), 'its end', 20_000)
+      const { code, stdout, stderr } = await within(
+        runService({ ...shared, ...(TRIVET_SECRETS === undefined ? {} : { TRIVET_SECRETS }) }), 'its end',
+        20_000
+      )
       t.equal(code, 1)
       t.notMatch(stdout, /serves/)
-      t.match(stderr, /^The settings are not usable:\n {2}TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*Give all replicas the same secret of 32 characters or more.*openssl rand -base64 48\n$/)
+      t.match(
+        stderr,
+        /^The settings are not usable:\n {2}TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: .*Give all replicas the same secret of 32 characters or more.*openssl rand -base64 48\n$/
+      )
     }
   })
 
-  t.test('a secret that is too short is complained of and not repeated, nor is the one beside it', async (t) => {
+  t.test('a secret that is too short is complained of and not repeated, nor is the one beside it', async (
+    t
+  ) => {
     for (const TRIVET_SECRETS of ['hunter2', `${NEW},hunter2`, `hunter2,${NEW}`]) {
-      const { code, stdout, stderr } = await within(runService({ ...shared, TRIVET_SECRETS }), 'its end', 20_000)
+      const { code, stdout, stderr } = await within(
+        runService({ ...shared, TRIVET_SECRETS }), 'its end', 20_000
+      )
       t.equal(code, 1)
-      t.match(stderr, /TRIVET_SECRETS must be a comma-separated list of secrets of 32 characters or more each, got something else\n/)
+      t.match(
+        stderr,
+        /TRIVET_SECRETS must be a comma-separated list of secrets of 32 characters or more each, got something else\n/
+      )
       t.notMatch(stdout + stderr, /hunter2|4712/)
     }
   })
@@ -92,7 +141,9 @@ if (hasRedisServer(t)) {
     await call(t, urlOf(0), 'checkout', { basketId }, { requestState })
     for (const { stdout, stderr } of services) {
       t.match(stdout(), /"name":"checkout"/)
-      for (const secret of [OLD, NEW, String(requestState), String(requestState).slice(9, 40)]) t.notOk((stdout() + stderr()).includes(secret))
+      for (const secret of [OLD, NEW, String(requestState), String(requestState).slice(9, 40)]) {
+        t.notOk((stdout() + stderr()).includes(secret))
+      }
     }
   })
 }

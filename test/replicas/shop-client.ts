@@ -39,7 +39,9 @@ export class ShopClient {
   async call (name: string, args: Arguments = {}): Promise<Outcome> {
     const begun = performance.now()
     try {
-      return await exchange(this.#url, this.#agent, { method: 'tools/call', params: { name, arguments: args } })
+      return await exchange(this.#url, this.#agent, {
+        method: 'tools/call', params: { name, arguments: args }
+      })
     } finally {
       this.durations.push(performance.now() - begun)
     }
@@ -69,14 +71,19 @@ async function exchange (url: string, agent: Agent, parts: RequestParts): Promis
       ? { kind: 'wrong', cause: `no answer within ${REQUEST_LIMIT_MS} ms` }
       : { kind: 'unacknowledged', cause: `connection: ${error.code ?? error.message}` })
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS)
-    const request = openRequest(url, { method: 'POST', agent, signal, headers: { ...headers, 'content-length': Buffer.byteLength(body) } })
+    const request = openRequest(url, {
+      method: 'POST', agent, signal, headers: { ...headers, 'content-length': Buffer.byteLength(body) }
+    })
     request.on('error', fail)
     request.on('response', (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('error', fail)
       response.on('data', (chunk: string) => { text += chunk })
-      response.on('end', () => resolve(toOutcome(response.statusCode ?? 0, text, response.headers['content-type'] ?? '')))
+      response.on(
+        'end',
+        () => resolve(toOutcome(response.statusCode ?? 0, text, response.headers['content-type'] ?? ''))
+      )
     })
     request.end(body)
   })
@@ -85,7 +92,11 @@ async function exchange (url: string, agent: Agent, parts: RequestParts): Promis
 function toOutcome (status: number, text: string, contentType: string): Outcome {
   if (PASSING_STATUSES.includes(status)) return { kind: 'unacknowledged', cause: `HTTP ${status}` }
   const result = status === 200 ? readMessages(text, contentType).at(-1)?.result : undefined
-  if (result !== undefined && result.isError !== true) return { kind: 'done', content: result.structuredContent }
+  if (result !== undefined && result.isError !== true) {
+    return { kind: 'done', content: result.structuredContent }
+  }
   const passing = PASSING_ERRORS.find(({ pattern }) => pattern.test(String(result?.content[0].text)))
-  return passing === undefined ? { kind: 'wrong', cause: `HTTP ${status} ${text.slice(0, 300)}` } : { kind: 'unacknowledged', cause: passing.cause }
+  return passing === undefined
+    ? { kind: 'wrong', cause: `HTTP ${status} ${text.slice(0, 300)}` }
+    : { kind: 'unacknowledged', cause: passing.cause }
 }

@@ -24,7 +24,10 @@ export class Shopping {
     this.acknowledged = new Map(baskets.map((basket) => [basket, new Map()]))
   }
 
-  /** Makes one addition after the other, each until it is acknowledged. Throws where one is answered as it must not be. */
+  /**
+   * Makes one addition after the other, each until it is acknowledged. Throws where one is answered as it
+   * must not be.
+   */
   async shop (name: string, random: Random, signal: AbortSignal): Promise<void> {
     for (let n = 1; !signal.aborted; n++) {
       const basketId = pick(this.#baskets, random)

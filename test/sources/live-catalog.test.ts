@@ -11,7 +11,9 @@ import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
 import type { CatalogSource } from '../../src/sources/catalog-source.ts'
 import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
 import { listen } from '../helpers/app.ts'
-import { toolModule, writeByRename, writeCatalog, writeInPlace, writeVolume, type Files } from '../helpers/catalog-folder.ts'
+import {
+  toolModule, writeByRename, writeCatalog, writeInPlace, writeVolume, type Files
+} from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
 import { send, type Message } from '../helpers/request.ts'
@@ -22,13 +24,21 @@ const DEADLINE_MS = 20_000
 interface Live { readonly app: FastifyInstance, readonly log: ReadableLog, readonly stream: AnswerStream }
 
 /** A service over this folder, and a client that listens to all of its lists and to some resources. */
-async function openLive (t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}): Promise<Live> {
+async function openLive (
+  t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}
+): Promise<Live> {
   const log = createReadableLog('info')
   const app = await createApp({ catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', ...options })
   t.teardown(async () => await app.close())
-  const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions }
-  const stream = await openStream(t, await listen(app), { method: 'subscriptions/listen', id: 'listening', params: { notifications } })
-  t.match(await stream.next(), { method: 'notifications/subscriptions/acknowledged', params: { notifications } })
+  const notifications = {
+    toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions
+  }
+  const stream = await openStream(t, await listen(app), {
+    method: 'subscriptions/listen', id: 'listening', params: { notifications }
+  })
+  t.match(await stream.next(), {
+    method: 'notifications/subscriptions/acknowledged', params: { notifications }
+  })
   return { app, log, stream }
 }
 
@@ -46,7 +56,9 @@ async function untilCalled (app: FastifyInstance, name: string, answer: string):
   await until(async () => await call(app, name) === answer, `${name} to answer ${answer}`, DEADLINE_MS)
 }
 
-const said = (stream: AnswerStream): Message[] => stream.messages.slice(1).map(({ method, params }) => params.uri ?? method)
+const said = (stream: AnswerStream): Message[] => stream.messages.slice(1).map(
+  ({ method, params }) => params.uri ?? method
+)
 const saying = (text: string, name = 'a'): string => toolModule(name, '', `() => '${text}'`)
 const TOOLS = 'notifications/tools/list_changed'
 const PROMPTS = 'notifications/prompts/list_changed'
@@ -90,7 +102,12 @@ t.test('announces only the lists and the files that are others now (135, 162, 16
     ['resources/a.txt', 'another', [RESOURCES, 'file:///a.txt']],
     ['resources/docs/c.txt', 'another', [RESOURCES, 'file:///docs/c.txt']],
     ['resources/docs/new.txt', 'new', [RESOURCES]],
-    ['resources/s.resource.ts', "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://s', name: 's', scopes: ['s'], read: () => '' })", [RESOURCES]],
+    [
+      'resources/s.resource.ts',
+      "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://s', name: 's', " +
+        "scopes: ['s'], read: () => '' })",
+      [RESOURCES]
+    ],
     ['prompts/p.md', '---\ntitle: Q\n---\nThe end.', [PROMPTS]]
   ] as const) {
     await writeByRename(root, path, text)
@@ -110,7 +127,9 @@ t.test('finishes a request on the snapshot that it began with, code and library'
       return '${version} ' + version()
     } })`
   const lib = (version: string) => `let text = '${version}'\nexport const version = () => text`
-  const root = await writeCatalog(t, { 'tools/wait.ts': waiting('tool 1'), 'tools/a.ts': saying('one'), 'lib/version.ts': lib('lib 1') })
+  const root = await writeCatalog(t, {
+    'tools/wait.ts': waiting('tool 1'), 'tools/a.ts': saying('one'), 'lib/version.ts': lib('lib 1')
+  })
   const { app } = await openLive(t, root)
   const old = call(app, 'wait')
   await until(() => existsSync(join(gates, 'started-tool 1')), 'the old tool to start')
@@ -125,8 +144,11 @@ t.test('finishes a request on the snapshot that it began with, code and library'
   t.equal(await within(fresh, 'the new answer'), 'tool 2 lib 2')
 })
 
-t.test('keeps serving what it has while the new catalog does not load, says why, and loads it once it is mended', async (t) => {
-  const root = await writeCatalog(t, { 'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a' })
+t.test('keeps serving what it has while the new catalog does not load, says why, and loads it once it is ' +
+  'mended', async (t) => {
+  const root = await writeCatalog(t, {
+    'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a'
+  })
   const { app, log, stream } = await openLive(t, root)
   const errors = () => log.lines.filter(({ level }) => level === 50)
   await writeInPlace(root, 'tools/a.ts', saying('two'))
@@ -134,7 +156,11 @@ t.test('keeps serving what it has while the new catalog does not load, says why,
   await writeInPlace(root, 'tools/b.ts', 'const b = (\n')
   await until(() => errors().length > 0, 'a complaint', DEADLINE_MS)
   t.match(errors()[0], {
-    msg: 'catalog not reloaded: the one from before keeps serving', catalog: root, problems: [{ file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected end of file' }]
+    msg: 'catalog not reloaded: the one from before keeps serving',
+    catalog: root,
+    problems: [
+      { file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected end of file' }
+    ]
   })
   await writeInPlace(root, 'tools/a.ts', saying('three'))
   await until(() => errors().length > 1, 'another complaint', DEADLINE_MS)
@@ -147,10 +173,16 @@ t.test('keeps serving what it has while the new catalog does not load, says why,
 })
 
 t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
-  const tool = (name: string) => `import { defineTool } from 'trivet'\nimport { version } from '../lib/version.ts'\nexport default defineTool({ name: '${name}', title: version, run: () => version })`
-  const root = await writeCatalog(t, { 'tools/a.ts': tool('a'), 'tools/b.ts': tool('b'), 'lib/version.ts': "export const version = '0'" })
+  const tool =
+    (name: string) =>
+      `import { defineTool } from 'trivet'\nimport { version } from '../lib/version.ts'\nexport default defineTool({ name: '${name}', title: version, run: () => version })`
+  const root = await writeCatalog(t, {
+    'tools/a.ts': tool('a'), 'tools/b.ts': tool('b'), 'lib/version.ts': "export const version = '0'"
+  })
   const { app } = await openLive(t, root)
-  const titles = async (): Promise<string[]> => (await send(app, { method: 'tools/list' })).response.result.tools.map(({ title }: Message) => title)
+  const titles = async (): Promise<string[]> => (
+    await send(app, { method: 'tools/list' })
+  ).response.result.tools.map(({ title }: Message) => title)
   const mixtures: string[][] = []
   const seen = async (): Promise<string[]> => {
     const found = await titles()
@@ -158,8 +190,12 @@ t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
     return found
   }
   for (let version = 1; version <= 60; version++) {
-    await (version % 2 === 0 ? writeByRename : writeInPlace)(root, 'lib/version.ts', `export const version = '${version}'`)
-    await writeByRename(root, `tools/${version % 3 === 0 ? 'a' : 'b'}.ts`, tool(version % 3 === 0 ? 'a' : 'b'))
+    await (version % 2 === 0 ? writeByRename : writeInPlace)(
+      root, 'lib/version.ts', `export const version = '${version}'`
+    )
+    await writeByRename(
+      root, `tools/${version % 3 === 0 ? 'a' : 'b'}.ts`, tool(version % 3 === 0 ? 'a' : 'b')
+    )
     await seen()
     await nextTurn()
   }
@@ -171,7 +207,12 @@ t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
 for (const watch of ['on', 'poll'] as const) {
   t.test(`notices the link swap of a mounted ConfigMap (${watch})`, async (t) => {
     const root = await writeCatalog(t, {})
-    const files = (text: string): Files => ({ 'server.yaml': 'name: mounted', 'tools/a.ts': `import { text } from '../lib/text.ts'\n${toolModule('a', '', '() => text')}`, 'lib/text.ts': `export const text = '${text}'`, 'resources/a.txt': text })
+    const files = (text: string): Files => ({
+      'server.yaml': 'name: mounted',
+      'tools/a.ts': `import { text } from '../lib/text.ts'\n${toolModule('a', '', '() => text')}`,
+      'lib/text.ts': `export const text = '${text}'`,
+      'resources/a.txt': text
+    })
     await writeVolume(root, '1', files('one'))
     const { app, log } = await openLive(t, root, [], { watch })
     t.equal(await call(app, 'a'), 'one')
@@ -195,7 +236,10 @@ for (const watch of ['on', 'poll'] as const) {
     const reloads = () => log.lines.filter(({ msg }) => msg === 'catalog reloaded').length
     for (const [moment, text] of [['2', 'two'], ['3', 'three']] as const) {
       const before = reloads()
-      await writeVolume(join(root, 'tools'), moment, { 'a.ts': saying(text) }, async () => await until(() => reloads() > before, 'a reload before the swap', DEADLINE_MS))
+      await writeVolume(
+        join(root, 'tools'), moment, { 'a.ts': saying(text) },
+        async () => await until(() => reloads() > before, 'a reload before the swap', DEADLINE_MS)
+      )
       await untilCalled(app, 'a', text)
     }
   })
@@ -211,18 +255,33 @@ t.test('polls where it is told to', async (t) => {
 })
 
 /** A source that changes when the test says so. Each load waits for its turn. */
-function createScriptedSource (): { source: CatalogSource, change: () => void, loads: Array<(contents: Partial<CatalogContents>) => void>, watched: () => boolean } {
+function createScriptedSource (): {
+  source: CatalogSource
+  change: () => void
+  loads: Array<(contents: Partial<CatalogContents>) => void>
+  watched: () => boolean
+} {
   const loads: Array<(contents: Partial<CatalogContents>) => void> = []
   let listener: (() => void) | undefined
-  const server = { info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined }
-  const empty: CatalogContents = { server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: [] }
+  const server = {
+    info: { name: 's', version: '1' },
+    instructions: undefined,
+    listTtlMs: 0,
+    readTtlMs: 0,
+    pageSize: undefined
+  }
+  const empty: CatalogContents = {
+    server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: []
+  }
   return {
     loads,
     change: () => listener?.(),
     watched: () => listener !== undefined,
     source: {
       name: 'scripted',
-      load: async () => await new Promise((resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))),
+      load: async () => await new Promise(
+        (resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))
+      ),
       async watch (onChange) {
         listener = onChange
         return async () => { listener = undefined }
@@ -231,7 +290,11 @@ function createScriptedSource (): { source: CatalogSource, change: () => void, l
   }
 }
 
-async function openScripted (): Promise<ReturnType<typeof createScriptedSource> & { opening: ReturnType<typeof openLiveCatalog>, events: ChangeEvent[], log: ReadableLog }> {
+async function openScripted (): Promise<ReturnType<typeof createScriptedSource> & {
+  opening: ReturnType<typeof openLiveCatalog>
+  events: ChangeEvent[]
+  log: ReadableLog
+}> {
   const scripted = createScriptedSource()
   const bus = createMemoryEventBus()
   const events: ChangeEvent[] = []

@@ -10,7 +10,10 @@ import { within } from '../helpers/deadline.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 async function read (app: FastifyInstance, uri: string): Promise<Message> {
-  const { response } = await within(send(app, { method: 'resources/read', params: { uri }, headers: { 'mcp-name': toHeader(uri) } }), `the answer for ${uri}`)
+  const { response } = await within(
+    send(app, { method: 'resources/read', params: { uri }, headers: { 'mcp-name': toHeader(uri) } }),
+    `the answer for ${uri}`
+  )
   return response
 }
 
@@ -36,7 +39,12 @@ function assertUnknown (t: Test, { error }: Message, uri: string, why = uri): vo
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 t.test('lists each file with its type, size and time of change (150, 161)', async (t) => {
-  const root = await writeCatalog(t, { 'resources/docs/ä b?.md': '# Ü', 'resources/logo.png': PNG, 'resources/LICENSE': 'Free.', 'resources/data.json': '{}' })
+  const root = await writeCatalog(t, {
+    'resources/docs/ä b?.md': '# Ü',
+    'resources/logo.png': PNG,
+    'resources/LICENSE': 'Free.',
+    'resources/data.json': '{}'
+  })
   const changed = new Date('2026-01-02T03:04:05.000Z')
   await utimes(join(root, 'resources/logo.png'), changed, changed)
   const resources = await listed(await openFolder(t, root))
@@ -75,11 +83,18 @@ t.test('reads a file as it is now', async (t) => {
   await writeInPlace(root, 'resources/a.txt', 'after, and longer')
   t.equal((await read(app, 'file:///a.txt')).result.contents[0].text, 'after, and longer')
   await rm(join(root, 'resources/b.txt'))
-  assertUnknown(t, await read(app, 'file:///b.txt'), 'file:///b.txt', 'and one that is gone is no resource (154, 155)')
+  assertUnknown(
+    t, await read(app, 'file:///b.txt'), 'file:///b.txt', 'and one that is gone is no resource (154, 155)'
+  )
 })
 
 t.test('reads a directory as the files in it, and none below (156)', async (t) => {
-  const app = await buildApp(t, { 'resources/docs/b.md': 'b', 'resources/docs/a b.md': 'a', 'resources/docs/deep/c.md': 'c', 'resources/docs-2/d.md': 'd' })
+  const app = await buildApp(t, {
+    'resources/docs/b.md': 'b',
+    'resources/docs/a b.md': 'a',
+    'resources/docs/deep/c.md': 'c',
+    'resources/docs-2/d.md': 'd'
+  })
   for (const uri of ['file:///docs', 'file:///docs/']) {
     t.strictSame((await read(app, uri)).result.contents, [
       { uri: 'file:///docs/a%20b.md', mimeType: 'text/markdown', text: 'a' },
@@ -90,12 +105,29 @@ t.test('reads a directory as the files in it, and none below (156)', async (t) =
 })
 
 t.test('says of what is too large how large it is, and how large it may be', async (t) => {
-  const app = await buildApp(t, { 'resources/large.txt': 'x'.repeat(1025), 'resources/many/a.txt': 'x'.repeat(600), 'resources/many/b.txt': 'x'.repeat(600), 'resources/ok.txt': 'x'.repeat(1024) }, { maxResourceBytes: 1024 })
+  const app = await buildApp(
+    t,
+    {
+      'resources/large.txt': 'x'.repeat(1025),
+      'resources/many/a.txt': 'x'.repeat(600),
+      'resources/many/b.txt': 'x'.repeat(600),
+      'resources/ok.txt': 'x'.repeat(1024)
+    },
+    { maxResourceBytes: 1024 }
+  )
   t.strictSame((await read(app, 'file:///large.txt')).error, {
-    code: -32602, message: 'Resource too large: 1025 bytes, the limit is 1024', data: { uri: 'file:///large.txt', size: 1025, limit: 1024 }
+    code: -32602,
+    message: 'Resource too large: 1025 bytes, the limit is 1024',
+    data: {
+      uri: 'file:///large.txt', size: 1025, limit: 1024
+    }
   })
   t.strictSame((await read(app, 'file:///many')).error, {
-    code: -32602, message: 'Resource too large: 1200 bytes, the limit is 1024', data: { uri: 'file:///many', size: 1200, limit: 1024 }
+    code: -32602,
+    message: 'Resource too large: 1200 bytes, the limit is 1024',
+    data: {
+      uri: 'file:///many', size: 1200, limit: 1024
+    }
   })
   t.equal((await read(app, 'file:///ok.txt')).result.contents[0].text.length, 1024)
 })
@@ -112,18 +144,33 @@ t.test('offers a template over the files, with completion of their paths (175)',
   const app = await buildApp(t, { 'resources/docs/guide.md': 'g', 'resources/docs/rules.md': 'r' })
   const { resourceTemplates } = (await send(app, { method: 'resources/templates/list' })).response.result
   t.match(resourceTemplates, [{ uriTemplate: 'file:///{+path}', name: 'files' }])
-  const { result } = (await send(app, { method: 'completion/complete', params: { ref: { type: 'ref/resource', uri: 'file:///{+path}' }, argument: { name: 'path', value: 'gui' } } })).response
+  const { result } = (
+    await send(app, {
+      method: 'completion/complete',
+      params: {
+        ref: { type: 'ref/resource', uri: 'file:///{+path}' }, argument: { name: 'path', value: 'gui' }
+      }
+    })
+  ).response
   t.strictSame(result.completion, { values: ['docs/guide.md'], total: 1, hasMore: false })
 })
 
 t.test('offers no template where there are no files', async (t) => {
   const app = await buildApp(t, { 'tools/a.ts': toolModule('a') })
-  t.strictSame((await send(app, { method: 'resources/templates/list' })).response.result.resourceTemplates, [])
+  t.strictSame(
+    (await send(app, { method: 'resources/templates/list' })).response.result.resourceTemplates, []
+  )
 })
 
 t.test('knows no resource outside the folder, however its URI is spelled (154, 155, 158)', async (t) => {
   const outside = await writeCatalog(t, { 'secret.txt': 'secret', 'inner/secret.txt': 'secret' })
-  const root = await writeCatalog(t, { 'resources/docs/a.md': 'a', 'resources/.env': 'secret', 'resources/.git/config': 'secret', 'server.yaml': 'name: s', 'resources-2/secret.txt': 'secret' })
+  const root = await writeCatalog(t, {
+    'resources/docs/a.md': 'a',
+    'resources/.env': 'secret',
+    'resources/.git/config': 'secret',
+    'server.yaml': 'name: s',
+    'resources-2/secret.txt': 'secret'
+  })
   await symlink(`${outside}/secret.txt`, join(root, 'resources/link.txt'))
   await symlink(outside, join(root, 'resources/linked'))
   await symlink('../server.yaml', join(root, 'resources/up.yaml'))
@@ -137,14 +184,30 @@ t.test('knows no resource outside the folder, however its URI is spelled (154, 1
     '.env', '.git/config', 'docs/../.env', './docs/a.md', 'docs//a.md', 'docs/./a.md', 'docs/a.md/', 'docs/a.md/..', 'docs/..', '.', '..', './', '/',
     'link.txt', 'linked', 'linked/secret.txt', 'linked/inner/secret.txt', 'up.yaml', 'sibling/secret.txt', '../resources-2/secret.txt', 'DOCS/a.md', 'docs/a.md?x', 'docs/a.md#x'
   ]
-  for (const spelling of spellings) assertUnknown(t, await read(app, `file:///${spelling}`), `file:///${spelling}`)
-  for (const uri of ['file://localhost/docs/a.md', 'file:/docs/a.md', 'FILE:///docs/a.md', 'file:///', 'docs/a.md', '', '/etc/passwd']) assertUnknown(t, await read(app, uri), uri)
-  t.equal((await read(app, 'file:///docs%2Fa.md')).result.contents[0].text, 'a', 'an encoded slash is a slash, within the folder')
+  for (const spelling of spellings) {
+    assertUnknown(t, await read(app, `file:///${spelling}`), `file:///${spelling}`)
+  }
+  for (const uri of [
+    'file://localhost/docs/a.md', 'file:/docs/a.md', 'FILE:///docs/a.md', 'file:///', 'docs/a.md', '',
+    '/etc/passwd'
+  ]) {
+    assertUnknown(t, await read(app, uri), uri)
+  }
+  t.equal(
+    (await read(app, 'file:///docs%2Fa.md')).result.contents[0].text, 'a',
+    'an encoded slash is a slash, within the folder'
+  )
 })
 
 t.test('knows no resource whose file has been replaced by a link out of the folder (158)', async (t) => {
   const outside = await writeCatalog(t, { 'a.txt': 'secret', 'b.txt': 'secret' })
-  const root = await writeCatalog(t, { 'resources/a.txt': 'a', 'resources/docs/b.txt': 'b', 'resources/c.txt': 'c', 'resources/d.txt': 'd', 'resources/e.txt': 'e' })
+  const root = await writeCatalog(t, {
+    'resources/a.txt': 'a',
+    'resources/docs/b.txt': 'b',
+    'resources/c.txt': 'c',
+    'resources/d.txt': 'd',
+    'resources/e.txt': 'e'
+  })
   const app = await openFolder(t, root)
   const at = (path: string) => join(root, 'resources', path)
   await rm(at('a.txt'))
@@ -155,10 +218,16 @@ t.test('knows no resource whose file has been replaced by a link out of the fold
   await mkdir(at('c.txt'))
   await rm(at('d.txt'))
   await symlink('d.txt', at('d.txt'))
-  for (const uri of ['file:///a.txt', 'file:///docs/b.txt', 'file:///docs', 'file:///c.txt', 'file:///d.txt']) assertUnknown(t, await read(app, uri), uri)
+  for (const uri of [
+    'file:///a.txt', 'file:///docs/b.txt', 'file:///docs', 'file:///c.txt', 'file:///d.txt'
+  ]) {
+    assertUnknown(t, await read(app, uri), uri)
+  }
   await rm(at('a.txt'))
   await symlink('e.txt', at('a.txt'))
-  t.equal((await read(app, 'file:///a.txt')).result.contents[0].text, 'e', 'a link within the folder is followed')
+  t.equal(
+    (await read(app, 'file:///a.txt')).result.contents[0].text, 'e', 'a link within the folder is followed'
+  )
 })
 
 t.test('is not held up by a pipe, before or after it loads', async (t) => {
@@ -189,7 +258,8 @@ t.test('keeps serving when the folder itself moves with a link, as in a mounted 
 t.test('takes every file under resources/ that is no module of resources', async (t) => {
   const app = await buildApp(t, {
     'resources/notes.ts': 'export {}',
-    'resources/x.resource.ts': "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://x', name: 'x', read: () => 'x' })"
+    'resources/x.resource.ts': "import { defineResource } from 'trivet'\nexport default defineResource({ " +
+      "uri: 'x://x', name: 'x', read: () => 'x' })"
   })
   t.strictSame((await listed(app)).map(({ uri }) => uri), ['file:///notes.ts', 'x://x'])
 })

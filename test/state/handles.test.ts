@@ -10,7 +10,11 @@ import { StoreUnavailable, type StateStore } from '../../src/state/state-store.t
 
 const HOUR_MS = 3_600_000
 
-const counterSchema = { type: 'object', properties: { count: { type: 'integer' }, note: { type: 'string' }, tags: { type: 'array', default: [] } }, required: ['count'] }
+const counterSchema = {
+  type: 'object',
+  properties: { count: { type: 'integer' }, note: { type: 'string' }, tags: { type: 'array', default: [] } },
+  required: ['count']
+}
 
 const kindOf = (changes: Partial<HandleKind> = {}): HandleKind => ({
   kind: 'counter',
@@ -37,14 +41,18 @@ function open (t: Test, maxPerOwner = 10): Bench {
 }
 
 const never = new AbortController().signal
-const of = (access: HandleAccess, principal: Principal = ANONYMOUS, kind = kindOf()) => access.open(kind, principal, () => never)
+const of = (access: HandleAccess, principal: Principal = ANONYMOUS, kind = kindOf()) => access.open(
+  kind, principal, () => never
+)
 
 /** What is changed of a draft: the type is the test's own. */
 const count = (draft: unknown): { count: number, note?: string } => draft as { count: number, note?: string }
 
 t.test('an id is its prefix and 128 random bits, never the same', async (t) => {
   const { access } = open(t, 100)
-  const made = await Promise.all(Array.from({ length: 50 }, async () => await of(access).create({ count: 0 })))
+  const made = await Promise.all(
+    Array.from({ length: 50 }, async () => await of(access).create({ count: 0 }))
+  )
   t.equal(new Set(made.map(({ id }) => id)).size, 50)
   for (const { id } of made) t.match(id, /^cnt_[A-Za-z0-9_-]{22}$/)
 })
@@ -56,7 +64,10 @@ t.test('what is created is read, changed and deleted, as JSON has it', async (t)
   t.strictSame(value, { count: 1, tags: [] }, 'with its defaults')
   t.equal(expiresAt, '2026-01-01T01:00:00.000Z')
   t.strictSame(await handles.update(id, (draft) => { count(draft).count++ }), { count: 2, tags: [] })
-  t.strictSame(await handles.update(id, async () => ({ count: 10 })), { count: 10, tags: [] }, 'a returned value takes its place')
+  t.strictSame(
+    await handles.update(id, async () => ({ count: 10 })), { count: 10, tags: [] },
+    'a returned value takes its place'
+  )
   t.strictSame(await handles.read(id), { count: 10, tags: [] })
   await handles.delete(id)
   await t.rejects(handles.read(id), { name: 'HandleError' })
@@ -88,9 +99,13 @@ t.test('what a change throws changes nothing', async (t) => {
 t.test('a value that has grown too large is a tool error and is not kept', async (t) => {
   const { access } = open(t)
   const handles = of(access)
-  await t.rejects(handles.create({ count: 1, note: 'é'.repeat(500) }), { name: 'Error', message: /too large: 10\d\d bytes, the limit is 1000/ })
+  await t.rejects(handles.create({ count: 1, note: 'é'.repeat(500) }), {
+    name: 'Error', message: /too large: 10\d\d bytes, the limit is 1000/
+  })
   const { id } = await handles.create({ count: 1 })
-  const error = await handles.update(id, (draft) => { count(draft).note = 'x'.repeat(1000) }).then(() => undefined, (error: unknown) => error)
+  const error = await handles.update(id, (draft) => { count(draft).note = 'x'.repeat(1000) }).then(
+    () => undefined, (error: unknown) => error
+  )
   t.ok(isToolError(error) && !isHandleError(error))
   t.strictSame(await handles.read(id), { count: 1, tags: [] })
 })
@@ -109,7 +124,8 @@ t.test('use extends the idle lifetime; the absolute one ends it all the same', a
   await t.rejects(handles.read(used.id), { name: 'HandleError' })
 })
 
-t.test('unknown, expired, deleted, malformed, of another kind and somebody else\'s are one and the same answer', async (t) => {
+t.test('unknown, expired, deleted, malformed, of another kind and somebody else\'s are one and the same ' +
+  'answer', async (t) => {
   const { access, advance } = open(t)
   const [mine, theirs] = [of(access, person('me')), of(access, person('them'))]
   const expired = await mine.create({ count: 0 })
@@ -120,23 +136,36 @@ t.test('unknown, expired, deleted, malformed, of another kind and somebody else\
   const other = await of(access, person('me'), kindOf({ kind: 'meter', prefix: 'mtr' })).create({ count: 0 })
   const sameLook = await of(access, person('me'), kindOf({ kind: 'tally' })).create({ count: 0 })
   const unknown = 'cnt_AAAAAAAAAAAAAAAAAAAAAA'
-  for (const id of [unknown, expired.id, deleted.id, foreign.id, other.id, sameLook.id, '', 'cnt_', 'cnt_../../etc', `${foreign.id}\0`, `cnt_${'x'.repeat(10_000)}`]) {
-    for (const act of [() => mine.read(id), () => mine.update(id, (draft) => { count(draft).count = 0 }), () => mine.delete(id)]) {
+  for (const id of [
+    unknown, expired.id, deleted.id, foreign.id, other.id, sameLook.id, '', 'cnt_', 'cnt_../../etc',
+    `${foreign.id}\0`, `cnt_${'x'.repeat(10_000)}`
+  ]) {
+    for (const act of [
+      () => mine.read(id), () => mine.update(id, (draft) => { count(draft).count = 0 }), () => mine.delete(id)
+    ]) {
       const error = await act().then(() => undefined, (error: unknown) => error)
       t.ok(isHandleError(error) && isToolError(error), id.slice(0, 40))
       const shown = JSON.stringify(id.slice(0, 64))
-      t.equal(error instanceof Error ? error.message : '', `There is no counter ${shown}. It may have expired; create_counter makes a new one.`)
+      t.equal(
+        error instanceof Error ? error.message : '',
+        `There is no counter ${shown}. It may have expired; create_counter makes a new one.`
+      )
     }
   }
   t.strictSame(await theirs.read(foreign.id), { count: 7, tags: [] }, 'and whoever owns it still has it')
 })
 
-t.test('the owner is the subject through its client, whatever its scopes; anonymous callers share', async (t) => {
+t.test('the owner is the subject through its client, whatever its scopes; anonymous callers share', async (
+  t
+) => {
   const { access } = open(t)
   const { id } = await of(access, person('ada')).create({ count: 1 })
   const withScopes: Principal = { subject: 'ada', clientId: 'app', scopes: new Set(['more']) }
   t.strictSame(await of(access, withScopes).read(id), { count: 1, tags: [] })
-  for (const stranger of [person('ada', 'other-app'), person('bob'), ANONYMOUS, { scopes: new Set<string>(), clientId: 'app' }, person('app', 'ada')]) {
+  for (const stranger of [
+    person('ada', 'other-app'), person('bob'), ANONYMOUS, { scopes: new Set<string>(), clientId: 'app' },
+    person('app', 'ada')
+  ]) {
     await t.rejects(of(access, stranger).read(id), { name: 'HandleError' })
   }
   const shared = await of(access).create({ count: 2 })
@@ -144,7 +173,8 @@ t.test('the owner is the subject through its client, whatever its scopes; anonym
   await t.rejects(of(access, person('ada')).read(shared.id), { name: 'HandleError' })
 })
 
-t.test('32 writers of two replicas on one handle lose nothing, and no draft is shared between attempts', async (t) => {
+t.test('32 writers of two replicas on one handle lose nothing, and no draft is shared between ' +
+  'attempts', async (t) => {
   const { access, store } = open(t)
   const handles = of(access)
   const replicas = [handles, of(createHandles(store, { maxPerOwner: 1000 }))]
@@ -190,10 +220,14 @@ t.test('waiting for others ends with the request', async (t) => {
   t.equal(attempts, 3)
 })
 
-t.test('a principal has as many live handles as it may, and no principal has less for another\'s', async (t) => {
+t.test('a principal has as many live handles as it may, and no principal has less for another\'s', async (
+  t
+) => {
   const { access, advance } = open(t, 3)
   const mine = of(access, person('me'))
-  const made = [await mine.create({ count: 0 }), await mine.create({ count: 0 }), await mine.create({ count: 0 })]
+  const made = [
+    await mine.create({ count: 0 }), await mine.create({ count: 0 }), await mine.create({ count: 0 })
+  ]
   const error = await mine.create({ count: 0 }).then(() => undefined, (error: unknown) => error)
   t.ok(isToolError(error) && !isHandleError(error))
   t.match(String(error), /3 are kept already/)
@@ -209,7 +243,10 @@ t.test('a store that cannot be reached is a tool error, and its cause is for the
   const handles = of(access)
   const { id } = await handles.create({ count: 0 })
   await store.close()
-  for (const act of [() => handles.create({ count: 0 }), () => handles.read(id), () => handles.update(id, () => ({ count: 1 })), () => handles.delete(id)]) {
+  for (const act of [
+    () => handles.create({ count: 0 }), () => handles.read(id),
+    () => handles.update(id, () => ({ count: 1 })), () => handles.delete(id)
+  ]) {
     const error = await act().then(() => undefined, (error: unknown) => error)
     t.ok(isToolError(error) && !isHandleError(error))
     t.match(String(error), /The counter cannot be reached at the moment/)

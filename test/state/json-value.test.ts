@@ -9,7 +9,15 @@ const viaText = (value: unknown): unknown => {
 }
 
 /** Values of every kind that JSON leaves out or writes as something else, among those that it keeps. */
-const anything = fc.anything({ withBoxedValues: true, withDate: true, withNullPrototype: true, withSparseArray: true, withMap: true, withTypedArray: true, key: fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('toJSON')) })
+const anything = fc.anything({
+  withBoxedValues: true,
+  withDate: true,
+  withNullPrototype: true,
+  withSparseArray: true,
+  withMap: true,
+  withTypedArray: true,
+  key: fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('toJSON'))
+})
 
 /** Every object and array in it. */
 function partsOf (value: unknown): unknown[] {
@@ -93,9 +101,15 @@ t.test('a value has the bytes of its JSON, made once, and is read as often as wa
 t.test('a value is longer than what its JSON has more bytes than, and than nothing else', (t) => {
   fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(200), (json, limit) => {
     const exact = Buffer.byteLength(JSON.stringify(json))
-    for (const bytes of [limit, exact - 1, exact]) t.equal(new JsonValue(json).isLongerThan(bytes), exact > bytes, `${JSON.stringify(json)}: ${exact}, ${bytes}`)
+    for (const bytes of [limit, exact - 1, exact]) {
+      t.equal(
+        new JsonValue(json).isLongerThan(bytes), exact > bytes, `${JSON.stringify(json)}: ${exact}, ${bytes}`
+      )
+    }
   }), { numRuns: 500 })
-  for (const text of ['\u0000'.repeat(50), '\ud800'.repeat(50), '€'.repeat(50), '"'.repeat(50), '😀'.repeat(50)]) {
+  for (const text of [
+    '\u0000'.repeat(50), '\ud800'.repeat(50), '€'.repeat(50), '"'.repeat(50), '😀'.repeat(50)
+  ]) {
     const exact = Buffer.byteLength(JSON.stringify(text))
     for (const [json, length] of [[text, exact], [{ [text]: text }, 2 * exact + 3]] as const) {
       const value = new JsonValue(json)

@@ -1,4 +1,5 @@
-// Whatever two principals do, in whichever order, neither gets at the other's state: not by an id, not by a URI, not by a request state.
+// Whatever two principals do, in whichever order, neither gets at the other's state: not by an id, not by a
+// URI, not by a request state.
 
 import type { FastifyInstance } from 'fastify'
 import fc from 'fast-check'
@@ -11,10 +12,15 @@ import { toPost, type Message, type RequestParts } from '../helpers/request.ts'
 import { openStream, type AnswerStream } from '../helpers/stream.ts'
 
 const ASKABLE = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
-const CONFIRMATION = "elicit.form({ message: 'Sure?', schema: { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] } })"
-const ID = "inputSchema: { type: 'object', properties: { id: { type: 'string' }, text: { type: 'string' } }, required: ['id'] }"
+const CONFIRMATION =
+  "elicit.form({ message: 'Sure?', schema: { type: 'object', properties: { confirm: { type: 'boolean' } }, " +
+    "required: ['confirm'] } })"
+const ID =
+  "inputSchema: { type: 'object', properties: { id: { type: 'string' }, text: { type: 'string' } }, " +
+    "required: ['id'] }"
 
-// `confirm` asks about a basket, and `draw` about nothing that has an id: the arguments of two callers are then the same.
+// `confirm` asks about a basket, and `draw` about nothing that has an id: the arguments of two callers are
+// then the same.
 const FILES = {
   'tools/baskets.ts': `
 import { randomUUID } from 'node:crypto'
@@ -68,7 +74,9 @@ export default definePrompt({ name: 'basket', description: 'Shows it.', argument
 
 /** Takes the header for what a token would say: it stands in for whoever checks tokens. */
 const byHeader: Authenticator = {
-  authenticate: (header) => header === undefined ? ANONYMOUS : { ...JSON.parse(header), scopes: new Set([String(Math.random())]) }
+  authenticate: (header) => header === undefined
+    ? ANONYMOUS
+    : { ...JSON.parse(header), scopes: new Set([String(Math.random())]) }
 }
 
 interface Caller { readonly subject?: string, readonly clientId?: string }
@@ -76,7 +84,10 @@ interface Caller { readonly subject?: string, readonly clientId?: string }
 /** Ends whatever is theirs: it must never turn up in what the other is sent. */
 const markOf = ({ subject, clientId }: Caller): string => `of ${subject}/${clientId}.`
 
-/** Which id is tried: one that was ever given to anybody, one that differs from it in what base64 leaves out, or one that nobody got. */
+/**
+ * Which id is tried: one that was ever given to anybody, one that differs from it in what base64 leaves out,
+ * or one that nobody got.
+ */
 interface Guess { readonly seen: number, readonly form: 'as it is' | 'respelled' | 'made up' }
 
 type Way = 'read' | 'update' | 'delete' | 'confirm' | 'resource' | 'prompt'
@@ -85,13 +96,25 @@ type Step = { readonly by: 0 | 1 } & (
   | { readonly does: 'create' | 'draw' }
   | { readonly does: Way | 'listen', readonly guess: Guess }
   // `to` is what it is sent with: the request that it was given to, or another.
-  | { readonly does: 'answer', readonly state: number, readonly to: 'its request' | 'draw' | Way, readonly action: 'accept' | 'decline', readonly guess: Guess }
+  | {
+    readonly does: 'answer'
+    readonly state: number
+    readonly to: 'its request' | 'draw' | Way
+    readonly action: 'accept' | 'decline'
+    readonly guess: Guess
+  }
 )
 
 interface Basket { readonly owner: 0 | 1, text: string, isDeleted: boolean }
 
 /** A request state that was given to somebody. */
-interface Sealed { readonly owner: 0 | 1, readonly way: 'confirm' | 'draw', readonly id: string, readonly requestState: string, readonly seen: string }
+interface Sealed {
+  readonly owner: 0 | 1
+  readonly way: 'confirm' | 'draw'
+  readonly id: string
+  readonly requestState: string
+  readonly seen: string
+}
 
 const MADE_UP = `bsk_${'A'.repeat(22)}`
 const DRAW_ID = 'of-everyone'
@@ -105,7 +128,15 @@ function respell (id: string): string {
 function toRequest (way: Way | 'draw' | 'create', id: string, text: string): RequestParts {
   if (way === 'resource') return { method: 'resources/read', params: { uri: `basket://${id}` } }
   if (way === 'prompt') return { method: 'prompts/get', params: { name: 'basket', arguments: { id } } }
-  return { method: 'tools/call', params: { name: way, arguments: { ...(way === 'create' ? {} : { id }), ...(['create', 'update'].includes(way) ? { text } : {}) } } }
+  return {
+    method: 'tools/call',
+    params: {
+      name: way,
+      arguments: {
+        ...(way === 'create' ? {} : { id }), ...(['create', 'update'].includes(way) ? { text } : {})
+      }
+    }
+  }
 }
 
 /** The one text of whatever came. */
@@ -114,7 +145,12 @@ function textOf ({ result }: Message): string {
 }
 
 /** Where all runs take place, and every case that came up in them. */
-interface Bench { readonly t: Test, readonly app: FastifyInstance, readonly url: string, readonly seen: Set<string> }
+interface Bench {
+  readonly t: Test
+  readonly app: FastifyInstance
+  readonly url: string
+  readonly seen: Set<string>
+}
 
 /** What two principals do in one run, and what should come of it. */
 class Run {
@@ -122,7 +158,13 @@ class Run {
   readonly #callers: readonly [Caller, Caller]
   readonly #baskets = new Map<string, Basket>()
   readonly #sealed: Sealed[] = []
-  readonly #streams: Array<{ readonly by: 0 | 1, readonly uri: string, readonly stream: AnswerStream, isToldOf: boolean }> = []
+  readonly #streams: Array<{
+    readonly by: 0 | 1
+    readonly uri: string
+    readonly stream: AnswerStream
+    isToldOf: boolean
+  }> = []
+
   #texts = 0
 
   constructor (bench: Bench, callers: readonly [Caller, Caller]) {
@@ -146,7 +188,11 @@ class Run {
       const _meta = { 'io.modelcontextprotocol/subscriptionId': 1 }
       if (isToldOf) await until(() => stream.messages.length > 1, 'a change of one\'s own')
       else expect('a stranger\'s notifications', stream.messages.slice(1), [])
-      for (const message of stream.messages.slice(1)) expect('a notification', message, { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { _meta, uri } })
+      for (const message of stream.messages.slice(1)) {
+        expect('a notification', message, {
+          jsonrpc: '2.0', method: 'notifications/resources/updated', params: { _meta, uri }
+        })
+      }
       stream.close()
     }
   }
@@ -166,7 +212,9 @@ class Run {
 
   #whose (by: 0 | 1, id: string): string {
     const basket = this.#baskets.get(id)
-    return basket === undefined ? 'nobody\'s' : `${basket.owner === by ? 'own' : 'another\'s'}${basket.isDeleted ? ', deleted' : ''}`
+    return basket === undefined
+      ? 'nobody\'s'
+      : `${basket.owner === by ? 'own' : 'another\'s'}${basket.isDeleted ? ', deleted' : ''}`
   }
 
   async #create (by: 0 | 1): Promise<void> {
@@ -189,7 +237,9 @@ class Run {
     if (own === undefined) return expect(way, answer, await this.#unknown(by, way, id, text))
     if (way === 'update') {
       own.text = text
-      for (const listener of this.#streams) if (listener.by === by && listener.uri === `basket://${id}`) listener.isToldOf = true
+      for (const listener of this.#streams) {
+        if (listener.by === by && listener.uri === `basket://${id}`) listener.isToldOf = true
+      }
     }
     if (way === 'delete') own.isDeleted = true
     expect(way, textOf(JSON.parse(answer.body)), way === 'delete' ? 'deleted' : own.text)
@@ -209,11 +259,16 @@ class Run {
     const id = to === 'its request' ? sealed.id : this.#find(guess)
     const { method, params } = toRequest(way, id, '')
     const inputResponses = { sure: action === 'accept' ? { action, content: { confirm: true } } : { action } }
-    const send = async (requestState: string) => await this.#send(by, { method, params: { ...params, inputResponses, requestState } })
+    const send = async (requestState: string) => await this.#send(by, {
+      method, params: { ...params, inputResponses, requestState }
+    })
     const isItsOwn = sealed.owner === by && sealed.way === way && sealed.id === id
-    this.#bench.seen.add(`answer: ${sealed.owner === by ? 'own' : 'stolen'} state, ${way === sealed.way && id === sealed.id ? 'to its request' : 'to another'}`)
+    this.#bench.seen.add(
+      `answer: ${sealed.owner === by ? 'own' : 'stolen'} state, ${way === sealed.way && id === sealed.id ? 'to its request' : 'to another'}`
+    )
     const answer = await send(sealed.requestState)
-    // What was seen when the question was asked is what was confirmed, whatever has become of the basket since.
+    // What was seen when the question was asked is what was confirmed, whatever has become of the basket
+    // since.
     if (isItsOwn) return expect('answer', textOf(JSON.parse(answer.body)), `${action} ${sealed.seen}`)
     expect('a refused state', JSON.parse(answer.body).error?.code, -32602)
     expect('a refused state', answer, await send('made up'))
@@ -222,7 +277,11 @@ class Run {
   async #listen (by: 0 | 1, id: string): Promise<void> {
     this.#bench.seen.add(`listen: ${this.#whose(by, id)}`)
     const uri = `basket://${id}`
-    const stream = await openStream(this.#bench.t, this.#bench.url, { method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: [uri] } }, headers: this.#headers(by) })
+    const stream = await openStream(this.#bench.t, this.#bench.url, {
+      method: 'subscriptions/listen',
+      params: { notifications: { resourceSubscriptions: [uri] } },
+      headers: this.#headers(by)
+    })
     expect('listen', (await stream.next()).params.notifications, { resourceSubscriptions: [uri] })
     this.#streams.push({ by, uri, stream, isToldOf: false })
   }
@@ -233,14 +292,20 @@ class Run {
     const answer = await this.#send(by, toRequest(way, never, text))
     const { result, error } = JSON.parse(answer.body)
     const said = error?.message ?? (result.isError === true ? textOf({ result }) : '')
-    if (!/There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found$/.test(said)) throw new Error(`${way} of an unknown id: ${answer.body}`)
+    if (
+      !/There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found$/.test(said)
+    ) {
+      throw new Error(`${way} of an unknown id: ${answer.body}`)
+    }
     return { ...answer, body: answer.body.replaceAll(never, id) }
   }
 
   async #send (by: 0 | 1, parts: RequestParts): Promise<Answered> {
     const { headers, body } = toPost({ meta: ASKABLE, ...parts, headers: this.#headers(by) })
     const answer = await this.#bench.app.inject({ method: 'POST', url: '/mcp', headers, body })
-    if (answer.body.includes(markOf(this.#callers[by === 0 ? 1 : 0]))) throw new Error(`${parts.method} told one of the other's: ${answer.body}`)
+    if (answer.body.includes(markOf(this.#callers[by === 0 ? 1 : 0]))) {
+      throw new Error(`${parts.method} told one of the other's: ${answer.body}`)
+    }
     return { status: answer.statusCode, type: String(answer.headers['content-type']), body: answer.body }
   }
 
@@ -253,14 +318,26 @@ class Run {
 interface Answered { readonly status: number, readonly type: string, readonly body: string }
 
 function expect (what: string, actual: unknown, expected: unknown): void {
-  if (JSON.stringify(actual) !== JSON.stringify(expected)) throw new Error(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`)
+  if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+    throw new Error(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`)
+  }
 }
 
 const by = fc.constantFrom(0 as const, 1 as const)
-const guess = fc.record({ seen: fc.nat(), form: fc.constantFrom('as it is' as const, 'as it is' as const, 'as it is' as const, 'respelled' as const, 'made up' as const) })
+const guess = fc.record({
+  seen: fc.nat(),
+  form: fc.constantFrom(
+    'as it is' as const, 'as it is' as const, 'as it is' as const, 'respelled' as const, 'made up' as const
+  )
+})
 const way = fc.constantFrom<Way[]>('read', 'update', 'delete', 'delete', 'confirm', 'resource', 'prompt')
 const steps = fc.array(fc.oneof(
-  { arbitrary: fc.record({ by, does: fc.constantFrom('create' as const, 'create' as const, 'draw' as const) }), weight: 3 },
+  {
+    arbitrary: fc.record({
+      by, does: fc.constantFrom('create' as const, 'create' as const, 'draw' as const)
+    }),
+    weight: 3
+  },
   { arbitrary: fc.record({ by, does: way, guess }), weight: 8 },
   { arbitrary: fc.record({ by, does: fc.constant('listen' as const), guess }), weight: 1 },
   {
@@ -268,7 +345,10 @@ const steps = fc.array(fc.oneof(
       by,
       does: fc.constant('answer' as const),
       state: fc.nat(),
-      to: fc.oneof({ arbitrary: fc.constant('its request' as const), weight: 3 }, { arbitrary: way, weight: 2 }, { arbitrary: fc.constant('draw' as const), weight: 1 }),
+      to: fc.oneof(
+        { arbitrary: fc.constant('its request' as const), weight: 3 }, { arbitrary: way, weight: 2 },
+        { arbitrary: fc.constant('draw' as const), weight: 1 }
+      ),
       action: fc.constantFrom('accept' as const, 'decline' as const),
       guess
     }),
@@ -278,7 +358,9 @@ const steps = fc.array(fc.oneof(
 
 const pairs: { readonly [who: string]: readonly [Caller, Caller] } = {
   'two people through one client': [{ subject: 'ada', clientId: 'app' }, { subject: 'bob', clientId: 'app' }],
-  'one person through two clients': [{ subject: 'ada', clientId: 'app' }, { subject: 'ada', clientId: 'other' }],
+  'one person through two clients': [
+    { subject: 'ada', clientId: 'app' }, { subject: 'ada', clientId: 'other' }
+  ],
   'somebody of that name and the anonymous': [{ subject: 'anonymous' }, {}]
 }
 
@@ -294,8 +376,12 @@ for (const [who, callers] of Object.entries(pairs)) {
     }), { numRuns: 60 })
     const whose = ['another\'s', 'another\'s, deleted', 'nobody\'s', 'own', 'own, deleted']
     t.strictSame([...seen].toSorted(), [
-      ...['own', 'stolen'].flatMap((state) => ['to another', 'to its request'].map((to) => `answer: ${state} state, ${to}`)),
-      ...['confirm', 'delete', 'listen', 'prompt', 'read', 'resource', 'update'].flatMap((way) => whose.map((one) => `${way}: ${one}`))
+      ...['own', 'stolen'].flatMap(
+        (state) => ['to another', 'to its request'].map((to) => `answer: ${state} state, ${to}`)
+      ),
+      ...['confirm', 'delete', 'listen', 'prompt', 'read', 'resource', 'update'].flatMap(
+        (way) => whose.map((one) => `${way}: ${one}`)
+      )
     ], 'and every case came up')
   })
 }

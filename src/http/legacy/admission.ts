@@ -13,10 +13,12 @@ import { CURRENT_REVISION } from '../../protocol/revisions.ts'
 export const SESSION_HEADER = 'mcp-session-id'
 
 /**
- * Whether a request is of an earlier revision. A POST that names the current revision, in its header or in its body, is
- * not, and neither is one that names an unknown revision.
+ * Whether a request is of an earlier revision. A POST that names the current revision, in its header or in
+ * its body, is not, and neither is one that names an unknown revision.
  */
-export function isLegacy ({ method, headers, body }: Pick<FastifyRequest, 'method' | 'headers' | 'body'>): boolean {
+export function isLegacy (
+  { method, headers, body }: Pick<FastifyRequest, 'method' | 'headers' | 'body'>
+): boolean {
   const hasSession = headers[SESSION_HEADER] !== undefined
   if (method !== 'POST') return hasSession
   const version = headers['mcp-protocol-version']
@@ -34,7 +36,12 @@ export function isHandshake (body: unknown): boolean {
 /** The session that a request belongs to. Throws a ProtocolError where it has none. */
 export function openSession (sessions: Sessions, { headers, principal }: FastifyRequest): Session {
   const token = headers[SESSION_HEADER]
-  if (token === undefined) throw invalidRequest('the Mcp-Session-Id header is missing: send initialize first, and its Mcp-Session-Id with every later request')
+  if (token === undefined) {
+    throw invalidRequest(
+      'the Mcp-Session-Id header is missing: send initialize first, and its Mcp-Session-Id with every ' +
+        'later request'
+    )
+  }
   const session = typeof token === 'string' ? sessions.open(token, principal) : undefined
   if (session === undefined) throw sessionNotFound()
   checkVersion(headers)
@@ -51,5 +58,7 @@ function hasEnvelope (body: unknown): boolean {
 function checkVersion (headers: IncomingHttpHeaders): void {
   const version = headers['mcp-protocol-version']
   if (version === undefined || (typeof version === 'string' && isLegacyRevision(version))) return
-  throw invalidRequest(`MCP-Protocol-Version ${JSON.stringify(String(version).slice(0, 50))} is not one that a session can have`)
+  throw invalidRequest(
+    `MCP-Protocol-Version ${JSON.stringify(String(version).slice(0, 50))} is not one that a session can have`
+  )
 }

@@ -1,5 +1,6 @@
-// The answer to one POST of a session: JSON, or a stream once there was something to say before it. A client that is cut
-// off from the stream comes back for the rest; a client that was given no stream has nothing to come back to.
+// The answer to one POST of a session: JSON, or a stream once there was something to say before it. A client
+// that is cut off from the stream comes back for the rest; a client that was given no stream has nothing to
+// come back to.
 
 import type { FastifyReply } from 'fastify'
 import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
@@ -28,7 +29,10 @@ export class CallReply {
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
 
   /** @param responses what was answered before anything was asked. */
-  constructor (reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, asked: Asked, responses: readonly string[] = []) {
+  constructor (
+    reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, asked: Asked,
+    responses: readonly string[] = []
+  ) {
     this.#reply = reply
     this.#session = session
     this.#dependencies = dependencies

@@ -16,7 +16,9 @@ export interface HandshakeDependencies {
   readonly sessions: Sessions
 }
 
-export function createHandshake ({ pipeline, sessions }: HandshakeDependencies): (request: FastifyRequest, reply: FastifyReply) => void {
+export function createHandshake (
+  { pipeline, sessions }: HandshakeDependencies
+): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')

@@ -1,4 +1,5 @@
-// The answer to one request of a session, and what is said before it: in order, and no log message below the session's level.
+// The answer to one request of a session, and what is said before it: in order, and no log message below the
+// session's level.
 
 import { randomUUID } from 'node:crypto'
 import type { Outlet } from '../../dispatch/caller.ts'
@@ -9,7 +10,9 @@ import type { SessionCalls } from '../../legacy/session-calls.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import { ProtocolError, ResourceNotFound } from '../../protocol/errors.ts'
-import { toErrorResponse, toRequest, toResultResponse, type Params, type RequestId } from '../../protocol/json-rpc.ts'
+import {
+  toErrorResponse, toRequest, toResultResponse, type Params, type RequestId
+} from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
 import type { CallReply } from './call-reply.ts'
 
@@ -107,5 +110,7 @@ export class LegacyOutlet implements Outlet, ClientLine {
 
 /** Earlier revisions have a code of their own for it. */
 function toLegacyError (error: ProtocolError): ProtocolError {
-  return error instanceof ResourceNotFound ? new ProtocolError(RESOURCE_NOT_FOUND, error.message, { data: error.data }) : error
+  return error instanceof ResourceNotFound
+    ? new ProtocolError(RESOURCE_NOT_FOUND, error.message, { data: error.data })
+    : error
 }

@@ -1,4 +1,5 @@
-// The rest of a call's stream, for a client that was cut off from it: what was logged, and what is still to come.
+// The rest of a call's stream, for a client that was cut off from it: what was logged, and what is still to
+// come.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
@@ -20,13 +21,19 @@ const ASK_EVERY_MS = 2000
 const MAX_UNANSWERED = 3
 
 /**
- * `undefined` where nothing is known of the stream, or nothing any more; `over` where the client has had all of it.
- * Otherwise to be called with the stream to write to.
+ * `undefined` where nothing is known of the stream, or nothing any more; `over` where the client has had all
+ * of it. Otherwise to be called with the stream to write to.
  */
-export async function findStream ({ stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamDependencies): Promise<((sink: EventStream) => void) | 'over' | undefined> {
+export async function findStream (
+  { stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamDependencies
+): Promise<((sink: EventStream) => void) | 'over' | undefined> {
   const logged = await eventLog.read(stream, 0)
   if (logged === undefined) return undefined
-  if (logged.at(-1)?.text === END && logged.every((event) => event.position <= position || event.text === END)) return 'over'
+  if (
+    logged.at(-1)?.text === END && logged.every((event) => event.position <= position || event.text === END)
+  ) {
+    return 'over'
+  }
   return (sink) => {
     const open = new Set<RequestId>()
     let last = 0

@@ -23,7 +23,10 @@ export interface SessionStreamsDependencies {
 }
 
 export interface SessionStreams {
-  /** @param lastEventId of the stream that this one goes on with, if it is one. Rejects where the session's settings cannot be read. */
+  /**
+   * @param lastEventId of the stream that this one goes on with, if it is one. Rejects where the session's
+   * settings cannot be read.
+   */
   open (session: Session, lastEventId: string | undefined): Promise<EventStream>
   /** Whether the session has one here, whose place another would take. */
   has (session: Session): boolean
@@ -46,25 +49,40 @@ class SessionEventStream extends EventStream {
   }
 }
 
-interface Open { readonly openedAt: number, readonly session: Session, readonly stream: EventStream, readonly subscription: Subscription }
+interface Open {
+  readonly openedAt: number
+  readonly session: Session
+  readonly stream: EventStream
+  readonly subscription: Subscription
+}
 
-export function createSessionStreams ({ relay, settings, subscriptions, changes, isWatching }: SessionStreamsDependencies): SessionStreams {
+export function createSessionStreams (
+  { relay, settings, subscriptions, changes, isWatching }: SessionStreamsDependencies
+): SessionStreams {
   const bySession = new Map<string, Open>()
 
   const stopListening = relay.listen((message) => {
     switch (message.type) {
-      case 'session-changed': return bySession.get(message.session)?.subscription.follow(toFilter(message.settings))
+      case 'session-changed': return bySession.get(message.session)?.subscription.follow(
+        toFilter(message.settings)
+      )
       case 'session-ended': return endStream(message.session)
       case 'stream-opened': return yieldTo(message)
     }
   }, () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) })
-  const timer = setInterval(() => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) }, TOUCH_MS).unref()
+  const timer = setInterval(
+    () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) },
+    TOUCH_MS
+  ).unref()
 
   function announce ({ session, openedAt }: Open): void {
     relay.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
   }
 
-  /** Ends an older one. The other replica does the same, though it may have heard of a newer one before it had its own: so it is told again. */
+  /**
+   * Ends an older one. The other replica does the same, though it may have heard of a newer one before it had
+   * its own: so it is told again.
+   */
   function yieldTo ({ session, openedAt }: StreamOpened): void {
     const open = bySession.get(session)
     if (open === undefined || open.openedAt === openedAt) return
@@ -73,7 +91,9 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
   }
 
   function toFilter ({ uris }: SessionSettingsRecord): SubscriptionFilter {
-    const lists = isWatching ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } : {}
+    const lists = isWatching
+      ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+      : {}
     return { ...lists, resourceSubscriptions: [...uris] }
   }
 
@@ -104,9 +124,12 @@ export function createSessionStreams ({ relay, settings, subscriptions, changes,
       refresh(session, subscription)
       announce(entry)
       const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
-      if (time !== undefined) for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
-      // Before it has had an event, an older client cannot say that it comes back.
-      else if (!hasStreamPolling(session.revision)) for (const uri of followed.uris) subscription.note({ type: 'resource-updated', uri })
+      if (time !== undefined) {
+        for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
+      } else if (!hasStreamPolling(session.revision)) {
+        // Before it has had an event, an older client cannot say that it comes back.
+        for (const uri of followed.uris) subscription.note({ type: 'resource-updated', uri })
+      }
       subscription.flush()
       return stream
     },

@@ -1,4 +1,5 @@
-// The endpoint as clients of the current revision use it: one POST for each request, and each stands for itself.
+// The endpoint as clients of the current revision use it: one POST for each request, and each stands for
+// itself.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 import type { Era } from '../era.ts'

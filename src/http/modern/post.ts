@@ -12,7 +12,9 @@ export interface PostDependencies {
   readonly replies: Replies
 }
 
-export function createPost ({ pipeline, replies }: PostDependencies): (request: FastifyRequest, reply: FastifyReply) => void {
+export function createPost (
+  { pipeline, replies }: PostDependencies
+): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     let method: string | undefined
     try {

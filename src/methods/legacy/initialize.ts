@@ -23,9 +23,13 @@ export function initialize ({ isWatching }: InitializeDependencies): Method {
       capabilities: Type.Object({}),
       clientInfo: Type.Object({ name: Type.String(), version: Type.String() })
     }),
-    open: ({ protocolVersion, capabilities: clientCapabilities, clientInfo }, { caller, snapshot: { server: { info, instructions } } }) => ({
+    open: ({ protocolVersion, capabilities: clientCapabilities, clientInfo }, {
+      caller, snapshot: { server: { info, instructions } }
+    }) => ({
       handle () {
-        if (!(caller instanceof HandshakeCaller)) throw invalidRequest('initialize begins a session: it is sent alone and without one')
+        if (!(caller instanceof HandshakeCaller)) {
+          throw invalidRequest('initialize begins a session: it is sent alone and without one')
+        }
         const revision = negotiate(protocolVersion)
         caller.settle({ revision, clientInfo, clientCapabilities })
         const { completions, ...capabilities } = toServerCapabilities(isWatching)

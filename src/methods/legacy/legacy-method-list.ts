@@ -8,7 +8,9 @@ import { ping } from './ping.ts'
 import { resourcesSubscribe } from './resources-subscribe.ts'
 import { resourcesUnsubscribe } from './resources-unsubscribe.ts'
 
-export interface LegacyMethodDependencies extends InitializeDependencies { readonly settings: SessionSettings }
+export interface LegacyMethodDependencies extends InitializeDependencies {
+  readonly settings: SessionSettings
+}
 
 export function createLegacyMethods (dependencies: LegacyMethodDependencies): Method[] {
   const { settings } = dependencies

@@ -3,4 +3,6 @@
 import { Type } from 'typebox'
 import { defineMethod } from '../../dispatch/method.ts'
 
-export const ping = defineMethod({ name: 'ping', eras: ['legacy'], params: Type.Object({}), open: () => ({ handle: () => '{}' }) })
+export const ping = defineMethod({
+  name: 'ping', eras: ['legacy'], params: Type.Object({}), open: () => ({ handle: () => '{}' })
+})

@@ -22,7 +22,11 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
         async handle () {
           await settings.update(sessionOf(request), (before) => {
             const uris = new Set(before.uris).add(uri)
-            if (uris.size > MAX_SESSION_RESOURCES) throw invalidParams(`a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some of them first`)
+            if (uris.size > MAX_SESSION_RESOURCES) {
+              throw invalidParams(
+                `a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some of them first`
+              )
+            }
             return { ...before, uris: [...uris] }
           })
           return '{}'

@@ -12,7 +12,10 @@ export function resourcesUnsubscribe (settings: SessionSettings): Method {
     params: Type.Object({ uri: Type.String() }),
     open: ({ uri }, request) => ({
       async handle () {
-        await settings.update(sessionOf(request), (before) => ({ ...before, uris: before.uris.filter((followed) => followed !== uri) }))
+        await settings.update(
+          sessionOf(request),
+          (before) => ({ ...before, uris: before.uris.filter((followed) => followed !== uri) })
+        )
         return '{}'
       }
     })

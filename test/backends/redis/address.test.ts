@@ -3,7 +3,9 @@
 import t from 'tap'
 import { readRedisUrl, type RedisAddress } from '../../../src/backends/redis/address.ts'
 
-const LOCAL: RedisAddress = { kind: 'single', isTls: false, hosts: [{ host: 'a', port: 6379 }], master: '', db: 0 }
+const LOCAL: RedisAddress = {
+  kind: 'single', isTls: false, hosts: [{ host: 'a', port: 6379 }], master: '', db: 0
+}
 const LOGIN = { username: 'user', password: 'word:of@its/own' }
 
 const read: ReadonlyArray<readonly [url: string, address: RedisAddress]> = [
@@ -28,7 +30,9 @@ const read: ReadonlyArray<readonly [url: string, address: RedisAddress]> = [
 const refused: ReadonlyArray<readonly [url: string, problem: RegExp]> = [
   ['redis://:hunter2@', /it is none of these$/],
   ['redis+other://:hunter2@a', /it is none of these$/],
-  ['redis://:hunter2@a:99999', /each host must be a name or an address, with a port from 1 to 65535 or none$/],
+  [
+    'redis://:hunter2@a:99999', /each host must be a name or an address, with a port from 1 to 65535 or none$/
+  ],
   ['redis://:hunter2@a:0', /each host must be a name or an address, with a port from 1 to 65535 or none$/],
   ['redis://:hunter2@a b', /each host must be a name or an address, with a port from 1 to 65535 or none$/],
   ['redis+sentinel://:hunter2@a', /the name of the master is missing, such as \/mymaster$/],

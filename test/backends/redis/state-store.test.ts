@@ -275,7 +275,10 @@ if (hasRedisServer(t)) {
     const expiries = new Set<number>()
     for (let i = 0; i < 2000; i++) expiries.add((await store.read(KEY))?.expiresAt ?? 0)
     // A script reads what is left and then the clock. The machine may pause it in between.
-    t.ok([...expiries].every((expiresAt) => expiresAt >= endsAt - 1 && expiresAt < endsAt + 1000), [...expiries].join())
+    t.ok(
+      [...expiries].every((expiresAt) => expiresAt >= endsAt - 1 && expiresAt < endsAt + 1000),
+      [...expiries].join()
+    )
     t.equal(await countChanges(own), before)
   })
 

@@ -3,7 +3,9 @@
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
 import type { Message } from '../../helpers/request.ts'
-import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply } from '../../helpers/session.ts'
+import {
+  LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply
+} from '../../helpers/session.ts'
 import { ASKERS } from './askers.ts'
 
 const FILES = {
@@ -43,7 +45,9 @@ async function open (t: Test, revision: string): Promise<SessionClient> {
 const valueOf = ({ result }: SessionReply): Message => JSON.parse(result.content[0].text)
 
 /** Calls a tool and answers its one question. */
-async function callAndAnswer (session: SessionClient, name: string, result: unknown): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
+async function callAndAnswer (
+  session: SessionClient, name: string, result: unknown
+): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
   const reply = await session.startCall(name)
   const question = await reply.next()
   await session.answer(question.id, result)
@@ -59,12 +63,18 @@ for (const revision of LEGACY_REVISIONS) {
 
     t.test('asks for a form as the revision has it, or says that it cannot (331, 358, 366)', async (t) => {
       if (!hasForms) {
-        t.match((await session.call('form')).result, { isError: true, content: [{ text: /cannot ask the user/ }] })
+        t.match((await session.call('form')).result, {
+          isError: true, content: [{ text: /cannot ask the user/ }]
+        })
         return
       }
-      const { question, reply } = await callAndAnswer(session, 'rich', { action: 'accept', content: { plain: 'x', titled: 'b' } })
+      const { question, reply } = await callAndAnswer(session, 'rich', {
+        action: 'accept', content: { plain: 'x', titled: 'b' }
+      })
       t.equal(question.method, 'elicitation/create')
-      const { mode, message, requestedSchema: { properties: { plain, count, sure, titled } } } = question.params
+      const {
+        mode, message, requestedSchema: { properties: { plain, count, sure, titled } }
+      } = question.params
       t.strictSame([mode, message], [isLast ? 'form' : undefined, 'All of it?'])
       t.strictSame(plain, { type: 'string', title: 'Plain', minLength: 1, ...(isLast && { default: 'a' }) })
       t.strictSame(count, { type: 'integer', minimum: 1, ...(isLast && { default: 2 }) })
@@ -75,8 +85,14 @@ for (const revision of LEGACY_REVISIONS) {
     })
 
     t.test('a field of many choices is asked for where there is one (366)', async (t) => {
-      if (isLast) t.match(valueOf((await callAndAnswer(session, 'many', { action: 'accept', content: { tags: ['a'] } })).reply), { content: { tags: ['a'] } })
-      else t.equal((await session.call('many')).result.isError, true)
+      if (isLast) {
+        t.match(
+          valueOf(
+            (await callAndAnswer(session, 'many', { action: 'accept', content: { tags: ['a'] } })).reply
+          ),
+          { content: { tags: ['a'] } }
+        )
+      } else t.equal((await session.call('many')).result.isError, true)
     })
 
     t.test('sends the user to a URL where the revision can (356, 366)', async (t) => {
@@ -91,34 +107,52 @@ for (const revision of LEGACY_REVISIONS) {
     })
 
     t.test('asks the model (331)', async (t) => {
-      const said = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm', stopReason: 'endTurn' }
+      const said = {
+        role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm', stopReason: 'endTurn'
+      }
       const { question, reply } = await callAndAnswer(session, 'sample', said)
       t.equal(question.method, 'sampling/createMessage')
-      t.strictSame(question.params, { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 })
+      t.strictSame(question.params, {
+        messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10
+      })
       t.strictSame(valueOf(reply), said)
-      t.strictSame((await callAndAnswer(session, 'talk', said)).question.params.messages.map(({ content }: Message) => content), isLast
+      t.strictSame((await callAndAnswer(session, 'talk', said)).question.params.messages.map(
+        ({ content }: Message) => content
+      ), isLast
         ? [[{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }]]
         : [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }])
       const noted = (await callAndAnswer(session, 'sample_noted', said)).question.params.messages[0].content
-      t.strictSame(noted.annotations, { priority: 1, ...(hasForms && { lastModified: '2025-01-01T00:00:00Z' }) })
+      t.strictSame(noted.annotations, {
+        priority: 1, ...(hasForms && { lastModified: '2025-01-01T00:00:00Z' })
+      })
       t.equal('_meta' in noted, hasForms)
-      if (isLast) t.equal((await callAndAnswer(session, 'sample_tools', said)).question.params.tools.length, 1)
-      else t.equal((await session.call('sample_tools')).result.isError, true)
-      if (isLast) t.equal((await callAndAnswer(session, 'sample_used', said)).question.params.messages.length, 3)
-      else t.equal((await session.call('sample_used')).result?.isError, true)
-      if (revision > '2025') t.equal((await callAndAnswer(session, 'sample_spoken', said)).question.params.messages[0].content.type, 'audio')
-      else t.equal((await session.call('sample_spoken')).result.isError, true)
+      if (isLast) {
+        t.equal((await callAndAnswer(session, 'sample_tools', said)).question.params.tools.length, 1)
+      } else t.equal((await session.call('sample_tools')).result.isError, true)
+      if (isLast) {
+        t.equal((await callAndAnswer(session, 'sample_used', said)).question.params.messages.length, 3)
+      } else t.equal((await session.call('sample_used')).result?.isError, true)
+      if (revision > '2025') {
+        t.equal(
+          (await callAndAnswer(session, 'sample_spoken', said)).question.params.messages[0].content.type,
+          'audio'
+        )
+      } else t.equal((await session.call('sample_spoken')).result.isError, true)
     })
 
     t.test('asks for roots (331)', async (t) => {
-      const { question, reply } = await callAndAnswer(session, 'roots', { roots: [{ uri: 'file:///a', name: 'a' }] })
+      const { question, reply } = await callAndAnswer(session, 'roots', {
+        roots: [{ uri: 'file:///a', name: 'a' }]
+      })
       t.equal(question.method, 'roots/list')
       t.strictSame(valueOf(reply), { roots: [{ uri: 'file:///a', name: 'a' }] })
     })
 
     t.test('never by an id that it has used before (346)', async (t) => {
       const ids = new Set<unknown>()
-      for (let call = 0; call < 5; call++) ids.add((await callAndAnswer(session, 'roots', { roots: [] })).question.id)
+      for (let call = 0; call < 5; call++) {
+        ids.add((await callAndAnswer(session, 'roots', { roots: [] })).question.id)
+      }
       t.equal(ids.size, 5)
     })
 
@@ -130,7 +164,9 @@ for (const revision of LEGACY_REVISIONS) {
 
     t.test('asks in a prompt too (344)', async (t) => {
       const reply = await session.start('prompts/get', { name: 'ask' })
-      if (hasForms) await session.answer((await reply.next()).id, { action: 'accept', content: { name: 'Ann' } })
+      if (hasForms) {
+        await session.answer((await reply.next()).id, { action: 'accept', content: { name: 'Ann' } })
+      }
       await reply.ended()
       if (hasForms) t.equal(reply.result.messages[0].content.text, 'Hello Ann')
       else t.match(reply.error.message, /cannot ask the user/, 'says why not')

@@ -7,7 +7,9 @@ import { buildApp, listen } from '../../helpers/app.ts'
 import { until } from '../../helpers/deadline.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import type { Message } from '../../helpers/request.ts'
-import { openSession, type SessionClient, type SessionOptions, type SessionReply } from '../../helpers/session.ts'
+import {
+  openSession, type SessionClient, type SessionOptions, type SessionReply
+} from '../../helpers/session.ts'
 import { ASKERS } from './askers.ts'
 
 const FILES = {
@@ -47,7 +49,9 @@ const FILES = {
 
 const LARGE = { action: 'accept', content: { size: 'L' } }
 
-async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+async function open (
+  t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}
+): Promise<SessionClient> {
   return await openSession(t, await listen(await buildApp(t, FILES, appOptions)), options)
 }
 
@@ -56,7 +60,9 @@ const valueOf = (reply: SessionReply): Message => JSON.parse(textOf(reply))
 const stateOf = async (session: SessionClient): Promise<Message> => valueOf(await session.call('state'))
 
 /** Calls a tool and answers its one question. */
-async function callAndAnswer (session: SessionClient, name: string, result: unknown): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
+async function callAndAnswer (
+  session: SessionClient, name: string, result: unknown
+): Promise<{ readonly question: Message, readonly reply: SessionReply }> {
   const reply = await session.startCall(name)
   const question = await reply.next()
   const { status, text } = await session.answer(question.id, result)
@@ -69,11 +75,14 @@ t.test('several questions at once are asked at once, and answered in any order (
   const reply = await session.startCall('both')
   const questions = [await reply.next(), await reply.next()]
   const sampled = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm' }
-  for (const { id, method } of questions.reverse()) await session.answer(id, method === 'roots/list' ? { roots: [] } : sampled)
+  for (const { id, method } of questions.reverse()) {
+    await session.answer(id, method === 'roots/list' ? { roots: [] } : sampled)
+  }
   t.strictSame(valueOf(await reply.ended()), { r: { roots: [] }, s: sampled })
 })
 
-t.test('a handler that asks in sequence runs once, asks each question once, and does once what is done once (344)', async (t) => {
+t.test('a handler that asks in sequence runs once, asks each question once, and does once what is done ' +
+  'once (344)', async (t) => {
   const session = await open(t)
   const reply = await session.startCall('sequence')
   await session.answer((await reply.next()).id, LARGE)
@@ -98,18 +107,32 @@ t.test('a question keeps its place among progress (331)', async (t) => {
   await until(() => reply.messages.length === 2, 'the question')
   await session.answer(reply.messages[1].id, LARGE)
   await reply.ended()
-  t.strictSame(reply.messages.map(({ method }) => method), ['notifications/progress', 'elicitation/create', 'notifications/progress', undefined])
+  t.strictSame(reply.messages.map(({ method }) => method), [
+    'notifications/progress', 'elicitation/create', 'notifications/progress', undefined
+  ])
 })
 
 t.test('a client that lacks what it takes gets a tool error that says so (331, 332, 343, 344)', async (t) => {
   const session = await open(t, { capabilities: {} })
-  for (const [name, lacking] of [['form', 'elicitation'], ['url', 'elicitation'], ['sample', 'sampling'], ['roots', 'roots'], ['both', 'roots'], ['needs', 'sampling'], ['needs_form', 'elicitation']] as const) {
+  for (
+    const [name, lacking] of [
+      ['form', 'elicitation'], ['url', 'elicitation'], ['sample', 'sampling'], ['roots', 'roots'],
+      ['both', 'roots'], ['needs', 'sampling'], ['needs_form', 'elicitation']
+    ] as const
+  ) {
     const { status, messages, result } = await session.call(name)
     t.strictSame([status, messages.length, result?.isError], [200, 1, true], name)
     t.match(result?.content[0].text, lacking)
   }
-  t.equal(textOf(await session.call('tries')), 'ToolError: This cannot be done with this client: it lacks elicitation.', 'and its handler may do without')
-  for (const [method, params] of [['prompts/get', { name: 'ask' }], ['resources/read', { uri: 'test:roots' }]] as const) {
+  t.equal(
+    textOf(await session.call('tries')),
+    'ToolError: This cannot be done with this client: it lacks elicitation.', 'and its handler may do without'
+  )
+  for (
+    const [method, params] of [
+      ['prompts/get', { name: 'ask' }], ['resources/read', { uri: 'test:roots' }]
+    ] as const
+  ) {
     const { status, error } = await session.request(method, params)
     t.equal(status, 200)
     t.match(error.message, /it lacks (?:elicitation|roots)/, method)
@@ -126,12 +149,18 @@ t.test('elicitation that names no mode is by form (331, 356)', async (t) => {
   }
 })
 
-t.test('a client that answers with an error makes it a tool error, whose cause is in the log alone (332)', async (t) => {
+t.test('a client that answers with an error makes it a tool error, whose cause is in the log alone ' +
+  '(332)', async (t) => {
   const { logger, text } = createReadableLog()
   const session = await open(t, {}, { logger })
   const reply = await session.startCall('form')
   const { id } = await reply.next()
-  t.equal((await session.post({ jsonrpc: '2.0', id, error: { code: -1, message: 'User said no, hunter2' } })).status, 202)
+  t.equal(
+    (
+      await session.post({ jsonrpc: '2.0', id, error: { code: -1, message: 'User said no, hunter2' } })
+    ).status,
+    202
+  )
   t.equal((await reply.ended()).result.isError, true)
   t.notMatch(textOf(reply), /hunter2/)
   t.match(text(), /hunter2/)
@@ -147,7 +176,9 @@ t.test('an answer that does not fit is asked for again, but not for ever (332)',
   t.equal(new Set(reply.messages.map(({ id }) => id)).size, 4)
 
   const stubborn = await session.startCall('form')
-  for (const answer of [null, [], 'L']) t.equal((await session.answer((await stubborn.next()).id, answer)).status, 202)
+  for (const answer of [null, [], 'L']) {
+    t.equal((await session.answer((await stubborn.next()).id, answer)).status, 202)
+  }
   t.equal((await stubborn.ended()).result.isError, true)
 })
 
@@ -205,7 +236,9 @@ t.test('an answer that is nested without end hurts nobody (332)', async (t) => {
   for (const member of ['result', 'error']) {
     const reply = await session.startCall('form')
     const { id } = await reply.next()
-    const { status } = await (await session.post(`{"jsonrpc":"2.0","id":"${id}","${member}":${deep}}`)).ended()
+    const { status } = await (
+      await session.post(`{"jsonrpc":"2.0","id":"${id}","${member}":${deep}}`)
+    ).ended()
     t.ok([202, 400].includes(status), `${member}: ${status}`)
     if (member === 'result') await session.answer((await reply.next()).id, LARGE)
     await reply.ended(2000)

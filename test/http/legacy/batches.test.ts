@@ -25,15 +25,24 @@ async function open (t: Test): Promise<SessionClient> {
   return await openSession(t, await listen(await buildApp(t, FILES)), { revision: '2025-03-26' })
 }
 
-const call = (session: SessionClient, name: string, id: string | number, meta: object = {}) => session.toRequest('tools/call', { name, _meta: meta }, id)
-const send = async (session: SessionClient, body: unknown): Promise<SessionReply> => await (await session.post(body)).ended()
-const responses = ({ messages }: SessionReply): Message[] => messages.filter((message) => !('method' in message))
+const call = (
+  session: SessionClient, name: string, id: string | number, meta: object = {}
+) => session.toRequest('tools/call', { name, _meta: meta }, id)
+const send = async (session: SessionClient, body: unknown): Promise<SessionReply> => await (
+  await session.post(body)
+).ended()
+const responses = ({ messages }: SessionReply): Message[] => messages.filter(
+  (message) => !('method' in message)
+)
 const idsOf = (reply: SessionReply) => responses(reply).map(({ id }) => id)
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 t.test('answers each request of a batch once, in an array (372, 374)', async (t) => {
   const session = await open(t)
-  const reply = await send(session, [INITIALIZED, call(session, 'slow', 'a'), session.toRequest('ping', undefined, 7), session.toRequest('nothing', {}, 'c'), session.toRequest('tools/list', {}, 'd')])
+  const reply = await send(session, [
+    INITIALIZED, call(session, 'slow', 'a'), session.toRequest('ping', undefined, 7),
+    session.toRequest('nothing', {}, 'c'), session.toRequest('tools/list', {}, 'd')
+  ])
   t.strictSame([reply.status, reply.isStream, Array.isArray(JSON.parse(reply.text))], [200, false, true])
   t.strictSame(idsOf(reply).sort(), [7, 'a', 'c', 'd'])
   t.equal(responses(reply).find(({ id }) => id === 'c').error.code, -32601)
@@ -47,20 +56,32 @@ t.test('answers a batch of one in an array too (372)', async (t) => {
 
 t.test('takes a batch that asks for nothing with 202 (374)', async (t) => {
   const session = await open(t)
-  for (const body of [[INITIALIZED], [INITIALIZED, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }], [{ jsonrpc: '2.0', id: 'unknown', result: {} }], [INITIALIZED, { jsonrpc: '2.0', id: 'unknown', error: { code: 1, message: 'no' } }]]) {
+  for (const body of [
+    [INITIALIZED],
+    [INITIALIZED, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }],
+    [{ jsonrpc: '2.0', id: 'unknown', result: {} }],
+    [INITIALIZED, { jsonrpc: '2.0', id: 'unknown', error: { code: 1, message: 'no' } }]
+  ]) {
     const { status, text, headers } = await send(session, body)
     t.strictSame([status, text, headers['content-type']], [202, '', undefined])
   }
 })
 
-t.test('becomes a stream once there is something to say, and ends it after the last answer (374, 378)', async (t) => {
+t.test('becomes a stream once there is something to say, and ends it after the last answer (374, ' +
+  '378)', async (t) => {
   const session = await open(t)
-  const reply = await send(session, [session.toRequest('ping', undefined, 'first'), call(session, 'speaks', 'a', { progressToken: 'a' }), call(session, 'slow', 'b'), { jsonrpc: '2.0', id: 'bad', method: 7 }, call(session, 'speaks', 'c', { progressToken: 'c' })])
+  const reply = await send(session, [
+    session.toRequest('ping', undefined, 'first'), call(session, 'speaks', 'a', { progressToken: 'a' }),
+    call(session, 'slow', 'b'), { jsonrpc: '2.0', id: 'bad', method: 7 },
+    call(session, 'speaks', 'c', { progressToken: 'c' })
+  ])
   t.equal(reply.isStream, true)
   t.equal(reply.isComplete, true)
   t.strictSame(idsOf(reply).sort(), ['a', 'b', 'bad', 'c', 'first'])
   for (const token of ['a', 'c']) {
-    const order = reply.messages.filter(({ id, params }) => (id ?? params?.progressToken) === token).map(({ params }) => params?.progress)
+    const order = reply.messages.filter(({ id, params }) => (id ?? params?.progressToken) === token).map(
+      ({ params }) => params?.progress
+    )
     t.strictSame(order, [1, 2, undefined], 'and nothing of a request after its answer')
   }
   t.equal(new Set(reply.events.map(({ id }) => id)).size, reply.events.length)
@@ -68,28 +89,44 @@ t.test('becomes a stream once there is something to say, and ends it after the l
 
 t.test('what is wrong with one message does not sink the others (375)', async (t) => {
   const session = await open(t)
-  const wrong = [1, null, 'x', [], {}, { jsonrpc: '2.0', id: 'm' }, { jsonrpc: '1.0', id: 'v', method: 'ping' }, { jsonrpc: '2.0', id: null, method: 'ping' }]
+  const wrong = [
+    1, null, 'x', [], {}, { jsonrpc: '2.0', id: 'm' }, { jsonrpc: '1.0', id: 'v', method: 'ping' },
+    { jsonrpc: '2.0', id: null, method: 'ping' }
+  ]
   const reply = await send(session, [...wrong, session.toRequest('ping', undefined, 'good')])
   t.equal(reply.status, 200)
   t.equal(responses(reply).length, wrong.length + 1)
-  t.strictSame(responses(reply).filter(({ error }) => error !== undefined).map(({ error }) => error.code), wrong.map(() => -32600))
+  t.strictSame(
+    responses(reply).filter(({ error }) => error !== undefined).map(({ error }) => error.code),
+    wrong.map(() => -32600)
+  )
   t.strictSame(idsOf(reply).filter((id) => id !== undefined).sort(), ['good', 'm', 'v'])
   t.equal((await send(session, wrong)).messages.length, wrong.length, 'also where nothing is right')
 })
 
 t.test('refuses an empty batch, and one that is too large (375)', async (t) => {
   const session = await open(t)
-  for (const body of [[], Array.from({ length: 101 }, (_, id) => session.toRequest('ping', undefined, id)), Array.from({ length: 20_000 }, () => 1)]) {
+  for (const body of [
+    [], Array.from({ length: 101 }, (_, id) => session.toRequest('ping', undefined, id)),
+    Array.from({ length: 20_000 }, () => 1)
+  ]) {
     const { status, error } = await send(session, body)
     t.strictSame([status, error.code], [400, -32600])
   }
-  t.equal(responses(await send(session, Array.from({ length: 100 }, (_, id) => session.toRequest('ping', undefined, id)))).length, 100, 'a hundred are not too many')
+  t.equal(
+    responses(
+      await send(session, Array.from({ length: 100 }, (_, id) => session.toRequest('ping', undefined, id)))
+    ).length,
+    100, 'a hundred are not too many'
+  )
 })
 
 t.test('initialize has no place in a batch (373)', async (t) => {
   const session = await open(t)
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
-  const reply = await send(session, [session.toRequest('initialize', params, 'i'), session.toRequest('ping', undefined, 'p')])
+  const reply = await send(session, [
+    session.toRequest('initialize', params, 'i'), session.toRequest('ping', undefined, 'p')
+  ])
   t.notOk('mcp-session-id' in reply.headers)
   t.equal(responses(reply).find(({ id }) => id === 'i').error.code, -32600)
   t.strictSame(responses(reply).find(({ id }) => id === 'p').result, {})
@@ -97,7 +134,9 @@ t.test('initialize has no place in a batch (373)', async (t) => {
 
 t.test('two requests of one id are not both served (346)', async (t) => {
   const session = await open(t)
-  const reply = await send(session, [call(session, 'quick', 1), call(session, 'slow', 1), session.toRequest('ping', undefined, '1')])
+  const reply = await send(session, [
+    call(session, 'quick', 1), call(session, 'slow', 1), session.toRequest('ping', undefined, '1')
+  ])
   t.strictSame(idsOf(reply).map(String), ['1', '1', '1'])
   t.equal(responses(reply).filter(({ error }) => error?.code === -32600).length, 1)
 })
@@ -106,12 +145,16 @@ t.test('one of its requests can be cancelled, and the others are answered (334)'
   const session = await open(t)
   const observer = await openSession(t, session.url)
   const started = session.post([call(session, 'hangs', 'h'), call(session, 'quick', 'q')])
-  await until(async () => JSON.parse((await observer.call('state')).result.content[0].text).started === 1, 'the call')
+  await until(
+    async () => JSON.parse((await observer.call('state')).result.content[0].text).started === 1, 'the call'
+  )
   await session.notify('notifications/cancelled', { requestId: 'h' })
   t.strictSame(idsOf(await (await started).ended()), ['q'])
 
   const both = session.post([call(session, 'hangs', 'i'), INITIALIZED])
-  await until(async () => JSON.parse((await observer.call('state')).result.content[0].text).started === 2, 'the call')
+  await until(
+    async () => JSON.parse((await observer.call('state')).result.content[0].text).started === 2, 'the call'
+  )
   await send(session, [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'i' } }])
   t.strictSame((await (await both).ended()).messages, [])
 })
@@ -120,7 +163,17 @@ t.test('a batch of answers reaches those who asked (330, 372)', async (t) => {
   const session = await open(t)
   const reply = await session.post([call(session, 'roots', 'a'), call(session, 'roots', 'b')])
   const asked = [await reply.next(), await reply.next()]
-  const { status } = await send(session, [...asked.map(({ id }, index) => ({ jsonrpc: '2.0', id, result: { roots: [{ uri: `file:///${index}` }] } })), { jsonrpc: '2.0', id: 'unknown', result: {} }])
+  const { status } = await send(session, [
+    ...asked.map(
+      ({ id }, index) => ({ jsonrpc: '2.0', id, result: { roots: [{ uri: `file:///${index}` }] } })
+    ),
+    { jsonrpc: '2.0', id: 'unknown', result: {} }
+  ])
   t.equal(status, 202)
-  t.strictSame(responses(await reply.ended()).map(({ result }) => JSON.parse(result.content[0].text).roots[0].uri).sort(), ['file:///0', 'file:///1'])
+  t.strictSame(
+    responses(await reply.ended()).map(
+      ({ result }) => JSON.parse(result.content[0].text).roots[0].uri
+    ).sort(),
+    ['file:///0', 'file:///1']
+  )
 })

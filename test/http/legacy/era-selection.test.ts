@@ -11,7 +11,12 @@ const ACCEPT = { accept: 'application/json, text/event-stream' }
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const NOTIFICATION = { jsonrpc: '2.0', method: 'notifications/initialized' }
 const RESPONSE = { jsonrpc: '2.0', id: 'x', result: {} }
-const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } } }
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } }
+}
 const FORGED = 'abcdefgh.forged'
 const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
 const modern = (meta: object = {}) => ({ ...LIST, params: { _meta: { ...META, ...meta } } })
@@ -33,60 +38,259 @@ interface Row {
 
 const rows: readonly Row[] = [
   { claim: 'an envelope and its header', headers: MODERN, body: modern(), on: [200, 'complete'] },
-  { claim: 'an envelope and its header with a live session', headers: MODERN, body: modern(), session: '2025-11-25', on: [200, 'complete'] },
-  { claim: 'an envelope and its header with a forged session', headers: { ...MODERN, 'mcp-session-id': FORGED }, body: modern(), on: [200, 'complete'] },
+  {
+    claim: 'an envelope and its header with a live session',
+    headers: MODERN,
+    body: modern(),
+    session: '2025-11-25',
+    on: [200, 'complete']
+  },
+  {
+    claim: 'an envelope and its header with a forged session',
+    headers: { ...MODERN, 'mcp-session-id': FORGED },
+    body: modern(),
+    on: [200, 'complete']
+  },
   { claim: 'the current header without _meta', headers: MODERN, body: LIST, on: [400, -32602] },
-  { claim: 'the current header without _meta with a live session', headers: MODERN, body: LIST, session: '2025-11-25', on: [400, -32602] },
-  { claim: 'the current header with the revision alone', headers: MODERN, body: { ...LIST, params: { _meta: { [VERSION]: '2026-07-28' } } }, on: [400, -32602] },
-  { claim: 'the current header with the capabilities alone', headers: MODERN, body: { ...LIST, params: { _meta: { [CAPABILITIES]: {} } } }, on: [400, -32602] },
-  { claim: 'the current header with a progress token alone', headers: MODERN, body: { ...LIST, params: { _meta: { progressToken: 1 } } }, on: [400, -32602] },
-  { claim: 'the current header on a ping', headers: { ...MODERN, 'mcp-method': 'ping' }, body: { ...LIST, method: 'ping' }, on: [400, -32602] },
-  { claim: 'half an envelope with no header', body: { ...LIST, params: { _meta: { [VERSION]: '2026-07-28' } } }, on: [400, -32602] },
-  { claim: 'an envelope with no header', headers: { 'mcp-method': 'tools/list' }, body: modern(), on: [400, -32020] },
-  { claim: 'an envelope with no header with a live session', headers: { 'mcp-method': 'tools/list' }, body: modern(), session: '2025-11-25', on: [400, -32020] },
-  { claim: 'an envelope with an earlier header', headers: { ...MODERN, 'mcp-protocol-version': '2025-11-25' }, body: modern(), on: [400, -32020] },
-  { claim: 'an envelope of an earlier revision with the current header', headers: MODERN, body: modern({ [VERSION]: '2025-11-25' }), on: [400, -32020] },
-  { claim: 'an unknown revision in both', headers: { ...MODERN, 'mcp-protocol-version': '2099-01-01' }, body: modern({ [VERSION]: '2099-01-01' }), on: [400, -32022] },
-  { claim: 'an earlier revision in both', headers: { ...MODERN, 'mcp-protocol-version': '2025-11-25' }, body: modern({ [VERSION]: '2025-11-25' }), on: [400, -32022] },
-  { claim: 'initialize with an envelope', headers: { ...MODERN, 'mcp-method': 'initialize' }, body: { ...modern(), method: 'initialize' }, on: [404, -32601] },
-  { claim: 'initialize with an envelope and its own params', headers: { ...MODERN, 'mcp-method': 'initialize' }, body: { ...INITIALIZE, params: { ...INITIALIZE.params, _meta: META } }, on: [404, -32601] },
+  {
+    claim: 'the current header without _meta with a live session',
+    headers: MODERN,
+    body: LIST,
+    session: '2025-11-25',
+    on: [400, -32602]
+  },
+  {
+    claim: 'the current header with the revision alone',
+    headers: MODERN,
+    body: { ...LIST, params: { _meta: { [VERSION]: '2026-07-28' } } },
+    on: [400, -32602]
+  },
+  {
+    claim: 'the current header with the capabilities alone',
+    headers: MODERN,
+    body: { ...LIST, params: { _meta: { [CAPABILITIES]: {} } } },
+    on: [400, -32602]
+  },
+  {
+    claim: 'the current header with a progress token alone',
+    headers: MODERN,
+    body: { ...LIST, params: { _meta: { progressToken: 1 } } },
+    on: [400, -32602]
+  },
+  {
+    claim: 'the current header on a ping',
+    headers: { ...MODERN, 'mcp-method': 'ping' },
+    body: { ...LIST, method: 'ping' },
+    on: [400, -32602]
+  },
+  {
+    claim: 'half an envelope with no header',
+    body: { ...LIST, params: { _meta: { [VERSION]: '2026-07-28' } } },
+    on: [400, -32602]
+  },
+  {
+    claim: 'an envelope with no header',
+    headers: { 'mcp-method': 'tools/list' },
+    body: modern(),
+    on: [400, -32020]
+  },
+  {
+    claim: 'an envelope with no header with a live session',
+    headers: { 'mcp-method': 'tools/list' },
+    body: modern(),
+    session: '2025-11-25',
+    on: [400, -32020]
+  },
+  {
+    claim: 'an envelope with an earlier header',
+    headers: { ...MODERN, 'mcp-protocol-version': '2025-11-25' },
+    body: modern(),
+    on: [400, -32020]
+  },
+  {
+    claim: 'an envelope of an earlier revision with the current header',
+    headers: MODERN,
+    body: modern({ [VERSION]: '2025-11-25' }),
+    on: [400, -32020]
+  },
+  {
+    claim: 'an unknown revision in both',
+    headers: { ...MODERN, 'mcp-protocol-version': '2099-01-01' },
+    body: modern({ [VERSION]: '2099-01-01' }),
+    on: [400, -32022]
+  },
+  {
+    claim: 'an earlier revision in both',
+    headers: { ...MODERN, 'mcp-protocol-version': '2025-11-25' },
+    body: modern({ [VERSION]: '2025-11-25' }),
+    on: [400, -32022]
+  },
+  {
+    claim: 'initialize with an envelope',
+    headers: { ...MODERN, 'mcp-method': 'initialize' },
+    body: { ...modern(), method: 'initialize' },
+    on: [404, -32601]
+  },
+  {
+    claim: 'initialize with an envelope and its own params',
+    headers: { ...MODERN, 'mcp-method': 'initialize' },
+    body: { ...INITIALIZE, params: { ...INITIALIZE.params, _meta: META } },
+    on: [404, -32601]
+  },
   { claim: 'initialize with no header (318)', body: INITIALIZE, on: [200, 'session'], off: [400, -32022] },
-  { claim: 'initialize with an earlier header (318)', headers: { 'mcp-protocol-version': '2025-06-18' }, body: INITIALIZE, on: [200, 'session'], off: [400, -32022] },
-  { claim: 'initialize with headers of today (318)', headers: { 'mcp-method': 'tools/call', 'mcp-name': 'x', 'mcp-param-a': 'b' }, body: INITIALIZE, on: [200, 'session'], off: [400, -32022] },
-  { claim: 'initialize with a progress token (318)', body: { ...INITIALIZE, params: { ...INITIALIZE.params, _meta: { progressToken: 1 } } }, on: [200, 'session'], off: [400, -32022] },
-  { claim: 'initialize with a session that is not (318)', headers: { 'mcp-session-id': FORGED }, body: INITIALIZE, on: [200, 'session'], off: [400, -32022] },
+  {
+    claim: 'initialize with an earlier header (318)',
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+    body: INITIALIZE,
+    on: [200, 'session'],
+    off: [400, -32022]
+  },
+  {
+    claim: 'initialize with headers of today (318)',
+    headers: { 'mcp-method': 'tools/call', 'mcp-name': 'x', 'mcp-param-a': 'b' },
+    body: INITIALIZE,
+    on: [200, 'session'],
+    off: [400, -32022]
+  },
+  {
+    claim: 'initialize with a progress token (318)',
+    body: { ...INITIALIZE, params: { ...INITIALIZE.params, _meta: { progressToken: 1 } } },
+    on: [200, 'session'],
+    off: [400, -32022]
+  },
+  {
+    claim: 'initialize with a session that is not (318)',
+    headers: { 'mcp-session-id': FORGED },
+    body: INITIALIZE,
+    on: [200, 'session'],
+    off: [400, -32022]
+  },
   { claim: 'a live session', body: LIST, session: '2025-11-25', on: [200, 'legacy'] },
-  { claim: 'a live session with its header', headers: { 'mcp-protocol-version': '2025-11-25' }, body: LIST, session: '2025-11-25', on: [200, 'legacy'] },
-  { claim: 'a live session with the header of another of its era (349)', headers: { 'mcp-protocol-version': '2025-03-26' }, body: LIST, session: '2025-11-25', on: [200, 'legacy'] },
-  { claim: 'a live session with a progress token', body: { ...LIST, params: { _meta: { progressToken: 1 } } }, session: '2025-11-25', on: [200, 'legacy'] },
-  { claim: 'a live session with headers of today that are wrong (343)', headers: { 'mcp-method': 'tools/call', 'mcp-name': 'x', 'mcp-param-a': '=?base64?!?=' }, body: LIST, session: '2025-11-25', on: [200, 'legacy'] },
-  { claim: 'a live session with an unknown revision (348, 363)', headers: { 'mcp-protocol-version': '1999-01-01' }, body: LIST, session: '2025-06-18', on: [400, -32600] },
-  { claim: 'a forged session (324)', headers: { 'mcp-session-id': FORGED }, body: LIST, on: [404, -32600], off: [400, -32602] },
-  { claim: 'an empty session (324)', headers: { 'mcp-session-id': '' }, body: LIST, on: [404, -32600], off: [400, -32602] },
-  { claim: 'a notification of a forged session (324)', headers: { 'mcp-session-id': FORGED }, body: NOTIFICATION, on: [404, -32600], off: [202] },
+  {
+    claim: 'a live session with its header',
+    headers: { 'mcp-protocol-version': '2025-11-25' },
+    body: LIST,
+    session: '2025-11-25',
+    on: [200, 'legacy']
+  },
+  {
+    claim: 'a live session with the header of another of its era (349)',
+    headers: { 'mcp-protocol-version': '2025-03-26' },
+    body: LIST,
+    session: '2025-11-25',
+    on: [200, 'legacy']
+  },
+  {
+    claim: 'a live session with a progress token',
+    body: { ...LIST, params: { _meta: { progressToken: 1 } } },
+    session: '2025-11-25',
+    on: [200, 'legacy']
+  },
+  {
+    claim: 'a live session with headers of today that are wrong (343)',
+    headers: { 'mcp-method': 'tools/call', 'mcp-name': 'x', 'mcp-param-a': '=?base64?!?=' },
+    body: LIST,
+    session: '2025-11-25',
+    on: [200, 'legacy']
+  },
+  {
+    claim: 'a live session with an unknown revision (348, 363)',
+    headers: { 'mcp-protocol-version': '1999-01-01' },
+    body: LIST,
+    session: '2025-06-18',
+    on: [400, -32600]
+  },
+  {
+    claim: 'a forged session (324)',
+    headers: { 'mcp-session-id': FORGED },
+    body: LIST,
+    on: [404, -32600],
+    off: [400, -32602]
+  },
+  {
+    claim: 'an empty session (324)',
+    headers: { 'mcp-session-id': '' },
+    body: LIST,
+    on: [404, -32600],
+    off: [400, -32602]
+  },
+  {
+    claim: 'a notification of a forged session (324)',
+    headers: { 'mcp-session-id': FORGED },
+    body: NOTIFICATION,
+    on: [404, -32600],
+    off: [202]
+  },
   { claim: 'no session and no header (323)', body: LIST, on: [400, -32600], off: [400, -32602] },
-  { claim: 'no session and an earlier header (323)', headers: { 'mcp-protocol-version': '2025-06-18' }, body: LIST, on: [400, -32600], off: [400, -32602] },
-  { claim: 'a notification with no session and an earlier header (323)', headers: { 'mcp-protocol-version': '2025-06-18' }, body: NOTIFICATION, on: [400, -32600], off: [202] },
+  {
+    claim: 'no session and an earlier header (323)',
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+    body: LIST,
+    on: [400, -32600],
+    off: [400, -32602]
+  },
+  {
+    claim: 'a notification with no session and an earlier header (323)',
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+    body: NOTIFICATION,
+    on: [400, -32600],
+    off: [202]
+  },
   { claim: 'a notification with neither', body: NOTIFICATION, on: [202] },
   { claim: 'a response with no session (330)', body: RESPONSE, on: [400, -32600] },
-  { claim: 'no session and an unknown header', headers: { 'mcp-protocol-version': '1999-01-01' }, body: LIST, on: [400, -32602] },
-  { claim: 'a batch of a session that has batches (372)', body: [LIST], session: '2025-03-26', on: [200, 'batch'] },
+  {
+    claim: 'no session and an unknown header',
+    headers: { 'mcp-protocol-version': '1999-01-01' },
+    body: LIST,
+    on: [400, -32602]
+  },
+  {
+    claim: 'a batch of a session that has batches (372)',
+    body: [LIST],
+    session: '2025-03-26',
+    on: [200, 'batch']
+  },
   { claim: 'a batch of the first revision (380)', body: [LIST], session: '2024-11-05', on: [400, -32600] },
   { claim: 'a batch of a later session (362)', body: [LIST], session: '2025-06-18', on: [400, -32600] },
   { claim: 'a batch of the last of them (362)', body: [LIST], session: '2025-11-25', on: [400, -32600] },
   { claim: 'a batch with no session (362)', body: [LIST], on: [400, -32600] },
-  { claim: 'a batch that says it is current', headers: MODERN, body: [modern()], session: '2025-03-26', on: [400, -32600] },
+  {
+    claim: 'a batch that says it is current',
+    headers: MODERN,
+    body: [modern()],
+    session: '2025-03-26',
+    on: [400, -32600]
+  },
   { claim: 'a batch with initialize and no session (373)', body: [INITIALIZE], on: [400, -32600] },
   { claim: 'a DELETE of a live session (325)', method: 'DELETE', session: '2025-11-25', on: [204] },
-  { claim: 'a GET of a forged session (324)', method: 'GET', headers: { 'mcp-session-id': FORGED }, on: [404, -32600], off: [405] },
-  { claim: 'a DELETE of a forged session (324)', method: 'DELETE', headers: { 'mcp-session-id': FORGED }, on: [404, -32600], off: [405] },
+  {
+    claim: 'a GET of a forged session (324)',
+    method: 'GET',
+    headers: { 'mcp-session-id': FORGED },
+    on: [404, -32600],
+    off: [405]
+  },
+  {
+    claim: 'a DELETE of a forged session (324)',
+    method: 'DELETE',
+    headers: { 'mcp-session-id': FORGED },
+    on: [404, -32600],
+    off: [405]
+  },
   { claim: 'a GET with no session (326, 384)', method: 'GET', on: [405] },
   { claim: 'a DELETE with no session (325)', method: 'DELETE', on: [405] }
 ]
 
 for (const legacy of ['on', 'off'] as const) {
   t.test(`with the earlier revisions ${legacy}`, async (t) => {
-    const app = await buildApp(t, { 'tools/a.ts': "import { defineTool } from 'trivet'\nexport default defineTool({ name: 'a', description: 'A tool.', run: () => 'ok' })" }, { legacy })
+    const app = await buildApp(
+      t,
+      {
+        'tools/a.ts': "import { defineTool } from 'trivet'\nexport default defineTool({ name: 'a', " +
+          "description: 'A tool.', run: () => 'ok' })"
+      },
+      { legacy }
+    )
 
     async function open (revision: string): Promise<string> {
       const body = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: revision } }
@@ -103,11 +307,17 @@ for (const legacy of ['on', 'off'] as const) {
           method,
           url: '/mcp',
           headers: { ...ACCEPT, ...known, ...headers },
-          ...(method === 'POST' && { headers: { ...ACCEPT, 'content-type': 'application/json', ...known, ...headers }, body: JSON.stringify(body) })
+          ...(method === 'POST' && {
+            headers: { ...ACCEPT, 'content-type': 'application/json', ...known, ...headers },
+            body: JSON.stringify(body)
+          })
         })
         t.equal(answer.statusCode, status, answer.body)
         const message = answer.body === '' ? undefined : answer.json()
-        t.equal('mcp-session-id' in answer.headers, outcome === 'session', 'a session is made for a handshake, and for nothing else')
+        t.equal(
+          'mcp-session-id' in answer.headers, outcome === 'session',
+          'a session is made for a handshake, and for nothing else'
+        )
         if (outcome === undefined) {
           t.equal(answer.body, '')
           return
@@ -119,7 +329,10 @@ for (const legacy of ['on', 'off'] as const) {
         }
         const sent = Array.isArray(message) ? message[0] : message
         t.equal(Array.isArray(message), outcome === 'batch')
-        checkSent(sent, outcome === 'complete' ? '2026-07-28' : session ?? '2025-11-25', outcome === 'session' ? 'initialize' : 'tools/list')
+        checkSent(
+          sent, outcome === 'complete' ? '2026-07-28' : session ?? '2025-11-25',
+          outcome === 'session' ? 'initialize' : 'tools/list'
+        )
         t.equal(sent.result.resultType, outcome === 'complete' ? 'complete' : undefined)
       })
     }
@@ -129,7 +342,12 @@ for (const legacy of ['on', 'off'] as const) {
 t.test('opens a stream for a GET of a live session (326)', async (t) => {
   const app = await buildApp(t, {})
   const { headers } = await app.inject({ method: 'POST', url: '/mcp', headers: ACCEPT, body: INITIALIZE })
-  const answer = await app.inject({ method: 'GET', url: '/mcp', headers: { accept: 'text/event-stream', 'mcp-session-id': String(headers['mcp-session-id']) }, payloadAsStream: true })
+  const answer = await app.inject({
+    method: 'GET',
+    url: '/mcp',
+    headers: { accept: 'text/event-stream', 'mcp-session-id': String(headers['mcp-session-id']) },
+    payloadAsStream: true
+  })
   t.equal(answer.statusCode, 200)
   t.equal(answer.headers['content-type'], 'text/event-stream')
   answer.stream().destroy()

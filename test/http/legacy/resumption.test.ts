@@ -5,7 +5,9 @@ import type { AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
-import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply } from '../../helpers/session.ts'
+import {
+  LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply
+} from '../../helpers/session.ts'
 
 const FILES = {
   'lib/gates.ts': `
@@ -32,16 +34,22 @@ const FILES = {
 }
 const SECRETS = ['a secret that both of them have, of some length']
 
-async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+async function open (
+  t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}
+): Promise<SessionClient> {
   return await openSession(t, await listen(await buildApp(t, FILES, appOptions)), options)
 }
 
 const asked = { meta: { progressToken: 'p' } }
 const from = async (session: SessionClient, id: string) => await session.get({ 'last-event-id': id })
 /** What a reply has to say, in order. */
-const gist = ({ messages }: SessionReply) => messages.map(({ params, result, error }) => params?.progress ?? result?.content[0].text ?? error?.code)
+const gist = ({ messages }: SessionReply) => messages.map(
+  ({ params, result, error }) => params?.progress ?? result?.content[0].text ?? error?.code
+)
 /** The ids of the events that carry a message. */
-const idsOf = ({ events }: SessionReply) => events.filter(({ data }) => data !== undefined && data !== '').map(({ id }) => id)
+const idsOf = ({ events }: SessionReply) => events.filter(
+  ({ data }) => data !== undefined && data !== ''
+).map(({ id }) => id)
 let gates = 0
 const newGate = () => `gate ${++gates}`
 
@@ -60,7 +68,10 @@ for (const revision of LEGACY_REVISIONS) {
       t.strictSame(gist(await resumed.ended()), [2, 'done'])
       const [first = ''] = call.events.map(({ id }) => id)
       const again = await (await from(session, first)).ended()
-      t.strictSame(gist(again), revision === '2025-11-25' ? [1, 2, 'done'] : [2, 'done'], 'as often as it is asked for, also after the end')
+      t.strictSame(
+        gist(again), revision === '2025-11-25' ? [1, 2, 'done'] : [2, 'done'],
+        'as often as it is asked for, also after the end'
+      )
       t.strictSame(idsOf(again).slice(-2), idsOf(resumed).slice(-2), 'under the same ids')
     })
 
@@ -192,7 +203,9 @@ t.test('of a call that says very much the last is kept, and always its end', asy
 t.test('two services that share a Redis', async (t) => {
   if (!hasRedisServer(t)) return
   const { url: stateUrl } = await startRedisServer(t)
-  const apps = await Promise.all([1, 2].map(async () => await buildApp(t, FILES, { stateUrl, secrets: SECRETS })))
+  const apps = await Promise.all(
+    [1, 2].map(async () => await buildApp(t, FILES, { stateUrl, secrets: SECRETS }))
+  )
   const [here, there] = await Promise.all(apps.map(async (app) => await listen(app)))
   if (here === undefined || there === undefined) throw new TypeError('unreachable')
   const session = await openSession(t, here)
@@ -233,7 +246,10 @@ t.test('two services that share a Redis', async (t) => {
     const closed = third.close()
     const resumed = await from(session, call.events[0]?.id ?? '')
     await resumed.next()
-    await until(async () => (await session.answer(id, { action: 'accept', content: { size: 'L' } })).status === 202, 'somebody to take it')
+    await until(
+      async () => (await session.answer(id, { action: 'accept', content: { size: 'L' } })).status === 202,
+      'somebody to take it'
+    )
     t.equal((await resumed.ended()).response.result?.content[0].text, 'accept')
     await within(closed, 'the end of the service', 15_000)
   })

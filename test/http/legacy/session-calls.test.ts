@@ -5,7 +5,9 @@ import type { AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { until } from '../../helpers/deadline.ts'
 import type { Message } from '../../helpers/request.ts'
-import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions } from '../../helpers/session.ts'
+import {
+  LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions
+} from '../../helpers/session.ts'
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
@@ -40,7 +42,9 @@ async function serve (t: Test, options: AppOptions = {}): Promise<string> {
   return await listen(await buildApp(t, FILES, options))
 }
 
-async function open (t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}): Promise<SessionClient> {
+async function open (
+  t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}
+): Promise<SessionClient> {
   return await openSession(t, await serve(t, appOptions), options)
 }
 
@@ -49,7 +53,9 @@ async function stateOf (session: SessionClient): Promise<Message> {
 }
 
 const token = (progressToken: unknown) => ({ meta: { progressToken } })
-const saidBy = (messages: readonly Message[], method: string) => messages.filter((message) => message.method === method).map(({ params }) => params)
+const saidBy = (messages: readonly Message[], method: string) => messages.filter(
+  (message) => message.method === method
+).map(({ params }) => params)
 
 for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
@@ -58,18 +64,28 @@ for (const revision of LEGACY_REVISIONS) {
     t.test('answers ping with nothing, and names no session again (335)', async (t) => {
       for (const params of [undefined, {}, { _meta: { progressToken: 1 } }]) {
         const reply = await session.request('ping', params, `ping ${JSON.stringify(params)}`)
-        t.strictSame([reply.status, reply.response], [200, { jsonrpc: '2.0', id: `ping ${JSON.stringify(params)}`, result: {} }])
+        t.strictSame([reply.status, reply.response], [
+          200, { jsonrpc: '2.0', id: `ping ${JSON.stringify(params)}`, result: {} }
+        ])
       }
     })
 
     t.test('tells of progress, in words where the revision has them (381)', async (t) => {
       const { messages, isStream } = await session.call('steps', {}, token('p'))
       t.equal(isStream, true)
-      t.strictSame(saidBy(messages, 'notifications/progress'), [1, 2, 3].map((progress) => ({ progressToken: 'p', progress, total: 3, ...(revision > '2025' && { message: `step ${progress}` }) })))
+      t.strictSame(
+        saidBy(messages, 'notifications/progress'),
+        [1, 2, 3].map(
+          (progress) => ({
+            progressToken: 'p', progress, total: 3, ...(revision > '2025' && { message: `step ${progress}` })
+          })
+        )
+      )
       t.equal((await session.call('steps')).isStream, false, 'and only to who asks')
     })
 
-    t.test('gives event ids, and begins with one where a client may come back for more (347, 350, 352)', async (t) => {
+    t.test('gives event ids, and begins with one where a client may come back for more (347, 350, ' +
+      '352)', async (t) => {
       const { events } = await session.call('steps', {}, token(0))
       t.equal(new Set(events.map(({ id }) => id)).size, events.length)
       for (const { id } of events) t.match(id, /^[\x21-\x7e]+$/)
@@ -86,7 +102,9 @@ for (const revision of LEGACY_REVISIONS) {
       }
       await session.call('open', { gate: revision })
       t.equal((await (await call).ended()).result.content[0].text, 'done')
-      t.equal((await session.notify('notifications/cancelled', { requestId: 'kept' })).status, 202, 'after its end')
+      t.equal(
+        (await session.notify('notifications/cancelled', { requestId: 'kept' })).status, 202, 'after its end'
+      )
     })
 
     for (const name of ['hangs', 'speaks_and_hangs']) {
@@ -95,23 +113,36 @@ for (const revision of LEGACY_REVISIONS) {
         const started = (await stateOf(session)).started
         const call = session.startCall(name, {}, { id: name, ...token(1) })
         await until(async () => (await stateOf(session)).started > started, 'the call')
-        t.equal((await session.notify('notifications/cancelled', { requestId: name, reason: 'enough' })).status, 202)
+        t.equal(
+          (await session.notify('notifications/cancelled', { requestId: name, reason: 'enough' })).status, 202
+        )
         const reply = await (await call).ended()
-        t.strictSame(saidBy(reply.messages, 'notifications/progress').length, name === 'hangs' ? 0 : 1, 'nor is anything said afterwards')
+        t.strictSame(
+          saidBy(reply.messages, 'notifications/progress').length, name === 'hangs' ? 0 : 1,
+          'nor is anything said afterwards'
+        )
         t.strictSame(reply.messages.filter((message) => !('method' in message)), [])
-        await until(async () => (await stateOf(session)).aborted.length === before + 1, 'the end of the handler')
+        await until(
+          async () => (await stateOf(session)).aborted.length === before + 1, 'the end of the handler'
+        )
       })
     }
 
     t.test('unknown methods are an error within HTTP 200, those of today among them (341)', async (t) => {
-      for (const method of ['nothing', 'server/discover', 'subscriptions/listen', 'tasks/update', 'tasks/get', 'tasks/list', 'toString', '__proto__', '', 'sampling/createMessage', 'notifications/cancelled']) {
+      for (const method of [
+        'nothing', 'server/discover', 'subscriptions/listen', 'tasks/update', 'tasks/get', 'tasks/list',
+        'toString', '__proto__', '', 'sampling/createMessage', 'notifications/cancelled'
+      ]) {
         const { status, error, response } = await session.request(method, {}, `unknown ${method}`)
         t.strictSame([status, error?.code, response?.id], [200, -32601, `unknown ${method}`], method)
       }
     })
 
     t.test('ignores what it need not know: a task, a name in a header (343, 360)', async (t) => {
-      const reply = await session.post(session.toRequest('tools/call', { name: 'quick', arguments: {}, task: { ttl: 1000 } }), { 'mcp-method': 'tools/list', 'mcp-name': 'other', 'mcp-param-x': '=?base64?!?=' })
+      const reply = await session.post(
+        session.toRequest('tools/call', { name: 'quick', arguments: {}, task: { ttl: 1000 } }),
+        { 'mcp-method': 'tools/list', 'mcp-name': 'other', 'mcp-param-x': '=?base64?!?=' }
+      )
       t.equal((await reply.ended()).result.content[0].text, 'ok')
     })
 
@@ -142,8 +173,14 @@ t.test('a client that is gone has not cancelled (333)', async (t) => {
     const call = fetch(session.url, {
       method: 'POST',
       signal: abort.signal,
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': session.token ?? '' },
-      body: JSON.stringify(session.toRequest('tools/call', { name, arguments: { gate: name }, _meta: { progressToken: 1 } }))
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': session.token ?? ''
+      },
+      body: JSON.stringify(
+        session.toRequest('tools/call', { name, arguments: { gate: name }, _meta: { progressToken: 1 } })
+      )
     }).then(async (response) => await response.text()).catch(() => 'gone')
     await until(async () => (await stateOf(session)).started > before.started, 'the call')
     abort.abort()
@@ -156,14 +193,21 @@ t.test('a client that is gone has not cancelled (333)', async (t) => {
 
 t.test('log messages', async (t) => {
   const session = await open(t)
-  const levels = async (of = session) => saidBy((await of.call('logs')).messages, 'notifications/message').map(({ level }) => level)
+  const levels = async (of = session) => saidBy(
+    (await of.call('logs')).messages, 'notifications/message'
+  ).map(({ level }) => level)
 
-  t.test('come from info on where nothing else was said (337)', async (t) => t.strictSame(await levels(), LEVELS.slice(1)))
+  t.test(
+    'come from info on where nothing else was said (337)',
+    async (t) => t.strictSame(await levels(), LEVELS.slice(1))
+  )
 
   t.test('come from the level on that was set, in the session that set it alone (336)', async (t) => {
     const other = await openSession(t, session.url)
     for (const [at, level] of LEVELS.entries()) {
-      t.strictSame((await session.request('logging/setLevel', { level }, level)).response, { jsonrpc: '2.0', id: level, result: {} })
+      t.strictSame((await session.request('logging/setLevel', { level }, level)).response, {
+        jsonrpc: '2.0', id: level, result: {}
+      })
       t.strictSame(await levels(), LEVELS.slice(at))
     }
     t.strictSame(await levels(other), LEVELS.slice(1))
@@ -171,15 +215,24 @@ t.test('log messages', async (t) => {
 
   t.test('keep their place among what else is said, and before the result (336)', async (t) => {
     const { messages } = await session.call('mixes', {}, token(1))
-    const order = messages.map(({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text)
+    const order = messages.map(
+      ({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text
+    )
     t.equal(order.at(-1), 'ok')
     t.strictSame(order.filter((one) => typeof one === 'number'), [1, 2])
     await session.request('logging/setLevel', { level: 'error' })
-    t.strictSame((await session.call('mixes', {}, token(1))).messages.map(({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text), ['first', 1, 2, 'last', 'ok'])
+    t.strictSame(
+      (await session.call('mixes', {}, token(1))).messages.map(
+        ({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text
+      ),
+      ['first', 1, 2, 'last', 'ok']
+    )
   })
 
   t.test('no level but the eight (336)', async (t) => {
-    for (const level of ['verbose', 'ERROR', '', null, 3, undefined]) t.equal((await session.request('logging/setLevel', { level })).error?.code, -32602)
+    for (const level of ['verbose', 'ERROR', '', null, 3, undefined]) {
+      t.equal((await session.request('logging/setLevel', { level })).error?.code, -32602)
+    }
     t.equal((await session.request('logging/setLevel')).error?.code, -32602)
   })
 })
@@ -187,7 +240,9 @@ t.test('log messages', async (t) => {
 t.test('ends a call that takes too long, whether its client is there or not', async (t) => {
   const session = await open(t, {}, { requestTimeoutMs: 50 })
   const { result } = await session.call('hangs')
-  t.match(result, { isError: true, content: [{ text: 'hangs did not finish within 50 ms and was stopped.' }] })
+  t.match(result, {
+    isError: true, content: [{ text: 'hangs did not finish within 50 ms and was stopped.' }]
+  })
 })
 
 t.test('a session that is ended takes its calls with it (325)', async (t) => {
@@ -216,8 +271,12 @@ t.test('what is malformed is refused under its id, where it has one', async (t) 
     ['7', 400, -32600, undefined]
   ] as const) {
     const reply = await (await session.post(body)).ended()
-    t.strictSame([reply.status, reply.error?.code, reply.response?.id], [status, code, id], JSON.stringify(body))
+    t.strictSame(
+      [reply.status, reply.error?.code, reply.response?.id], [status, code, id], JSON.stringify(body)
+    )
   }
   t.equal((await session.request('tools/call', { name: 7 })).error.code, -32602)
-  t.equal((await session.request('tools/call', { name: 'quick', _meta: { progressToken: {} } })).error.code, -32602)
+  t.equal(
+    (await session.request('tools/call', { name: 'quick', _meta: { progressToken: {} } })).error.code, -32602
+  )
 })

@@ -7,7 +7,9 @@ import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
-import { LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply } from '../../helpers/session.ts'
+import {
+  LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply
+} from '../../helpers/session.ts'
 
 const FILES = {
   'tools/all.ts': `
@@ -28,7 +30,9 @@ async function serve (t: Test, options: AppOptions = {}): Promise<string> {
 
 /** With a catalog that can change. */
 async function serveLive (t: Test): Promise<{ readonly url: string, readonly root: string }> {
-  const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Hello\n', 'resources/r.txt': 'r' })
+  const root = await writeCatalog(t, {
+    'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Hello\n', 'resources/r.txt': 'r'
+  })
   const app = await createApp({ catalog: root, watch: 'on', logLevel: 'silent', stateUrl: 'memory:' })
   t.teardown(async () => await app.close())
   return { url: await listen(app), root }
@@ -37,9 +41,13 @@ async function serveLive (t: Test): Promise<{ readonly url: string, readonly roo
 const touch = async (session: SessionClient, uri: string) => await session.call('touch', { uri })
 const follow = async (session: SessionClient, uri: string) => {
   const { status, response } = await session.request('resources/subscribe', { uri }, `follow ${uri}`)
-  if (status !== 200 || JSON.stringify(response.result) !== '{}') throw new Error(`not followed: ${status} ${JSON.stringify(response)}`)
+  if (status !== 200 || JSON.stringify(response.result) !== '{}') {
+    throw new Error(`not followed: ${status} ${JSON.stringify(response)}`)
+  }
 }
-const unfollow = async (session: SessionClient, uri: string) => await session.request('resources/unsubscribe', { uri })
+const unfollow = async (session: SessionClient, uri: string) => await session.request(
+  'resources/unsubscribe', { uri }
+)
 const urisOf = ({ messages }: SessionReply) => messages.map(({ params }) => params?.uri)
 
 for (const revision of LEGACY_REVISIONS) {
@@ -48,7 +56,9 @@ for (const revision of LEGACY_REVISIONS) {
     const session = await openSession(t, url, { revision })
     const stream = await session.get()
 
-    t.test('opens at once, with an event to begin with where the revision has that (326, 350, 352)', async (t) => {
+    t.test('opens at once, with an event to begin with where the revision has that (326, 350, 352)', async (
+      t
+    ) => {
       t.equal(stream.status, 200)
       t.match(stream.headers, { 'content-type': 'text/event-stream', 'cache-control': /no-cache/ })
       if (revision === '2025-11-25') await until(() => stream.events.length === 1, 'the first event')
@@ -60,7 +70,12 @@ for (const revision of LEGACY_REVISIONS) {
       await follow(session, 'test:a')
       await follow(session, 'test:b')
       for (const uri of ['test:other', 'test:a', 'test:b']) await touch(session, uri)
-      t.strictSame([await stream.next(), await stream.next()], ['test:a', 'test:b'].map((uri) => ({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })))
+      t.strictSame(
+        [await stream.next(), await stream.next()],
+        ['test:a', 'test:b'].map(
+          (uri) => ({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
+        )
+      )
     })
 
     t.test('no more once it follows them no longer (338)', async (t) => {
@@ -71,14 +86,18 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal((await stream.next()).params.uri, 'test:b')
     })
 
-    t.test('a second stream takes the place of the first, and each change is told once (328, 329)', async (t) => {
+    t.test('a second stream takes the place of the first, and each change is told once (328, 329)', async (
+      t
+    ) => {
       const second = await session.get()
       t.equal((await stream.ended()).isComplete, true)
       const before = stream.messages.length
       await touch(session, 'test:b')
       t.equal((await second.next()).params.uri, 'test:b')
       t.equal(stream.messages.length, before)
-      t.strictSame(second.messages.filter((message) => !('method' in message)), [], 'and never a response (327)')
+      t.strictSame(
+        second.messages.filter((message) => !('method' in message)), [], 'and never a response (327)'
+      )
     })
   })
 }
@@ -108,7 +127,9 @@ t.test('what a call says goes to the call, and what changes to the stream (327, 
   await follow(session, 'test:a')
   const stream = await session.get()
   const { messages } = await session.call('loud', { uri: 'test:a' }, { meta: { progressToken: 1 } })
-  t.strictSame(messages.map(({ method }) => method), ['notifications/message', 'notifications/progress', undefined])
+  t.strictSame(messages.map(({ method }) => method), [
+    'notifications/message', 'notifications/progress', undefined
+  ])
   await stream.next()
   t.strictSame(stream.messages.map(({ method }) => method), ['notifications/resources/updated'])
 })
@@ -125,9 +146,18 @@ t.test('what many follow at once is followed (338)', async (t) => {
 
 t.test('a session follows a thousand resources at most', async (t) => {
   const session = await openSession(t, await serve(t))
-  for (let from = 0; from < 1000; from += 50) await Promise.all(Array.from({ length: 50 }, async (_, index) => await session.request('resources/subscribe', { uri: `test:${from + index}` })))
+  for (let from = 0; from < 1000; from += 50) {
+    await Promise.all(
+      Array.from(
+        { length: 50 },
+        async (_, index) => await session.request('resources/subscribe', { uri: `test:${from + index}` })
+      )
+    )
+  }
   let refused = 0
-  for (let at = 0; at < 1001; at += 250) if ((await session.request('resources/subscribe', { uri: `test:${at}` })).error !== undefined) refused++
+  for (let at = 0; at < 1001; at += 250) {
+    if ((await session.request('resources/subscribe', { uri: `test:${at}` })).error !== undefined) refused++
+  }
   const more = await session.request('resources/subscribe', { uri: 'test:more' })
   t.equal(refused, 1, 'what it follows already counts once')
   t.equal(more.error.code, -32602)
@@ -135,11 +165,21 @@ t.test('a session follows a thousand resources at most', async (t) => {
 
 t.test('tells each session once of lists that have changed, and only of those (339)', async (t) => {
   const { url, root } = await serveLive(t)
-  const sessions = await Promise.all(LEGACY_REVISIONS.map(async (revision) => await openSession(t, url, { revision })))
-  for (const { initialized: { capabilities } } of sessions) t.match(capabilities, { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { listChanged: true, subscribe: true } })
+  const sessions = await Promise.all(
+    LEGACY_REVISIONS.map(async (revision) => await openSession(t, url, { revision }))
+  )
+  for (const { initialized: { capabilities } } of sessions) {
+    t.match(capabilities, {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true }
+    })
+  }
   const streams = await Promise.all(sessions.map(async (session) => await session.get()))
   await writeInPlace(root, 'tools/b.ts', toolModule('b'))
-  for (const stream of streams) t.strictSame(await stream.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  for (const stream of streams) {
+    t.strictSame(await stream.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  }
   await writeInPlace(root, 'prompts/q.md', 'Hello\n')
   for (const stream of streams) t.equal((await stream.next()).method, 'notifications/prompts/list_changed')
   for (const session of sessions) t.equal((await session.request('tools/list')).result.tools.length, 2)
@@ -147,7 +187,9 @@ t.test('tells each session once of lists that have changed, and only of those (3
 
 t.test('a catalog that cannot change promises no changes (339)', async (t) => {
   const session = await openSession(t, await serve(t))
-  t.strictSame(session.initialized.capabilities, { tools: {}, prompts: {}, resources: { subscribe: true }, logging: {}, completions: {} })
+  t.strictSame(session.initialized.capabilities, {
+    tools: {}, prompts: {}, resources: { subscribe: true }, logging: {}, completions: {}
+  })
 })
 
 t.test('a client that was away is told what changed meanwhile (347)', async (t) => {
@@ -165,9 +207,15 @@ t.test('a client that was away is told what changed meanwhile (347)', async (t) 
   await until(() => urisOf(back).includes('test:b'), 'what comes then')
 })
 
-t.test('ids that name no event of the service open a stream, or are refused, and break nothing', async (t) => {
+t.test('ids that name no event of the service open a stream, or are refused, and break nothing', async (
+  t
+) => {
   const session = await openSession(t, await serve(t))
-  for (const id of ['garbage', '', 's.', 's.zzzzzzzzzz.1', 's.zzzzzzzzzz.AAAAAAAA.1', 's.0.0', 's.-1.1', 'c.', 'c.AAAAAAAAAAAAAAAA.1', 'c.AAAAAAAAAAAAAAAA.999999999', 'c.AAAAAAAAAAAAAAAA.-1', 'c.../../../etc/pass.1', `c.${'A'.repeat(5000)}.1`, '__proto__', '*']) {
+  for (const id of [
+    'garbage', '', 's.', 's.zzzzzzzzzz.1', 's.zzzzzzzzzz.AAAAAAAA.1', 's.0.0', 's.-1.1', 'c.',
+    'c.AAAAAAAAAAAAAAAA.1', 'c.AAAAAAAAAAAAAAAA.999999999', 'c.AAAAAAAAAAAAAAAA.-1', 'c.../../../etc/pass.1',
+    `c.${'A'.repeat(5000)}.1`, '__proto__', '*'
+  ]) {
     const reply = await session.get({ 'last-event-id': id })
     t.ok([200, 400].includes(reply.status), `${id.slice(0, 30)}: ${reply.status}`)
     reply.close()

@@ -12,21 +12,29 @@ const FILES = { 'tools/quick.ts': toolModule('quick') }
 const SECRETS = ['a secret that both of them have, of some length']
 const CLIENT = { name: 'test', version: '1.0.0' }
 
-t.test('agrees on the revision that is asked for, or else on the latest of its era (314, 315, 316, 317, 380)', async (t) => {
+t.test('agrees on the revision that is asked for, or else on the latest of its era (314, 315, 316, 317, ' +
+  '380)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const asked: ReadonlyArray<readonly [string, string]> = [
     ...LEGACY_REVISIONS.map((revision) => [revision, revision] as const),
-    ...['2026-07-28', '2099-01-01', '1999-01-01', '', 'latest', '2025-11-25 ', '2025-11-2', 'x'.repeat(10_000), '__proto__'].map((revision) => [revision, '2025-11-25'] as const)
+    ...[
+      '2026-07-28', '2099-01-01', '1999-01-01', '', 'latest', '2025-11-25 ', '2025-11-2', 'x'.repeat(10_000),
+      '__proto__'
+    ].map((revision) => [revision, '2025-11-25'] as const)
   ]
   for (const [protocolVersion, expected] of asked) {
     const client = new SessionClient(t, url, { revision: expected })
-    const { status, headers, result } = await client.request('initialize', { protocolVersion, capabilities: {}, clientInfo: CLIENT })
+    const { status, headers, result } = await client.request('initialize', {
+      protocolVersion, capabilities: {}, clientInfo: CLIENT
+    })
     t.equal(status, 200)
     t.equal(result.protocolVersion, expected, protocolVersion.slice(0, 20))
     t.match(headers['mcp-session-id'], /^[\x21-\x7e]+$/, 'of visible ASCII (322)')
     t.match(result.serverInfo, { name: String, version: String })
     client.token = String(headers['mcp-session-id'])
-    t.equal((await client.notify('notifications/initialized')).text, '', 'nothing is said to a notification (319)')
+    t.equal(
+      (await client.notify('notifications/initialized')).text, '', 'nothing is said to a notification (319)'
+    )
     t.equal((await client.request('tools/list')).result.tools.length, 1)
   }
 })
@@ -34,33 +42,50 @@ t.test('agrees on the revision that is asked for, or else on the latest of its e
 t.test('a handshake that lacks something is refused under its id, and makes no session (314)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const right = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
-  for (const params of [undefined, {}, { ...right, protocolVersion: 7 }, { ...right, protocolVersion: undefined }, { ...right, capabilities: [] }, { ...right, capabilities: undefined }, { ...right, clientInfo: { name: 'a' } }, { ...right, clientInfo: null }]) {
+  for (const params of [
+    undefined, {}, { ...right, protocolVersion: 7 }, { ...right, protocolVersion: undefined },
+    { ...right, capabilities: [] }, { ...right, capabilities: undefined },
+    { ...right, clientInfo: { name: 'a' } }, { ...right, clientInfo: null }
+  ]) {
     const { status, headers, response } = await new SessionClient(t, url).request('initialize', params, 'i')
     t.strictSame([status, response.id, response.error?.code], [200, 'i', -32602], JSON.stringify(params))
     t.notOk('mcp-session-id' in headers)
   }
   const notified = await new SessionClient(t, url).notify('initialize', right)
   t.strictSame([notified.status, notified.error.code], [400, -32600])
-  const nested = await (await new SessionClient(t, url).post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)},"clientInfo":{"name":"a","version":"1"}}}`)).ended()
+  const nested = await (
+    await new SessionClient(t, url).post(
+      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)},"clientInfo":{"name":"a","version":"1"}}}`
+    )
+  ).ended()
   t.ok(nested.status >= 200 && nested.status < 500, `${nested.status}`)
 })
 
 t.test('serves a client that never says that it is ready (320)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const client = new SessionClient(t, url)
-  const { headers } = await client.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT })
+  const { headers } = await client.request('initialize', {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT
+  })
   client.token = String(headers['mcp-session-id'])
   t.equal((await client.request('ping')).status, 200)
 })
 
 t.test('a session is its owner\'s alone (324)', async (t) => {
-  const authenticator: Authenticator = { authenticate: (authorization) => ({ ...(authorization !== undefined && { subject: authorization }), scopes: new Set() }) }
+  const authenticator: Authenticator = {
+    authenticate: (authorization) => ({
+      ...(authorization !== undefined && { subject: authorization }), scopes: new Set()
+    })
+  }
   const url = await listen(await buildApp(t, FILES, { authenticator }))
   const alice = await openSession(t, url, { headers: { authorization: 'Bearer alice' } })
   t.equal((await alice.call('quick')).status, 200)
   for (const authorization of ['Bearer bob', undefined]) {
     const other = alice.with({ headers: { authorization } })
-    for (const reply of [await other.call('quick'), await other.get(), await other.end(), await other.notify('notifications/initialized'), await other.answer('x', {})]) {
+    for (const reply of [
+      await other.call('quick'), await other.get(), await other.end(),
+      await other.notify('notifications/initialized'), await other.answer('x', {})
+    ]) {
       await reply.ended()
       t.strictSame([reply.status, reply.error.code], [404, -32600])
     }
@@ -76,7 +101,10 @@ t.test('a session that was ended is not found any more, by nobody and for nothin
   const ended = await session.end()
   t.strictSame([ended.status, ended.text], [204, ''])
   t.equal((await listening.ended()).isComplete, true, 'its stream is over')
-  for (const reply of [await session.call('quick'), await session.notify('notifications/initialized'), await session.answer('x', {}), await session.get(), await session.end()]) {
+  for (const reply of [
+    await session.call('quick'), await session.notify('notifications/initialized'),
+    await session.answer('x', {}), await session.get(), await session.end()
+  ]) {
     await reply.ended()
     t.strictSame([reply.status, reply.error.code], [404, -32600])
   }
@@ -87,7 +115,11 @@ t.test('a session that was ended is not found any more, by nobody and for nothin
 t.test('two that share a Redis', async (t) => {
   if (!hasRedisServer(t)) return
   const { url: stateUrl } = await startRedisServer(t)
-  const start = async () => await listen(await buildApp(t, FILES, { stateUrl, secrets: SECRETS, authenticator: { authenticate: () => ({ scopes: new Set() }) } }))
+  const start = async () => await listen(
+    await buildApp(t, FILES, {
+      stateUrl, secrets: SECRETS, authenticator: { authenticate: () => ({ scopes: new Set() }) }
+    })
+  )
   const [here, there] = [await start(), await start()]
 
   t.test('serve each other\'s sessions', async (t) => {
@@ -111,7 +143,9 @@ t.test('hostile clients', async (t) => {
   const session = await openSession(t, url)
 
   t.test('a session of 10,000 bytes is not found (324)', async (t) => {
-    for (const token of ['x'.repeat(10_000), `${session.token}${'A'.repeat(8000)}`]) t.equal((await session.with({ token }).call('quick')).status, 404)
+    for (const token of ['x'.repeat(10_000), `${session.token}${'A'.repeat(8000)}`]) {
+      t.equal((await session.with({ token }).call('quick')).status, 404)
+    }
     t.equal((await session.with({ token: 'x'.repeat(30_000) }).call('quick')).status, 431)
   })
 
@@ -121,7 +155,11 @@ t.test('hostile clients', async (t) => {
 
   t.test('a body of many levels, or of many messages, is answered', async (t) => {
     const deep = `${'{"a":'.repeat(150_000)}1${'}'.repeat(150_000)}`
-    for (const body of [`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quick","arguments":${deep}}}`, `{"jsonrpc":"2.0","id":1,"method":"nothing","params":${deep}}`, `${'['.repeat(200_000)}${']'.repeat(200_000)}`, `[${'[],'.repeat(200_000)}[]]`]) {
+    for (const body of [
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quick","arguments":${deep}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"nothing","params":${deep}}`,
+      `${'['.repeat(200_000)}${']'.repeat(200_000)}`, `[${'[],'.repeat(200_000)}[]]`
+    ]) {
       const { status } = await (await session.post(body)).ended()
       t.ok(status === 200 || status === 400, `${status}`)
     }
@@ -144,6 +182,8 @@ t.test('an origin that is not allowed is refused, whatever it asks for (345, 353
   const url = await listen(await buildApp(t, FILES))
   const session = await openSession(t, url)
   const evil = session.with({ headers: { origin: 'https://evil.example' } })
-  for (const reply of [await evil.call('quick'), await evil.get(), await evil.end()]) t.equal(reply.status, 403)
+  for (const reply of [await evil.call('quick'), await evil.get(), await evil.end()]) {
+    t.equal(reply.status, 403)
+  }
   t.equal((await session.call('quick')).status, 200)
 })

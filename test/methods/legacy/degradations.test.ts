@@ -7,7 +7,8 @@ import type { Message } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession, type SessionClient } from '../../helpers/session.ts'
 
 const FILES = {
-  'server.yaml': 'name: rich\ntitle: Rich\nversion: 1.2.3\ndescription: Has it all.\nwebsiteUrl: https://rich.example\nicons:\n  - src: https://rich.example/icon.png\ninstructions: Read me.\n',
+  'server.yaml': 'name: rich\ntitle: Rich\nversion: 1.2.3\ndescription: Has it all.\nwebsiteUrl: ' +
+    'https://rich.example\nicons:\n  - src: https://rich.example/icon.png\ninstructions: Read me.\n',
   'tools/all.ts': `
     import { defineTool, toolResult, ToolError } from 'trivet'
     const common = { title: 'Title', description: 'A tool.', icons: [{ src: 'https://a.example/b.png' }], _meta: { 'example.com/a': 1 } }
@@ -50,10 +51,21 @@ const FILES = {
   'resources/notes.txt': 'notes'
 }
 
-const has = { annotations: '2025-03-26', audio: '2025-03-26', completions: '2025-03-26', titles: '2025-06-18', links: '2025-06-18', meta: '2025-06-18', structured: '2025-06-18', icons: '2025-11-25' }
+const has = {
+  annotations: '2025-03-26',
+  audio: '2025-03-26',
+  completions: '2025-03-26',
+  titles: '2025-06-18',
+  links: '2025-06-18',
+  meta: '2025-06-18',
+  structured: '2025-06-18',
+  icons: '2025-11-25'
+}
 
 /** Members that came with 2026-07-28, or belong to requests of today. */
-const MODERN = ['resultType', 'ttlMs', 'cacheScope', 'inputRequests', 'requestState', 'extensions', 'supportedVersions']
+const MODERN = [
+  'resultType', 'ttlMs', 'cacheScope', 'inputRequests', 'requestState', 'extensions', 'supportedVersions'
+]
 
 function modernMembers (value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return []
@@ -76,12 +88,18 @@ for (const revision of LEGACY_REVISIONS) {
     const session = await open(t, revision)
 
     t.test('says who it is, as far as that was said (314, 368, 381, 382)', async (t) => {
-      t.strictSame(Object.keys(session.initialized).sort(), ['capabilities', 'instructions', 'protocolVersion', 'serverInfo'])
+      t.strictSame(Object.keys(session.initialized).sort(), [
+        'capabilities', 'instructions', 'protocolVersion', 'serverInfo'
+      ])
       t.strictSame(session.initialized.serverInfo, {
         name: 'rich',
         version: '1.2.3',
         ...(since('titles') && { title: 'Rich' }),
-        ...(since('icons') && { icons: [{ src: 'https://rich.example/icon.png' }], description: 'Has it all.', websiteUrl: 'https://rich.example' })
+        ...(since('icons') && {
+          icons: [{ src: 'https://rich.example/icon.png' }],
+          description: 'Has it all.',
+          websiteUrl: 'https://rich.example'
+        })
       })
       t.equal(session.initialized.instructions, 'Read me.')
       t.equal('completions' in session.initialized.capabilities, since('completions'))
@@ -90,13 +108,25 @@ for (const revision of LEGACY_REVISIONS) {
     t.test('no result of any method has anything of today (342, 343)', async (t) => {
       const requests: ReadonlyArray<readonly [method: string, params: object]> = [
         ['tools/list', {}], ['prompts/list', {}], ['resources/list', {}], ['resources/templates/list', {}],
-        ...['contents', 'failing', 'object', 'list', 'number', 'either', 'bare', 'said', 'schema'].map((name) => ['tools/call', { name }] as const),
+        ...['contents', 'failing', 'object', 'list', 'number', 'either', 'bare', 'said', 'schema'].map(
+          (name) => ['tools/call', { name }] as const
+        ),
         ['tools/call', { name: 'nothing' }], ['tools/call', { name: 'schema', arguments: { n: 'x' } }],
         ['prompts/get', { name: 'ask', arguments: { who: 'ann' } }], ['prompts/get', { name: 'ask' }],
-        ...['test:one', 'test:many/7', 'file:///notes.txt', 'test:none'].map((uri) => ['resources/read', { uri }] as const),
-        ['completion/complete', { ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'a' } }],
-        ['completion/complete', { ref: { type: 'ref/resource', uri: 'test:many/{id}' }, argument: { name: 'id', value: '' } }],
-        ['ping', {}], ['logging/setLevel', { level: 'error' }], ['resources/subscribe', { uri: 'test:one' }], ['resources/unsubscribe', { uri: 'test:one' }],
+        ...['test:one', 'test:many/7', 'file:///notes.txt', 'test:none'].map(
+          (uri) => ['resources/read', { uri }] as const
+        ),
+        [
+          'completion/complete',
+          { ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'a' } }
+        ],
+        [
+          'completion/complete',
+          { ref: { type: 'ref/resource', uri: 'test:many/{id}' }, argument: { name: 'id', value: '' } }
+        ],
+        ['ping', {}], ['logging/setLevel', { level: 'error' }], [
+          'resources/subscribe', { uri: 'test:one' }
+        ], ['resources/unsubscribe', { uri: 'test:one' }],
         ['tools/list', { cursor: 'wrong' }], ['nothing', {}]
       ]
       t.strictSame(modernMembers(session.initialized), [])
@@ -111,21 +141,40 @@ for (const revision of LEGACY_REVISIONS) {
 
     t.test('lists its definitions (368, 377, 381)', async (t) => {
       const { tools } = (await session.request('tools/list')).result
-      const common = { ...(since('titles') && { title: 'Title' }), ...(since('icons') && { icons: [{ src: 'https://a.example/b.png' }] }), ...(since('meta') && { _meta: { 'example.com/a': 1 } }) }
+      const common = {
+        ...(since('titles') && { title: 'Title' }),
+        ...(since('icons') && { icons: [{ src: 'https://a.example/b.png' }] }),
+        ...(since('meta') && { _meta: { 'example.com/a': 1 } })
+      }
       for (const tool of tools) {
         const { title, icons, _meta } = tool
         t.match(tool, common)
-        t.strictSame([title !== undefined, icons !== undefined, _meta !== undefined], [since('titles'), since('icons'), since('meta')])
+        t.strictSame([title !== undefined, icons !== undefined, _meta !== undefined], [
+          since('titles'), since('icons'), since('meta')
+        ])
       }
       t.equal('annotations' in byName(tools, 'object'), since('annotations'))
-      t.strictSame(tools.filter((tool: Message) => 'outputSchema' in tool).map(({ name }: Message) => name), since('structured') ? ['object'] : [], 'only objects (359)')
-      const [{ title, description, required }] = (await session.request('prompts/list')).result.prompts[0].arguments
+      t.strictSame(
+        tools.filter((tool: Message) => 'outputSchema' in tool).map(({ name }: Message) => name),
+        since('structured') ? ['object'] : [], 'only objects (359)'
+      )
+      const [{ title, description, required }] = (
+        await session.request('prompts/list')
+      ).result.prompts[0].arguments
       t.strictSame([title, description, required], [since('titles') ? 'Who' : undefined, 'Whom.', true])
       const { resources } = (await session.request('resources/list')).result
-      for (const name of ['one', 'a']) t.strictSame(byName(resources, name).annotations, { audience: ['user'], ...(since('meta') && { lastModified: '2025-01-01T00:00:00Z' }) })
+      for (const name of ['one', 'a']) {
+        t.strictSame(byName(resources, name).annotations, {
+          audience: ['user'], ...(since('meta') && { lastModified: '2025-01-01T00:00:00Z' })
+        })
+      }
       t.equal(byName(resources, 'notes.txt').size, 5)
-      t.equal('annotations' in byName(resources, 'notes.txt'), since('meta'), 'only the time of its last change')
-      const [template] = (await session.request('resources/templates/list')).result.resourceTemplates.filter(({ name }: Message) => name === 'many')
+      t.equal(
+        'annotations' in byName(resources, 'notes.txt'), since('meta'), 'only the time of its last change'
+      )
+      const [template] = (await session.request('resources/templates/list')).result.resourceTemplates.filter(
+        ({ name }: Message) => name === 'many'
+      )
       t.equal('_meta' in template, since('meta'))
     })
 
@@ -141,21 +190,34 @@ for (const revision of LEGACY_REVISIONS) {
         const { content } = (await session.call(name)).result
         const [text, image, audio, link, resource, timed] = content.slice(offset)
         for (const block of [text, image, audio, link, resource]) {
-          t.strictSame(block.annotations, { audience: ['user'], priority: 0.5, ...(since('meta') && { lastModified: '2025-01-01T00:00:00Z' }) })
+          t.strictSame(block.annotations, {
+            audience: ['user'], priority: 0.5, ...(since('meta') && { lastModified: '2025-01-01T00:00:00Z' })
+          })
         }
-        for (const block of [text, image, resource, resource.resource]) t.equal('_meta' in block, since('meta'))
+        for (const block of [text, image, resource, resource.resource]) {
+          t.equal('_meta' in block, since('meta'))
+        }
         t.equal('annotations' in timed, since('meta'))
         t.equal(audio.type, since('audio') ? 'audio' : 'text')
         if (!since('audio')) t.match(audio.text, /audio\/wav/)
         t.equal(link.type, since('links') ? 'resource_link' : 'text')
-        if (!since('links')) for (const part of ['A link', 'test:link', 'Of some use.']) t.match(link.text, part)
+        if (!since('links')) {
+          for (const part of ['A link', 'test:link', 'Of some use.']) t.match(link.text, part)
+        }
         t.equal('icons' in link, since('icons'))
       }
-      t.strictSame((await session.call('contents')).result._meta, { 'example.com/b': 2 }, 'a result has had _meta from the first')
+      t.strictSame(
+        (await session.call('contents')).result._meta, { 'example.com/b': 2 },
+        'a result has had _meta from the first'
+      )
     })
 
-    t.test('gives structured content to those who know it, and its text to all (359, 371, 377)', async (t) => {
-      for (const [name, structured] of [['object', { c: 1 }], ['bare', { c: 1 }], ['said', { c: 1 }]] as const) {
+    t.test('gives structured content to those who know it, and its text to all (359, 371, 377)', async (
+      t
+    ) => {
+      for (
+        const [name, structured] of [['object', { c: 1 }], ['bare', { c: 1 }], ['said', { c: 1 }]] as const
+      ) {
         const { content, structuredContent } = (await session.call(name)).result
         t.strictSame(structuredContent, since('structured') ? structured : undefined)
         t.strictSame(JSON.parse(content.at(-1).text), structured)
@@ -168,14 +230,20 @@ for (const revision of LEGACY_REVISIONS) {
     })
 
     t.test('rewords the messages of prompts and the contents of resources (377, 381)', async (t) => {
-      const { messages } = (await session.request('prompts/get', { name: 'ask', arguments: { who: 'ann' } })).result
-      t.strictSame(messages.map(({ content }: Message) => content.type), [since('audio') ? 'audio' : 'text', since('links') ? 'resource_link' : 'text', 'resource'])
+      const { messages } = (
+        await session.request('prompts/get', { name: 'ask', arguments: { who: 'ann' } })
+      ).result
+      t.strictSame(messages.map(({ content }: Message) => content.type), [
+        since('audio') ? 'audio' : 'text', since('links') ? 'resource_link' : 'text', 'resource'
+      ])
       const { contents } = (await session.request('resources/read', { uri: 'test:one' })).result
       t.equal('_meta' in contents[0], since('meta'))
     })
 
     t.test('completes, whether it says that it can or not (381)', async (t) => {
-      const { result } = await session.request('completion/complete', { ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'b' } })
+      const { result } = await session.request('completion/complete', {
+        ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'b' }
+      })
       t.strictSame(result.completion.values, ['bob'])
     })
 

@@ -4,17 +4,62 @@
 import type { Cases } from './case.ts'
 
 export const LANGUAGE: Cases = {
-  'this is undefined': { 'a.js': 'export const all = [typeof this, (() => this)(), (function () { return this })(), eval("typeof this")]' },
-  'the code is strict': { 'a.js': 'export const all = [(function () { return this === undefined })(), (() => { try { undefined1 = 1 } catch (error) { return error.name } })(), (() => { try { Object.freeze([1])[0] = 2 } catch (error) { return error.name } })()]' },
-  'the variables of CommonJS are not declared': { 'a.js': 'export const all = [typeof module, typeof exports, typeof require, typeof __filename, typeof __dirname, typeof arguments]' },
+  'this is undefined': {
+    'a.js': 'export const all = [typeof this, (() => this)(), (function () { return this })(), ' +
+      'eval("typeof this")]'
+  },
+  'the code is strict': {
+    'a.js': 'export const all = [(function () { return this === undefined })(), (() => { try { undefined1 ' +
+      '= 1 } catch (error) { return error.name } })(), (() => { try { Object.freeze([1])[0] = 2 } catch ' +
+        '(error) { return error.name } })()]'
+  },
+  'the variables of CommonJS are not declared': {
+    'a.js': 'export const all = [typeof module, typeof exports, typeof require, typeof __filename, typeof ' +
+      '__dirname, typeof arguments]'
+  },
   'arguments is not declared': { 'a.js': 'export const a = (() => arguments)()' },
-  'arguments of functions are theirs': { 'a.js': 'function f () { return [typeof arguments, arguments.length, (() => arguments[0])()] }\nexport const all = [f(1, 2), { m () { return arguments.length } }.m(1), { arguments: 3 }.arguments]' },
-  'variables of one\'s own by these names': { 'a.js': 'const module = 1, exports = 2, require = (x) => x + 3\nexport { module, exports, require }\nexport const sum = module + exports + require(0)\nlet __filename = "f", define = 4\nexport { __filename, define }' },
-  'variables of one\'s own called import_b and _b': { 'a.js': 'import { b } from "./b.js"\nconst _b = 1, import_b = 2, _import_b = 3, _bjs = 4\nexport const all = [b, _b, import_b, _import_b, _bjs]', 'b.js': 'export const b = 0' },
-  'variables are the module\'s own': { 'a.js': 'var inModule = 1\nfunction alsoInModule () {}\nexport const all = ["inModule" in globalThis, "alsoInModule" in globalThis]' },
-  'import.meta': { 'a.js': 'export const keys = Object.keys(import.meta)\nexport const all = [import.meta.url.startsWith("file:///"), import.meta.filename === new URL(import.meta.url).pathname, import.meta.filename === import.meta.dirname + "/a.js", Object.getPrototypeOf(import.meta), Object.isExtensible(import.meta), import.meta === import.meta, typeof import.meta, `${import.meta.url}`.endsWith("/a.js")]\nimport.meta.mine = 1\nexport const { mine } = import.meta' },
-  'import.meta of each module is its own': { 'a.js': 'import { url } from "./lib/b.js"\nexport const all = [url.slice(import.meta.url.lastIndexOf("/"))]', 'lib/b.js': 'export const { url } = import.meta' },
-  'import.meta.resolve': { 'a.js': 'const short = (url) => url.replace(import.meta.url.slice(0, import.meta.url.lastIndexOf("/")), "")\nexport const all = [short(import.meta.resolve("./b.js")), short(import.meta.resolve("./not there.js")), import.meta.resolve("fs"), import.meta.resolve("https://a.example/b"), short(import.meta.resolve("pkg"))]\nexport const { length } = import.meta.resolve\nlet failure\ntry { import.meta.resolve("no-such-package") } catch (error) { failure = [error.constructor.name, error.code] }\nexport { failure }', 'b.js': '', 'node_modules/pkg/package.json': '{ "name": "pkg", "exports": "./main.js" }', 'node_modules/pkg/main.js': '' },
+  'arguments of functions are theirs': {
+    'a.js': 'function f () { return [typeof arguments, arguments.length, (() => arguments[0])()] }\nexport ' +
+      'const all = [f(1, 2), { m () { return arguments.length } }.m(1), { arguments: 3 }.arguments]'
+  },
+  'variables of one\'s own by these names': {
+    'a.js': 'const module = 1, exports = 2, require = (x) => x + 3\nexport { module, exports, require ' +
+      '}\nexport const sum = module + exports + require(0)\nlet __filename = "f", define = 4\nexport { ' +
+        '__filename, define }'
+  },
+  'variables of one\'s own called import_b and _b': {
+    'a.js': 'import { b } from "./b.js"\nconst _b = 1, import_b = 2, _import_b = 3, _bjs = 4\nexport const ' +
+      'all = [b, _b, import_b, _import_b, _bjs]',
+    'b.js': 'export const b = 0'
+  },
+  'variables are the module\'s own': {
+    'a.js': 'var inModule = 1\nfunction alsoInModule () {}\nexport const all = ["inModule" in globalThis, ' +
+      '"alsoInModule" in globalThis]'
+  },
+  'import.meta': {
+    'a.js': 'export const keys = Object.keys(import.meta)\nexport const all = ' +
+      '[import.meta.url.startsWith("file:///"), import.meta.filename === new ' +
+        'URL(import.meta.url).pathname, import.meta.filename === import.meta.dirname + "/a.js", ' +
+          'Object.getPrototypeOf(import.meta), Object.isExtensible(import.meta), import.meta === ' +
+            'import.meta, typeof import.meta, `${import.meta.url}`.endsWith("/a.js")]\nimport.meta.mine = ' +
+              '1\nexport const { mine } = import.meta'
+  },
+  'import.meta of each module is its own': {
+    'a.js': 'import { url } from "./lib/b.js"\nexport const all = ' +
+      '[url.slice(import.meta.url.lastIndexOf("/"))]',
+    'lib/b.js': 'export const { url } = import.meta'
+  },
+  'import.meta.resolve': {
+    'a.js': 'const short = (url) => url.replace(import.meta.url.slice(0, ' +
+      'import.meta.url.lastIndexOf("/")), "")\nexport const all = [short(import.meta.resolve("./b.js")), ' +
+        'short(import.meta.resolve("./not there.js")), import.meta.resolve("fs"), ' +
+          'import.meta.resolve("https://a.example/b"), short(import.meta.resolve("pkg"))]\nexport const { ' +
+            'length } = import.meta.resolve\nlet failure\ntry { import.meta.resolve("no-such-package") } ' +
+              'catch (error) { failure = [error.constructor.name, error.code] }\nexport { failure }',
+    'b.js': '',
+    'node_modules/pkg/package.json': '{ "name": "pkg", "exports": "./main.js" }',
+    'node_modules/pkg/main.js': ''
+  },
   'a namespace object': {
     'a.js': `import * as ns from "./b.js"
       const tries = {
@@ -31,10 +76,17 @@ export const LANGUAGE: Cases = {
         freeze: () => Object.freeze(ns), assign: () => { ns.a = 1 }, assignNew: () => { ns.x = 1 }, remove: () => { delete ns.a }, inherit: () => Object.create(ns).a, text: () => String(ns), typeof: () => typeof ns
       }
       export const all = Object.entries(tries).map(([name, f]) => { try { return [name, f()] } catch (error) { return [name, error.constructor.name] } })`,
-    'b.js': 'export const z = 1, a = 1, B = 2, _c = 3\nexport let live = 1\nlive = 2\nexport default 4\nexport { a as "10", a as "9" }'
+    'b.js': 'export const z = 1, a = 1, B = 2, _c = 3\nexport let live = 1\nlive = 2\nexport default ' +
+      '4\nexport { a as "10", a as "9" }'
   },
-  'carriage returns': { 'a.js': 'import { b } from "./b.js"\r\nexport const a = b,\r\n  c = `x\r\ny`\r\nexport {\r\n  d\r\n}\r\nconst d = 1\r\nexport const line = new Error().stack.split("\\n")[1].split(":").at(-2)\r\n', 'b.js': 'export const b = 1\r\n' },
-  'lone carriage returns and line separators': { 'a.js': 'export const a = 1\rexport const b = 2\u2028export const c = 3\u2029export default 4' },
+  'carriage returns': {
+    'a.js': 'import { b } from "./b.js"\r\nexport const a = b,\r\n  c = `x\r\ny`\r\nexport {\r\n  ' +
+      'd\r\n}\r\nconst d = 1\r\nexport const line = new Error().stack.split("\\n")[1].split(":").at(-2)\r\n',
+    'b.js': 'export const b = 1\r\n'
+  },
+  'lone carriage returns and line separators': {
+    'a.js': 'export const a = 1\rexport const b = 2\u2028export const c = 3\u2029export default 4'
+  },
   'a byte order mark': { 'a.js': '\uFEFFexport const a = 1' },
   'a first line for the shell': { 'a.js': '#!/usr/bin/env node --import x\nexport const a = 1' },
   'a first line for the shell alone': { 'a.js': '#!/usr/bin/env node' },
@@ -53,22 +105,77 @@ export const LANGUAGE: Cases = {
       const shorthand = (({ from, as, of, async, get, set, let1 = 1 }) => [from, as, of])({ from: 1, as: 2, of: 3 })
       export const texts = [inText, inOther, inTemplate, inPattern, division, notAPattern, property.import, property.export, shorthand]`
   },
-  'names that are words of modules': { 'a.js': 'import { from, as, of } from "./b.js"\nimport { default as async } from "./b.js"\nconst get = 1, set = 2, target = 3, meta = 4, type = 5, source = 6, defer = 7\nexport { from as as, as as from, of as of, get, set }\nexport const all = [from, as, of, async, target, meta, type, source, defer]', 'b.js': 'export const from = 1, as = 2, of = 3\nexport default 4' },
-  'an import called type': { 'a.js': 'import type from "./b.js"\nimport { type as as } from "./b.js"\nexport const all = [type, as]', 'b.js': 'export default 1\nexport const type = 2' },
-  'members called import and meta': { 'a.js': 'const o = { import: (x) => x, meta: 2 }\nexport const all = [o.import("x"), o.meta, o?.import(1)]\nclass A { import () { return 1 } static export = 2 }\nexport const more = [new A().import(), A.export]' },
-  'greater-than after a decrement': { 'a.js': 'let a = 3\nconst all = []\nwhile (a-->0) all.push(a)\nexport { all }' },
-  'a regular expression after parentheses and braces': { 'a.js': 'const a = 4, g = 2\nif (a) /x/.test("x")\n{ }/y/.test("y")\nexport const all = [(a) / 2 / g, `${/`/.source}`, /[/]export/.source, a\n/ 2 /\ng]' },
-  'nested templates': { 'a.js': 'import { b } from "./b.js"\nexport const a = `1 ${`2 ${b + `${{ b }.b}`} }`} \\` ${"}"}`\nexport const raw = String.raw`\\u{}${b}\\x`', 'b.js': 'export const b = "b"' },
-  'old words as names': { 'a.js': 'const abstract = 1, boolean = 2, int = 3, async = 4, of = 5, get = 6\nexport const all = [abstract, boolean, int, async, of, get]\nconst f = async => async\nexport const g = f(1)' },
-  'functions within blocks': { 'a.js': 'const all = []\nall.push(typeof inner)\n{ all.push(inner()); function inner () { return 1 } }\nall.push(typeof inner)\nexport { all }' },
-  'functions declared after their use': { 'a.js': 'export const all = [f(), g.name]\nfunction f () { return 1 }\nfunction g () {}' },
-  'getters, setters, private names and labels': { 'a.js': 'import { k } from "./b.js"\nclass A { #k = k; get k () { return this.#k } set k (v) { this.#k = v + k } static has (o) { return #k in o } static #s () { return k } static s = A.#s() }\nconst a = new A()\na.k = 1\nk1: { break k1 }\nexport const all = [a.k, A.has(a), A.s]', 'b.js': 'export const k = 10' },
-  'optional chains, exponents, big integers and separators': { 'a.js': 'import { o } from "./b.js"\nexport const all = [o?.a?.[0]?.b, o.x?.y.z, 2 ** 3 ** 2, 10n ** 20n, 1_000, o.n ?? 5, o.f?.(1)]', 'b.js': 'export const o = { a: [{ b: 1 }], f: (x) => x }' },
-  'newer regular expressions': { 'a.js': 'export const all = ["a-b".match(/(?<x>a)-(?<y>b)/v).groups.y, /[\\p{L}--[a-z]]/v.test("a"), /(?<=a)b/dg.exec("ab").indices[0]]' },
-  'direct eval': { 'a.js': 'let a = 1\neval("a = 2; var b = 3")\nexport const all = [a, typeof b]\nexport { a }' },
-  'functions made of text': { 'a.js': 'let hidden = 1\nexport const all = [new Function("a", "return typeof hidden + a")(1), (0, eval)("typeof hidden")]' },
-  'import() within eval': { 'a.js': 'export const { sep } = await eval("import(\'node:path/posix\')")\nexport const more = (await new Function("return import(\'node:path/posix\')")()).sep' },
-  'errors keep their line and column': { 'a.js': 'import { b } from "./b.js"\n\nexport const places = [\n  new Error().stack.split("\\n")[1],\n    b(), new Error().stack.split("\\n")[1].slice(-0),\n  (() => { try { null.x } catch (error) { return error.stack.split("\\n")[1] } })()\n].map((line) => typeof line === "string" ? line.match(/:(\\d+:\\d+)\\)?$/)?.[1] : line).filter((_, index) => index !== 2)', 'b.js': '/* a comment\n   of two lines */ export const b = () => new Error().stack.split("\\n")[1]' },
+  'names that are words of modules': {
+    'a.js': 'import { from, as, of } from "./b.js"\nimport { default as async } from "./b.js"\nconst get = ' +
+      '1, set = 2, target = 3, meta = 4, type = 5, source = 6, defer = 7\nexport { from as as, as as from, ' +
+        'of as of, get, set }\nexport const all = [from, as, of, async, target, meta, type, source, defer]',
+    'b.js': 'export const from = 1, as = 2, of = 3\nexport default 4'
+  },
+  'an import called type': {
+    'a.js': 'import type from "./b.js"\nimport { type as as } from "./b.js"\nexport const all = [type, as]',
+    'b.js': 'export default 1\nexport const type = 2'
+  },
+  'members called import and meta': {
+    'a.js': 'const o = { import: (x) => x, meta: 2 }\nexport const all = [o.import("x"), o.meta, ' +
+      'o?.import(1)]\nclass A { import () { return 1 } static export = 2 }\nexport const more = [new ' +
+        'A().import(), A.export]'
+  },
+  'greater-than after a decrement': {
+    'a.js': 'let a = 3\nconst all = []\nwhile (a-->0) all.push(a)\nexport { all }'
+  },
+  'a regular expression after parentheses and braces': {
+    'a.js': 'const a = 4, g = 2\nif (a) /x/.test("x")\n{ }/y/.test("y")\nexport const all = [(a) / 2 / g, ' +
+      '`${/`/.source}`, /[/]export/.source, a\n/ 2 /\ng]'
+  },
+  'nested templates': {
+    'a.js': 'import { b } from "./b.js"\nexport const a = `1 ${`2 ${b + `${{ b }.b}`} }`} \\` ' +
+      '${"}"}`\nexport const raw = String.raw`\\u{}${b}\\x`',
+    'b.js': 'export const b = "b"'
+  },
+  'old words as names': {
+    'a.js': 'const abstract = 1, boolean = 2, int = 3, async = 4, of = 5, get = 6\nexport const all = ' +
+      '[abstract, boolean, int, async, of, get]\nconst f = async => async\nexport const g = f(1)'
+  },
+  'functions within blocks': {
+    'a.js': 'const all = []\nall.push(typeof inner)\n{ all.push(inner()); function inner () { return 1 } ' +
+      '}\nall.push(typeof inner)\nexport { all }'
+  },
+  'functions declared after their use': {
+    'a.js': 'export const all = [f(), g.name]\nfunction f () { return 1 }\nfunction g () {}'
+  },
+  'getters, setters, private names and labels': {
+    'a.js': 'import { k } from "./b.js"\nclass A { #k = k; get k () { return this.#k } set k (v) { this.#k ' +
+      '= v + k } static has (o) { return #k in o } static #s () { return k } static s = A.#s() }\nconst a ' +
+        '= new A()\na.k = 1\nk1: { break k1 }\nexport const all = [a.k, A.has(a), A.s]',
+    'b.js': 'export const k = 10'
+  },
+  'optional chains, exponents, big integers and separators': {
+    'a.js': 'import { o } from "./b.js"\nexport const all = [o?.a?.[0]?.b, o.x?.y.z, 2 ** 3 ** 2, 10n ** ' +
+      '20n, 1_000, o.n ?? 5, o.f?.(1)]',
+    'b.js': 'export const o = { a: [{ b: 1 }], f: (x) => x }'
+  },
+  'newer regular expressions': {
+    'a.js': 'export const all = ["a-b".match(/(?<x>a)-(?<y>b)/v).groups.y, /[\\p{L}--[a-z]]/v.test("a"), ' +
+      '/(?<=a)b/dg.exec("ab").indices[0]]'
+  },
+  'direct eval': {
+    'a.js': 'let a = 1\neval("a = 2; var b = 3")\nexport const all = [a, typeof b]\nexport { a }'
+  },
+  'functions made of text': {
+    'a.js': 'let hidden = 1\nexport const all = [new Function("a", "return typeof hidden + a")(1), (0, ' +
+      'eval)("typeof hidden")]'
+  },
+  'import() within eval': {
+    'a.js': 'export const { sep } = await eval("import(\'node:path/posix\')")\nexport const more = (await ' +
+      'new Function("return import(\'node:path/posix\')")()).sep'
+  },
+  'errors keep their line and column': {
+    'a.js': 'import { b } from "./b.js"\n\nexport const places = [\n  new Error().stack.split("\\n")[1],\n ' +
+      '   b(), new Error().stack.split("\\n")[1].slice(-0),\n  (() => { try { null.x } catch (error) { ' +
+        'return error.stack.split("\\n")[1] } })()\n].map((line) => typeof line === "string" ? ' +
+          'line.match(/:(\\d+:\\d+)\\)?$/)?.[1] : line).filter((_, index) => index !== 2)',
+    'b.js': '/* a comment\n   of two lines */ export const b = () => new Error().stack.split("\\n")[1]'
+  },
   'a syntax error': { 'a.js': 'export const a = (\n' },
   'an early error': { 'a.js': 'const a = 1\nconst a = 2' },
   'return at the top': { 'a.js': 'return 1' },

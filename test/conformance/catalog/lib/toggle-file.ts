@@ -1,7 +1,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** Removes the file if it is there, else puts it there whole: whoever watches the folder never sees half of it. */
+/**
+ * Removes the file if it is there, else puts it there whole: whoever watches the folder never sees half of
+ * it.
+ */
 export async function toggleFile (path: string, text: string): Promise<'added' | 'removed'> {
   if (await removed(path)) return 'removed'
   const draft = join(dirname(path), `.${basename(path)}`)

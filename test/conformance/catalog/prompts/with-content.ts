@@ -6,7 +6,9 @@ import { PNG } from '../lib/media.ts'
 export const embeddedResource = definePrompt({
   name: 'test_prompt_with_embedded_resource',
   description: 'A prompt that embeds a resource.',
-  arguments: [{ name: 'resourceUri', description: 'The URI that the embedded resource bears.', required: true }],
+  arguments: [
+    { name: 'resourceUri', description: 'The URI that the embedded resource bears.', required: true }
+  ],
   render: ({ resourceUri }) => [
     {
       role: 'user',

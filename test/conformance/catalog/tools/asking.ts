@@ -8,7 +8,11 @@ export const sampling = defineTool({
   description: 'Has the client\'s model answer a prompt.',
   inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
   async run ({ prompt }, ctx) {
-    const { answer } = await ctx.ask({ answer: sample({ messages: [{ role: 'user', content: { type: 'text', text: prompt } }], maxTokens: 100 }) })
+    const { answer } = await ctx.ask({
+      answer: sample({
+        messages: [{ role: 'user', content: { type: 'text', text: prompt } }], maxTokens: 100
+      })
+    })
     const blocks = [answer.content].flat()
     return `LLM response: ${blocks.map((block) => block.type === 'text' ? block.text : `[${block.type}]`).join(' ')}`
   }
@@ -22,7 +26,11 @@ export const elicitation = defineTool({
     const { user } = await ctx.ask({
       user: elicit.form({
         message,
-        schema: { type: 'object', properties: { username: { type: 'string' }, email: { type: 'string' } }, required: ['username', 'email'] }
+        schema: {
+          type: 'object',
+          properties: { username: { type: 'string' }, email: { type: 'string' } },
+          required: ['username', 'email']
+        }
       })
     })
     return `User response: ${describe(user)}`
@@ -65,13 +73,27 @@ export const enums = defineTool({
             untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
             titledSingle: {
               type: 'string',
-              oneOf: [{ const: 'value1', title: 'First Option' }, { const: 'value2', title: 'Second Option' }, { const: 'value3', title: 'Third Option' }]
+              oneOf: [
+                { const: 'value1', title: 'First Option' }, { const: 'value2', title: 'Second Option' },
+                { const: 'value3', title: 'Third Option' }
+              ]
             },
-            legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
-            untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+            legacyEnum: {
+              type: 'string',
+              enum: ['opt1', 'opt2', 'opt3'],
+              enumNames: ['Option One', 'Option Two', 'Option Three']
+            },
+            untitledMulti: {
+              type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] }
+            },
             titledMulti: {
               type: 'array',
-              items: { anyOf: [{ const: 'value1', title: 'First Choice' }, { const: 'value2', title: 'Second Choice' }, { const: 'value3', title: 'Third Choice' }] }
+              items: {
+                anyOf: [
+                  { const: 'value1', title: 'First Choice' }, { const: 'value2', title: 'Second Choice' },
+                  { const: 'value3', title: 'Third Choice' }
+                ]
+              }
             }
           }
         }

@@ -1,4 +1,5 @@
-// Tools that do to this folder what an operator would: the service has to notice, reload and tell those who listen.
+// Tools that do to this folder what an operator would: the service has to notice, reload and tell those who
+// listen.
 
 import { fileURLToPath } from 'node:url'
 import { defineTool } from 'trivet'

@@ -6,7 +6,8 @@ import { PNG, WAV } from '../lib/media.ts'
 export const simpleText = defineTool({
   name: 'test_simple_text',
   description: 'Returns a text block.',
-  // First in the list: the suite calls whichever tool it finds there, with no arguments, and wants a plain success.
+  // First in the list: the suite calls whichever tool it finds there, with no arguments, and wants a plain
+  // success.
   order: -1,
   run: () => 'This is a simple text response for testing.'
 })
@@ -29,7 +30,9 @@ export const embeddedResource = defineTool({
   run: () => ({
     content: [{
       type: 'resource',
-      resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.' }
+      resource: {
+        uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.'
+      }
     }]
   })
 })
@@ -43,7 +46,11 @@ export const multipleContentTypes = defineTool({
       { type: 'image', data: PNG, mimeType: 'image/png' },
       {
         type: 'resource',
-        resource: { uri: 'test://mixed-content-resource', mimeType: 'application/json', text: '{"test":"data","value":123}' }
+        resource: {
+          uri: 'test://mixed-content-resource',
+          mimeType: 'application/json',
+          text: '{"test":"data","value":123}'
+        }
       }
     ]
   })

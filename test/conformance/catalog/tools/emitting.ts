@@ -44,7 +44,10 @@ export const streamingElicitation = defineTool({
   async run (_args, ctx) {
     ctx.progress(0, 1)
     const { confirm } = await ctx.ask({
-      confirm: elicit.form({ message: 'Please confirm', schema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } })
+      confirm: elicit.form({
+        message: 'Please confirm',
+        schema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] }
+      })
     })
     return `The answer was ${confirm.action}.`
   }

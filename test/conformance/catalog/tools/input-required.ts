@@ -4,7 +4,9 @@ import { defineTool, elicit, roots, sample, type Context } from 'trivet'
 const formOf = (message: string, name: string, type: 'string' | 'boolean') =>
   elicit.form({ message, schema: { type: 'object', properties: { [name]: { type } }, required: [name] } })
 
-const question = (text: string, maxTokens: number) => sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens })
+const question = (text: string, maxTokens: number) => sample({
+  messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens
+})
 
 /** What is known before the first question is carried by the request state. */
 const begin = async (ctx: Context) => await ctx.once('began', () => new Date().toISOString())
@@ -14,7 +16,10 @@ export const elicitation = defineTool({
   description: 'Asks for a name and greets.',
   async run (_args, ctx) {
     const { user_name: answer } = await ctx.ask({
-      user_name: elicit.form({ message: 'What is your name?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } })
+      user_name: elicit.form({
+        message: 'What is your name?',
+        schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+      })
     })
     return answer.action === 'accept' ? `Hello, ${answer.content.name}!` : 'Hello, whoever you are!'
   }
@@ -24,7 +29,9 @@ export const sampling = defineTool({
   name: 'test_input_required_result_sampling',
   description: 'Has the client\'s model answer.',
   async run (_args, ctx) {
-    const { capital_question: { content } } = await ctx.ask({ capital_question: question('What is the capital of France?', 100) })
+    const { capital_question: { content } } = await ctx.ask({
+      capital_question: question('What is the capital of France?', 100)
+    })
     return `The model said: ${JSON.stringify(content)}`
   }
 })
@@ -78,7 +85,9 @@ export const multiRound = defineTool({
   async run (_args, ctx) {
     await begin(ctx)
     const { step1 } = await ctx.ask({ step1: formOf('Step 1: What is your name?', 'name', 'string') })
-    const { step2 } = await ctx.ask({ step2: formOf('Step 2: What is your favorite color?', 'color', 'string') })
+    const { step2 } = await ctx.ask({
+      step2: formOf('Step 2: What is your favorite color?', 'color', 'string')
+    })
     return JSON.stringify({ step1, step2 })
   }
 })
