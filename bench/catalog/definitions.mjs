@@ -28,7 +28,7 @@ export function tools (count) {
   })
 }
 
-export function toolName (index) {
+function toolName (index) {
   return `tool_${String(index).padStart(4, '0')}`
 }
 

@@ -1,9 +1,5 @@
 // Sums over few figures.
 
-export function median (values) {
-  return quantile(Float64Array.from(values).sort(), 0.5)
-}
-
 /** Between two values it lies on the line from the one to the other. */
 function quantile (sorted, share) {
   const place = (sorted.length - 1) * share

@@ -108,7 +108,7 @@ const handle = Type.Object({
 
 const { scopes: _scopes, order: _order, cache: _cache, ...listable } = readable
 
-export const listedResource = Type.Object({
+const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.String(), Type.Unknown()))
 }, closed)
 

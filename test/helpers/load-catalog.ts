@@ -9,7 +9,7 @@ import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
 import type { CatalogSource } from '../../src/sources/catalog-source.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
-export function openSource (root: string): CatalogSource {
+function openSource (root: string): CatalogSource {
   return openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet })
 }
 

@@ -1,7 +1,7 @@
 // A copy of the project in which a test may change the source, and what it compiles to.
 
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -20,11 +20,9 @@ export class ProjectCopy {
     this.folder = folder
   }
 
-  /** Writes a new file below src/. */
-  async add (path: string, text: string): Promise<void> {
-    const file = join(this.folder, 'src', path)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, text, { flag: 'wx' })
+  /** Adds the files of a folder below src/. Rejects where one of them is there already. */
+  async add (folder: string): Promise<void> {
+    await cp(folder, join(this.folder, 'src'), { recursive: true, force: false, errorOnExist: true })
   }
 
   /** Takes the lines out of a file below src/ that match, and returns them. */
@@ -51,6 +49,19 @@ export class ProjectCopy {
       cwd: this.folder
     })
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
+  }
+
+  /** Adds a test that stands in test/NAME/, and resolves to what it reports. */
+  async runTest (file: string, name: string): Promise<string> {
+    for (const path of ['test/contracts', 'test/helpers', '.taprc']) {
+      await cp(join(PROJECT, path), join(this.folder, path), { recursive: true })
+    }
+    const test = join('test', name, 'added.test.ts')
+    await mkdir(dirname(join(this.folder, test)))
+    await copyFile(file, join(this.folder, test))
+    const runner = join(this.folder, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
+    const running = promisify(execFile)(process.execPath, [runner, '--reporter=tap', test], { cwd: this.folder })
+    return await running.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 
   /** Of a compiled file, by the path of its source. */

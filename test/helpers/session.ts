@@ -8,7 +8,7 @@ import type { Message } from './request.ts'
 import { checkSent } from './wire-schema.ts'
 
 export const LEGACY_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
-export const EVERYTHING = {
+const EVERYTHING = {
   elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: { listChanged: true }
 }
 

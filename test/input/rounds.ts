@@ -9,7 +9,7 @@ import { createSealer } from '../../src/sealing/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 
-export const EVERYTHING: ClientCapabilities = {
+const EVERYTHING: ClientCapabilities = {
   elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {}
 }
 export const BINDING: RoundBinding = {

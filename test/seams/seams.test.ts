@@ -2,70 +2,22 @@
 // one line, beside the import that the line needs.
 
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
-import { within } from './helpers/deadline.ts'
-import { copyProject } from './helpers/project-copy.ts'
-import { META, send, toPost, type Message } from './helpers/request.ts'
+import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
+import { counterModule } from '../helpers/counter-module.ts'
+import { within } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
+import { copyProject } from '../helpers/project-copy.ts'
+import { META, send, toPost, type Message } from '../helpers/request.ts'
 
-const METHOD = `import { Type } from 'typebox'
-import { defineMethod } from '../dispatch/method.ts'
-
-export const serverEcho = defineMethod({
-  name: 'server/echo',
-  params: Type.Object({ text: Type.String() }),
-  open: ({ text }, { snapshot }) => ({
-    subject: 'echo',
-    handle: () => snapshot.writer.write(\`"text":\${JSON.stringify(text)}\`)
-  })
-})
-`
-
-const OBSERVER = `import type { Observer } from './observer.ts'
-
-const counts = new Map<string, number>()
-Object.assign(globalThis, { requestCounts: counts })
-
-export const metrics: Observer = {
-  end ({ method = 'unknown' }, { protocolError }) {
-    const label = \`\${method} \${protocolError?.code ?? 'ok'}\`
-    counts.set(label, (counts.get(label) ?? 0) + 1)
-  }
-}
-`
-
-const STDIO = `import { stdin, stdout } from 'node:process'
-import { createInterface } from 'node:readline'
-import { ANONYMOUS } from '../access/principal.ts'
-import type { Caller, Outlet, RequestLog } from '../dispatch/caller.ts'
-import type { Pipeline } from '../dispatch/pipeline.ts'
-import { readEnvelope } from '../protocol/envelope.ts'
-import { isRequest, readMessage, toErrorResponse, toResultResponse, type Request } from '../protocol/json-rpc.ts'
-
-export function serveStdio (pipeline: Pipeline, log: RequestLog): void {
-  createInterface({ input: stdin }).on('line', (line) => {
-    const message = readMessage(JSON.parse(line))
-    if (isRequest(message)) pipeline.serve(message, toCaller(message, log), toOutlet(message))
-  })
-}
-
-function toCaller ({ id, params }: Request, log: RequestLog): Caller {
-  return { principal: ANONYMOUS, envelope: readEnvelope(params), requestId: String(id), log }
-}
-
-function toOutlet ({ id }: Request): Outlet {
-  const write = (json: string | Buffer) => { stdout.write(\`\${String(json)}\\n\`) }
-  return {
-    outlasts () {},
-    notify: write,
-    succeed: (result) => write(toResultResponse(id, result)),
-    fail: (error) => write(toErrorResponse(id, error)),
-    leaveUnanswered () {},
-    openStream: () => ({ send: write, end: (json) => json && write(json), keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false })
-  }
-}
-`
+/** The files that a stranger adds below src/. */
+const ADDED = fileURLToPath(new URL('added/src', import.meta.url))
+/** Runs the contract suites against the backend of ADDED. */
+const CONTRACTS = fileURLToPath(new URL('added/contracts.ts', import.meta.url))
 
 const FILES = {
   'tools/hello.ts': toolModule('hello'),
@@ -90,19 +42,21 @@ function askOverStdio (
 
 t.test('a stranger adds', async (t) => {
   const copy = await copyProject(t)
-  await copy.add('methods/server-echo.ts', METHOD)
+  await copy.add(ADDED)
   await copy.insert(
     'methods/method-list.ts', /^import \{ serverDiscover/, "import { serverEcho } from './server-echo.ts'"
   )
   await copy.insert('methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
-  await copy.add('dispatch/metrics.ts', OBSERVER)
   await copy.insert(
     'app.ts', /^import \{ createLogObserver/, "import { metrics } from './dispatch/metrics.ts'"
   )
   await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    metrics,')
-  await copy.add('stdio/stdio.ts', STDIO)
   await copy.insert('app.ts', /^import \{ createPipeline/, "import { serveStdio } from './stdio/stdio.ts'")
   await copy.insert('app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
+  await copy.insert(
+    'backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
+  )
+  await copy.insert('backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   t.equal(await copy.build(), '', 'and all of it compiles')
   const app = await copy.start(t, FILES)
 
@@ -124,8 +78,28 @@ t.test('a stranger adds', async (t) => {
     })
   })
 
+  t.test('a backend', async (t) => {
+    const report = await copy.runTest(CONTRACTS, 'json')
+    for (const part of ['store', 'bus', 'relay', 'event log']) {
+      t.match(report, new RegExp(`^ *ok \\d+ - the ${part} #`, 'm'), `the contract of the ${part} holds`)
+    }
+    t.notMatch(report, /^ *not ok/m)
+    const stateUrl = `json:${join(await makeFolder(t), 'state.json')}`
+    const files = { 'tools/lists.ts': counterModule('list', 'lst', 'idleTtlMs: 60_000') }
+    const call = async (name: string, args: object): Promise<string> => {
+      const app = await copy.start(t, files, { stateUrl })
+      const { response } = await send(app, { method: 'tools/call', params: { name, arguments: args } })
+      await app.close()
+      return response.result.content[0].text
+    }
+    const id = await call('create_list', {})
+    t.equal(await call('change_list', { id, name: 'a' }), '["a"]')
+    t.equal(await call('read_list', { id }), '["a"]', 'what it keeps survives the service')
+  })
+
   t.test('a transport', async (t) => {
-    t.ok(STDIO.trimEnd().split('\n').filter((line) => !line.startsWith('import') && line !== '').length <= 30)
+    const source = await readFile(join(ADDED, 'stdio/stdio.ts'), 'utf8')
+    t.ok(source.trimEnd().split('\n').filter((line) => !line.startsWith('import') && line !== '').length <= 30)
     const messages = [
       { method: 'tools/call', params: { name: 'hello', arguments: {} } },
       { method: 'tools/call', params: { name: 'speaks', arguments: {}, _meta: { progressToken: 'p' } } },

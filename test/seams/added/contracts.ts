@@ -1,0 +1,34 @@
+// What a new backend is done by: every contract suite.
+
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openJsonBackend } from '../../src/backends/json/open.ts'
+import { openJsonStateStore } from '../../src/backends/json/state-store.ts'
+import type { EventLogLimits } from '../../src/events/event-log.ts'
+import { checkEventBus } from '../contracts/event-bus-contract.ts'
+import { checkEventLog } from '../contracts/event-log-contract.ts'
+import { checkRelay } from '../contracts/relay-contract.ts'
+import { checkStateStore } from '../contracts/state-store-contract.ts'
+import { makeFolder } from '../helpers/folder.ts'
+import { createReadableLog } from '../helpers/log.ts'
+
+async function open (t: Test, eventLogLimits?: EventLogLimits) {
+  const { logger: log } = createReadableLog()
+  const url = `json:${join(await makeFolder(t), 'state.json')}`
+  return await openJsonBackend(url, { log, prefix: 'trivet', ...(eventLogLimits && { eventLogLimits }) })
+}
+
+t.test('the store', async (t) => checkStateStore(t, async (t) => {
+  const file = join(await makeFolder(t), 'state.json')
+  let time = Date.now()
+  const now = () => time
+  return {
+    store: openJsonStateStore(file, now),
+    now,
+    advance (ms) { time += ms },
+    reopen: async () => openJsonStateStore(file, now)
+  }
+}))
+t.test('the bus', async (t) => checkEventBus(t, async () => (await open(t)).bus))
+t.test('the relay', async (t) => checkRelay(t, async () => (await open(t)).relay))
+t.test('the event log', async (t) => checkEventLog(t, async (limits) => (await open(t, limits)).eventLog))

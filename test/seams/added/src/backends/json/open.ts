@@ -1,0 +1,40 @@
+import { createLocalListeners } from '../../events/local-listeners.ts'
+import { EVENT_LOG_LIMITS, type EventLog, type EventLogLimits, type LoggedEvent } from '../../events/event-log.ts'
+import type { ChangeEvent } from '../../events/change-event.ts'
+import type { RelayMessage } from '../../events/relay.ts'
+import { toOpenedBackend, type OpenBackend } from '../backend.ts'
+import { openJsonStateStore } from './state-store.ts'
+
+export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
+  const [events, messages] = [createLocalListeners<ChangeEvent>(), createLocalListeners<RelayMessage>()]
+  return toOpenedBackend({
+    store: openJsonStateStore(url.slice('json:'.length)),
+    bus: {
+      publish: async (event) => events.tell(event),
+      subscribe: (listener) => events.add(listener),
+      close: async () => events.close()
+    },
+    relay: {
+      send: async (message) => messages.tell(message),
+      listen: (listener) => messages.add(listener),
+      close: async () => messages.close()
+    },
+    eventLog: createEventLog(eventLogLimits)
+  })
+}
+
+function createEventLog ({ maxEvents, ttlMs }: EventLogLimits): EventLog {
+  const streams = new Map<string, LoggedEvent[]>()
+  const expiries = new Map<string, number>()
+  return {
+    async append (stream, event) {
+      streams.set(stream, [...streams.get(stream) ?? [], event].slice(-maxEvents))
+      expiries.set(stream, Date.now() + ttlMs)
+    },
+    async read (stream, after) {
+      if (Date.now() >= (expiries.get(stream) ?? 0)) return undefined
+      return streams.get(stream)?.filter(({ position }) => position > after)
+    },
+    async close () { streams.clear() }
+  }
+}

@@ -1,0 +1,33 @@
+import { stdin, stdout } from 'node:process'
+import { createInterface } from 'node:readline'
+import { ANONYMOUS } from '../access/principal.ts'
+import type { Caller, Outlet, RequestLog } from '../dispatch/caller.ts'
+import type { Pipeline } from '../dispatch/pipeline.ts'
+import type { MessageSink } from '../events/message-sink.ts'
+import { readEnvelope } from '../protocol/envelope.ts'
+import { isRequest, readMessage, toErrorResponse, toResultResponse, type Request } from '../protocol/json-rpc.ts'
+
+export function serveStdio (pipeline: Pipeline, log: RequestLog): void {
+  createInterface({ input: stdin }).on('line', (line) => {
+    const message = readMessage(JSON.parse(line))
+    if (isRequest(message)) pipeline.serve(message, toCaller(message, log), toOutlet(message))
+  })
+}
+
+function toCaller ({ id, params }: Request, log: RequestLog): Caller {
+  return { principal: ANONYMOUS, envelope: readEnvelope(params), requestId: String(id), log }
+}
+
+function toOutlet ({ id }: Request): Outlet {
+  const write = (json: string | Buffer) => { stdout.write(`${String(json)}\n`) }
+  const end = (json?: string) => { if (json !== undefined) write(json) }
+  const sink: MessageSink = { send: write, end, keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false }
+  return {
+    outlasts () {},
+    notify: write,
+    succeed: (result) => write(toResultResponse(id, result)),
+    fail: (error) => write(toErrorResponse(id, error)),
+    leaveUnanswered () {},
+    openStream: () => sink
+  }
+}
