@@ -365,7 +365,7 @@ t.test('a URL is absolute, of http or https, and carries no credentials (228, 22
   }
   t.match(
     await complaintOf(elicit.url({ message: 'm', url: 'https://user:secret@example.com' })),
-    /url: must not carry a user name or password/
+    /url: must not have a user name or password/
   )
   t.match(
     await complaintOf(elicit.url({ message: '', url: 'https://example.com' })), /message: must be a text/

@@ -3,7 +3,7 @@
 import type { InputRound, RoundBinding } from '../../src/input/input-round.ts'
 import { InputRequired } from '../../src/input/round-state.ts'
 import {
-  createInputRounds, type InputRounds, type InputRoundsOptions
+  createInputRounds, type InputRounds, type InputRoundsDependencies
 } from '../../src/input/sealed-input-round.ts'
 import { createSealer } from '../../src/sealing/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'
@@ -38,7 +38,7 @@ export interface Ending<T> {
   readonly pending: Pending | undefined
 }
 
-export function createRounds (options: Partial<InputRoundsOptions> = {}): InputRounds {
+export function createRounds (options: Partial<InputRoundsDependencies> = {}): InputRounds {
   return createInputRounds({ sealer: createSealer(['the secret of these tests']), ttlMs: TTL_MS, ...options })
 }
 

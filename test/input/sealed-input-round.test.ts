@@ -572,7 +572,7 @@ t.test('a state that is too large is the author\'s mistake, with the numbers and
   const overhead = '{"answers":{},"results":{"page":[""]}}'.length
   t.ok((await runRound(small, carrying(100 - overhead))).pending?.requestState)
   await t.rejects(runRound(small, carrying(101 - overhead)), {
-    message: /101 bytes, the limit is 100; the largest part is once "page"\..*defineHandle/
+    message: /101 bytes, the limit is 100; the largest member is once "page"\..*defineHandle/
   })
   await t.rejects(runRound(rounds, carrying(40_000)), { message: /the limit is 32768/ })
 })

@@ -101,7 +101,7 @@ t.test('any other string is no cursor, the empty one too (182, 183)', async (t) 
       t.equal(status, 200)
       t.match(
         response.error,
-        { code: -32602, message: /^Invalid params: cursor is not one that this list gave out/ },
+        { code: -32602, message: /^Invalid params: cursor is not a cursor of this list/ },
         `${method} ${cursor.slice(0, 20)}`
       )
     }
