@@ -1,4 +1,4 @@
-// Tools that ask their client while they run, and one that lets go of the connection meanwhile.
+// Tools that ask their client while they run, and one that closes the connection while it runs.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { defineTool, elicit, sample } from 'trivet'
