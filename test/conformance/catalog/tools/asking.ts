@@ -14,7 +14,8 @@ export const sampling = defineTool({
       })
     })
     const blocks = [answer.content].flat()
-    return `LLM response: ${blocks.map((block) => block.type === 'text' ? block.text : `[${block.type}]`).join(' ')}`
+    const texts = blocks.map((block) => block.type === 'text' ? block.text : `[${block.type}]`)
+    return `LLM response: ${texts.join(' ')}`
   }
 })
 
