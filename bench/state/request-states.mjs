@@ -14,7 +14,8 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
   const { createSealer } = await importBuilt(main, 'sealing/sealer.js')
-  const { openState, sealState, toBindingText, toStateBytes } = await importBuilt(main, 'input/request-state.js')
+  const state = await importBuilt(main, 'input/request-state.js')
+  const { openState, sealState, toBindingText, toStateBytes } = state
   const sealer = createSealer([SECRET])
   const args = { basketId: 'bsk_0123456789abcdefghijkl' }
   const bound = toBindingText({ owner: 'anonymous', method: 'tools/call', name: 'place_order', args })

@@ -24,7 +24,7 @@ export interface Call {
   readonly mirroredParams: readonly MirroredField[]
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
-  /** The result for an error of the call, as JSON. Throws an error, this or another, if there is no result. */
+  /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
   recover (error: unknown): string
 }
 

@@ -1,4 +1,4 @@
-// Forms: the JSON to send, and the check of the answers. A schema is compiled once, however often it is asked.
+// Forms: the JSON to send, and the check of the answers. Questions with equal schemas share one form.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
