@@ -5,7 +5,7 @@
  * @property {string} revision
  * @property {boolean} isScored whether the suite has a list of what this revision requires
  * @property {number} minScenarios a run with fewer scenarios has failed
- * @property {string[]} neverExcepted scenarios that must pass, also if the suite does not require them
+ * @property {string[]} neverExcepted scenarios that must run and pass, required by the suite or not
  */
 
 /** @type {Run[]} */
