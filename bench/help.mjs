@@ -4,7 +4,7 @@ import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
 import { GROUPS } from './servers/contenders.mjs'
 
-const ABOUT = 'Measures Trivet beside bare Fastify, the official SDK and peers, on equal requests.'
+const ABOUT = 'Compares Trivet with bare Fastify, the official SDK and peers, on equal requests.'
 const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
 
 export const HELP = `${ABOUT}
@@ -12,7 +12,7 @@ export const HELP = `${ABOUT}
   npm run bench                              all sections; about an hour for each Node
   npm run bench -- --quick                   short: shows whether all is in order, not fit to quote
   npm run bench -- --only calls,eras         some sections; --list names them
-  npm run bench -- --against ../before       another checkout of Trivet beside this one, pair by pair
+  npm run bench -- --against ../before       another checkout of Trivet and this one, in pairs
 
 Options
   --only NAMES       sections, comma-separated

@@ -12,7 +12,7 @@ const catalog = fileURLToPath(new URL('../catalog', import.meta.url))
 const ASKABLE = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
 const YES = { confirmation: { action: 'accept', content: { confirm: true } } }
 
-/** Takes a token for a name: it stands in for whoever checks tokens. */
+/** Takes the token as the name of the caller. A stand-in for a real check of tokens. */
 const byName: Authenticator = {
   authenticate: (authorization) => authorization === undefined
     ? ANONYMOUS
@@ -51,7 +51,7 @@ async function anyBook (app: FastifyInstance): Promise<string> {
   return JSON.stringify(structuredContent).match(/"id":"([^"]+)"/)?.[1] ?? ''
 }
 
-t.test('a basket is filled, looked at and emptied; the model is told how long it is kept', async (t) => {
+t.test('a basket is filled, read and emptied, and the model learns its lifetime', async (t) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { response: { result: { tools } } } = await send(app, { method: 'tools/list' })
@@ -71,9 +71,7 @@ t.test('a basket is filled, looked at and emptied; the model is told how long it
   t.strictSame((await result(app, 'remove_from_basket', { basketId, bookId })).structuredContent.lines, [])
 })
 
-t.test('an addition that is sent again under its name counts once, and concurrent ones all count', async (
-  t
-) => {
+t.test('an addition sent twice counts once, and concurrent additions all count', async (t) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
@@ -88,7 +86,7 @@ t.test('an addition that is sent again under its name counts once, and concurren
   t.match((await result(app, 'view_basket', { basketId })).structuredContent, { lines: [{ quantity: 16 }] })
 })
 
-t.test('what is not the caller\'s own is not there, by whichever tool (67)', async (t) => {
+t.test('a basket of another caller does not exist, for any tool (67)', async (t) => {
   const app = await open(t, { authenticator: byName })
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {}, { as: 'ada' })
@@ -117,7 +115,7 @@ t.test('what is not the caller\'s own is not there, by whichever tool (67)', asy
   })
 })
 
-t.test('checking out asks first, and orders exactly once (208, 214, 217)', async (t) => {
+t.test('checkout asks first, and orders exactly once (208, 214, 217)', async (t) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
@@ -147,7 +145,7 @@ t.test('checking out asks first, and orders exactly once (208, 214, 217)', async
   t.match(await result(app, 'add_to_basket', { basketId, bookId }), { isError: true })
 })
 
-t.test('the price that was confirmed is the price that is ordered (216)', async (t) => {
+t.test('the ordered price is the confirmed price (216)', async (t) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})
@@ -159,7 +157,7 @@ t.test('the price that was confirmed is the price that is ordered (216)', async 
   })
 })
 
-t.test('a request state is good for its own request, caller and service alone (215, 216)', async (t) => {
+t.test('a request state opens only for its request, caller and service (215, 216)', async (t) => {
   const [app, other] = [await open(t, { authenticator: byName }), await open(t, { authenticator: byName })]
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {}, { as: 'ada' })
@@ -179,7 +177,7 @@ t.test('a request state is good for its own request, caller and service alone (2
   )
 })
 
-t.test('a client that cannot show forms is told what it lacks (90, 212)', async (t) => {
+t.test('a client without forms is told the missing capability (90, 212)', async (t) => {
   const app = await open(t)
   const bookId = await anyBook(app)
   const { structuredContent: { basketId } } = await result(app, 'create_basket', {})

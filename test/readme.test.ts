@@ -1,4 +1,4 @@
-// What the README says must be so.
+// Checks the statements of the README that could become wrong.
 
 import { readFile, stat } from 'node:fs/promises'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { send } from './helpers/request.ts'
 const root = new URL('../', import.meta.url)
 const readme = await readFile(new URL('README.md', root), 'utf8')
 
-t.test('the table of settings is the settings', async (t) => {
+t.test('the table of settings has exactly the settings of config.ts', async (t) => {
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)? ?\| \S/gm)].map(
     ([, variable, fallback = '']) => [variable, fallback]
   )
@@ -17,7 +17,7 @@ t.test('the table of settings is the settings', async (t) => {
   t.strictSame(rows, settings)
 })
 
-t.test('the first tool works as it is printed', async (t) => {
+t.test('the first tool works as printed', async (t) => {
   const [, source = ''] = /```ts\n(import \{ defineTool[^]*?)```/.exec(readme) ?? []
   const app = await buildApp(t, { 'tools/roll-dice.ts': source })
   const { response } = await send(app, {
@@ -27,7 +27,7 @@ t.test('the first tool works as it is printed', async (t) => {
   t.ok(response.result.structuredContent.dice.every((die: number) => die >= 1 && die <= 6))
 })
 
-t.test('every file and every script that it names is there', async (t) => {
+t.test('every named file and script exists', async (t) => {
   for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
     t.ok(await stat(new URL(target, root)), target)
   }
@@ -47,6 +47,6 @@ t.test('every file and every script that it names is there', async (t) => {
   }
 })
 
-t.test('it is short enough to be read', async (t) => {
+t.test('it is short', async (t) => {
   t.ok(readme.split('\n').length < 250)
 })

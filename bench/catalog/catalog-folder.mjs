@@ -25,7 +25,7 @@ export async function writeCatalog (folder, toolCount) {
   }
 }
 
-/** Gives one tool another description. Written aside and renamed, so that nobody reads half a file. */
+/** Gives one tool another description. Written aside and renamed: a reader never sees half a file. */
 export async function changeTool (folder, index, description) {
   const tool = tools(index + 1)[index]
   const aside = join(folder, '..', `${tool.name}.next`)

@@ -3,7 +3,7 @@
 import { createPatience, watchOthers } from './others.mjs'
 
 /**
- * The turns rotate, so that nobody always comes after the same one.
+ * The turns rotate: no contender always comes after the same one.
  *
  * @param {{ server: object }[]} contenders
  * @param {{ rounds: number, calm: number }} options `calm`: seconds to spend on rounds that are measured

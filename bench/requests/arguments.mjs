@@ -11,7 +11,7 @@ const FOREIGN = {
   words: ['Größe 12', '五徳', 'подставка', 'trivet 🔥', 'crème brûlée'],
   sentence: 'Der Kessel steht auf dem Dreifuß; 鉄瓶は五徳の上に立つ. На трёх ногах ничто не качается. '
 }
-/** One text in so many is not plain ASCII. */
+/** One of this many texts is not plain ASCII. */
 const FOREIGN_EVERY = 4
 
 /** By method: params, made from numbers that look random. */

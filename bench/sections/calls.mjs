@@ -18,7 +18,7 @@ const LEAST_SHARES = { 'tools/list': 0.85, 'tools/call': 0.80 }
 const LEAST_TIMES_SDK = 50
 
 export const name = 'calls'
-export const about = 'each method at saturation, beside bare Fastify, the SDK and peers'
+export const about = 'each method at saturation, compared with bare Fastify, the SDK and peers'
 
 export async function run (options, show) {
   const rows = []

@@ -12,7 +12,7 @@ import { withStarted } from '../servers/started.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 5000
-/** It is over when the process has used less than this in each of so many looks, one after the other. */
+/** The work is over when the process has used less than this in each of several looks in a row. */
 const QUIET_MS = 10
 const QUIET_LOOKS = 6
 const LOOK_EVERY_MS = 250

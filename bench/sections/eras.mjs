@@ -19,7 +19,7 @@ const METHODS = ['tools/call', 'tools/list']
 const REVISIONS = [REVISION, LEGACY_REVISION]
 
 export const name = 'eras'
-export const about = 'calls and lists in a session of an earlier revision beside those of the current one'
+export const about = 'calls and lists in a session of an earlier revision, compared with the current one'
 
 export async function run (options, show) {
   const catalog = workspacePath('catalog')

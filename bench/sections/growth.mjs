@@ -15,7 +15,7 @@ const FEW = 5
 const MANY = 5000
 
 export const name = 'growth'
-export const about = `calls with ${MANY} tools beside calls with ${FEW}`
+export const about = `calls with ${MANY} tools, compared with ${FEW}`
 
 export async function run (options, show) {
   const sizes = []

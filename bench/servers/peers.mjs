@@ -1,5 +1,5 @@
 // Others of the field: those of bench/peers. Its package.json names those that a clean install brings; the
-// others are measured where somebody has put them in its node_modules.
+// others are measured if its node_modules has them.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { startForeignServer, startServer } from './server-process.mjs'
 
 const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
-/** A program for this system, where there is one. */
+/** A program for this system. Not every system has one. */
 const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`
 
 /** `differs`: what is not the same as for the others. */

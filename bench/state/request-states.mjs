@@ -14,10 +14,11 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
   const { createSealer } = await importBuilt(main, 'sealing/sealer.js')
-  const { openState, sealState, toBound, toBytes } = await importBuilt(main, 'input/request-state.js')
+  const state = await importBuilt(main, 'input/request-state.js')
+  const { openState, sealState, toBindingText, toStateBytes } = state
   const sealer = createSealer([SECRET])
   const args = { basketId: 'bsk_0123456789abcdefghijkl' }
-  const bound = toBound({ owner: 'anonymous', method: 'tools/call', name: 'place_order', args })
+  const bound = toBindingText({ owner: 'anonymous', method: 'tools/call', name: 'place_order', args })
   const carried = {
     answers: new Map([
       ['size', '{"action":"accept","content":{"size":"large"}}'],
@@ -26,7 +27,7 @@ export async function measureRequestStates ({ main, rounds, seconds, warmUpSecon
     results: new Map([['order', ORDER]])
   }
   const expiresAt = Date.now() + 3_600_000
-  const seal = () => sealState(sealer, bound, toBytes(carried), expiresAt)
+  const seal = () => sealState(sealer, bound, toStateBytes(carried), expiresAt)
   const token = seal()
   const open = () => openState(sealer, bound, token)
   if (open().answers.get('address') !== carried.answers.get('address')) {
@@ -39,7 +40,7 @@ export async function measureRequestStates ({ main, rounds, seconds, warmUpSecon
     for (const [name, act] of Object.entries(operations)) measured[name].push(perSecond(act, seconds))
   }
   return {
-    bytes: toBytes(carried).length,
+    bytes: toStateBytes(carried).length,
     tokenBytes: token.length,
     sealsPerSecond: spread(measured.seal),
     opensPerSecond: spread(measured.open)

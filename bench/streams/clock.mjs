@@ -1,4 +1,4 @@
-// A time that all processes of this machine share, unlike `performance.now()`, and that nobody sets.
+// A monotonic time that all processes of this machine share. `performance.now()` differs in each process.
 
 /** In milliseconds since some moment. */
 export function sharedNow () {

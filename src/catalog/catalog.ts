@@ -1,38 +1,39 @@
-// The catalog as it is now: one snapshot, replaced whole.
+// The current catalog: one snapshot, which a reload replaces.
 
 import { createHash } from 'node:crypto'
 import type { ListName } from '../protocol/notifications.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What is different for clients after a replacement. */
+/** The differences that clients are told of after a replacement. */
 export interface CatalogChange {
-  /** The lists whose bytes are others now. */
+  /** The lists whose entries or scopes changed. */
   readonly lists: readonly ListName[]
-  /** The files that were there before and after, with other contents. */
+  /** The files that both snapshots have, with different contents. */
   readonly updatedUris: readonly string[]
 }
 
 export interface Catalog {
-  /** Take it once per request: a request finishes on the snapshot that it began with. */
+  /** Read this once per request: a request finishes on the snapshot that it began with. */
   readonly current: Snapshot
   replace (next: Snapshot): CatalogChange
 }
 
 export function createCatalog (first: Snapshot): Catalog {
   let current = first
-  let marks = fingerprints(first)
+  let currentPrints = fingerprints(first)
 
   return {
     get current () { return current },
     replace (next) {
-      const nextMarks = fingerprints(next)
-      const lists = LISTS.filter((list) => marks[list] !== nextMarks[list])
-      const updatedUris = [...next.stamps].filter(
-        ([uri, stamp]) => (current.stamps.get(uri) ?? stamp) !== stamp
-      ).map(([uri]) => uri)
+      const nextPrints = fingerprints(next)
+      const lists = LISTS.filter((list) => currentPrints[list] !== nextPrints[list])
+      const updatedUris = Array.from(next.stamps.keys()).filter((uri) => {
+        const before = current.stamps.get(uri)
+        return before !== undefined && before !== next.stamps.get(uri)
+      })
       current = next
-      marks = nextMarks
+      currentPrints = nextPrints
       return { lists, updatedUris }
     }
   }

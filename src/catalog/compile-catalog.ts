@@ -1,4 +1,4 @@
-// From what a source delivered to a snapshot: all of it, or every reason why not.
+// Compiles the contents of a source to a snapshot. One problem is enough to refuse the whole catalog.
 
 import type { ReportProblem, Problem } from './problem.ts'
 import { CatalogError } from './problem.ts'
@@ -12,7 +12,7 @@ import { createSchemaCompiler } from '../schema/json-schema.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
-/** Throws a CatalogError with every problem. */
+/** Throws a CatalogError that has every problem of the catalog. */
 export async function compileCatalog (
   contents: CatalogContents, options: SnapshotOptions
 ): Promise<Snapshot> {
@@ -20,17 +20,18 @@ export async function compileCatalog (
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
     problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
   const compilers = {
-    input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false })
+    input: createSchemaCompiler({ useDefaults: true }),
+    output: createSchemaCompiler({ useDefaults: false })
   }
   const { readTtlMs } = contents.server
 
   const handles = compileAll(
     contents.handles, reporterOf, (definition, report) => compileHandle(definition, compilers, report)
   )
-  const remarks = remarksOnTools(handles)
+  const lifetimes = lifetimesByTool(handles)
   const tools = compileAll(
     contents.tools, reporterOf,
-    (definition, report) => compileTool(definition, compilers, report, remarks.get(definition.name))
+    (definition, report) => compileTool(definition, compilers, report, lifetimes.get(definition.name))
   )
   const prompts = compileAll(contents.prompts, reporterOf, compilePrompt)
   const resources = compileAll(
@@ -44,63 +45,58 @@ export async function compileCatalog (
   for (const { compiled, located } of templates) {
     const report = reporterOf(located)
     try {
-      for (const offered of await listTemplate(located.definition, compiled.template, report)) {
-        listed.push({ compiled: offered, located })
+      for (const entry of await listTemplate(located.definition, compiled.template, report)) {
+        listed.push({ compiled: entry, located })
       }
     } catch (error) {
       report('list', `failed: ${messageOf(error)}`)
     }
   }
 
+  const toolNames = new Set(contents.tools.map(({ definition }) => definition.name))
   for (const { compiled: { createdBy }, located } of handles) {
-    if (createdBy === undefined || contents.tools.some(({ definition }) => definition.name === createdBy)) {
-      continue
-    }
-    reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which there is not`)
+    if (createdBy === undefined || toolNames.has(createdBy)) continue
+    reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`)
   }
   const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
-  for (
-    const [kind, all] of [
-      ['handle', keyedHandles], ['tool', tools], ['prompt', prompts], ['resource', listed],
-      ['resource template', templates]
-    ] as const
-  ) {
-    for (const { first, second } of duplicates(all)) {
-      reporterOf(second.located)(
-        '', `the ${kind} ${JSON.stringify(second.compiled.key)} is already defined in ${first.located.file}`
-      )
-    }
-  }
+  reportDuplicates('handle', keyedHandles, reporterOf)
+  reportDuplicates('tool', tools, reporterOf)
+  reportDuplicates('prompt', prompts, reporterOf)
+  reportDuplicates('resource', listed, reporterOf)
+  reportDuplicates('resource template', templates, reporterOf)
   if (problems.length > 0) throw new CatalogError(problems)
 
-  return createSnapshot(contents.server, {
-    tools: inOrder(tools), prompts: inOrder(prompts), resources: inOrder(resources), templates: inOrder(templates), listed: inOrder(listed)
-  }, new Map(
-    handles.map(({ compiled, located }) => [located.definition, compiled])
-  ), contents.stamps, options)
+  const primitives = {
+    tools: inOrder(tools),
+    prompts: inOrder(prompts),
+    resources: inOrder(resources),
+    templates: inOrder(templates),
+    listed: inOrder(listed)
+  }
+  const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
+  return createSnapshot(contents.server, primitives, kinds, contents.stamps, options)
 }
 
-/** What the descriptions of the tools that make handles say of them. */
-function remarksOnTools (handles: ReadonlyArray<Compiled<HandleKind>>): Map<string, string> {
-  const remarks = new Map<string, string>()
+/** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */
+function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<string, string> {
+  const sentences = new Map<string, string>()
   for (const { compiled } of handles) {
     if (compiled.createdBy === undefined) continue
-    const earlier = remarks.get(compiled.createdBy)
-    remarks.set(
-      compiled.createdBy, [...earlier === undefined ? [] : [earlier], describeLifetime(compiled)].join(' ')
-    )
+    const earlier = sentences.get(compiled.createdBy)
+    const sentence = describeLifetime(compiled)
+    sentences.set(compiled.createdBy, earlier === undefined ? sentence : `${earlier} ${sentence}`)
   }
-  return remarks
+  return sentences
 }
 
-type Keyed = Compiled<{ readonly key: string }>
+type ReporterOf = (located: Located<unknown>) => ReportProblem
 
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 function compileAll<D, C> (
-  all: ReadonlyArray<Located<D>>, reporterOf: (one: Located<D>) => ReportProblem, compile: (
-    definition: D, report: ReportProblem
-  ) => C | undefined
+  all: ReadonlyArray<Located<D>>,
+  reporterOf: ReporterOf,
+  compile: (definition: D, report: ReportProblem) => C | undefined
 ): Array<Compiled<C, D>> {
   return all.flatMap((located) => {
     const report = reporterOf(located)
@@ -108,8 +104,8 @@ function compileAll<D, C> (
       const compiled = compile(located.definition, report)
       return compiled === undefined ? [] : [{ compiled, located }]
     } catch (error) {
-      // What a definition holds is the author's: a value that is no JSON must not hide the problems about the
-      // others.
+      // An author's value may throw, for example when it is not JSON. The problems of the other definitions
+      // must still be reported.
       report('', `cannot be compiled: ${messageOf(error)}`)
       return []
     }
@@ -124,11 +120,13 @@ function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>):
   return all.map(({ compiled }) => compiled).toSorted(compareListOrder)
 }
 
-function duplicates (all: readonly Keyed[]): Array<{ first: Keyed, second: Keyed }> {
-  const seen = new Map<string, Keyed>()
-  return all.flatMap((second) => {
-    const first = seen.get(second.compiled.key)
-    if (first === undefined) seen.set(second.compiled.key, second)
-    return first === undefined ? [] : [{ first, second }]
-  })
+function reportDuplicates (
+  kind: string, all: ReadonlyArray<Compiled<{ readonly key: string }>>, reporterOf: ReporterOf
+): void {
+  const fileByKey = new Map<string, string>()
+  for (const { compiled: { key }, located } of all) {
+    const file = fileByKey.get(key)
+    if (file === undefined) fileByKey.set(key, located.file)
+    else reporterOf(located)('', `the ${kind} ${JSON.stringify(key)} is already defined in ${file}`)
+  }
 }

@@ -1,4 +1,4 @@
-// A kind of state, checked and made ready to be used.
+// Compiles the definition of a handle to a handle kind.
 
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import { isStandardSchema } from '../schema/standard-schema.ts'
@@ -10,7 +10,7 @@ import { toDuration } from './duration.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 
-/** `undefined` where the definition is unusable; every problem has then been reported. */
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileHandle (
   definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
 ): HandleKind | undefined {
@@ -31,7 +31,7 @@ export function compileHandle (
   return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
 }
 
-/** What the model is told of it, in the description of the tool that makes one. */
+/** The sentence for the model. It is part of the description of the tool that creates the handle. */
 export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: HandleKind): string {
   const atMost = maxAgeMs === undefined ? '' : `, and for ${toDuration(maxAgeMs)} at most`
   return `Each ${kind} is kept for ${toDuration(idleTtlMs)} after its last use${atMost}.`

@@ -1,4 +1,4 @@
-// A prompt's definition, checked and made ready to be rendered.
+// Compiles the definition of a prompt, and writes its results.
 
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { Context } from '../authoring/context.ts'
@@ -17,12 +17,12 @@ export type PromptArguments = { readonly [name: string]: string | undefined }
 export interface CompiledPrompt extends CompiledPrimitive {
   readonly description: string | undefined
   readonly requiredArguments: readonly string[]
-  /** By argument; an argument without suggestions has an empty list. */
+  /** By argument. An argument without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
   render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
 
-/** `undefined` where the definition is unusable; every problem has then been reported. */
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compilePrompt (
   definition: PromptDefinition, report: ReportProblem
 ): CompiledPrompt | undefined {
@@ -42,12 +42,14 @@ export function compilePrompt (
 
 function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition): string[] {
   const names = args.map(({ name }) => name)
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index)
+  const uncompletable = args.filter(
+    ({ complete }) => complete !== undefined && !isCompletionSource(complete)
+  )
   return [
     ...(typeof render === 'function' ? [] : ['render: must be a function']),
-    ...names.filter((name, index) => names.indexOf(name) !== index).map(
-      (name) => `arguments: ${JSON.stringify(name)} is named twice`
-    ),
-    ...args.filter(({ complete }) => complete !== undefined && !isCompletionSource(complete)).map(
+    ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
+    ...uncompletable.map(
       ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`
     )
   ]
@@ -66,20 +68,20 @@ function toPromptEntry (
   }
 }
 
-/** A GetPromptResult. Throws a ContractError where the messages are malformed. */
+/** Writes a GetPromptResult. Throws a ContractError when the messages are malformed. */
 export function promptResult (
   writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined
 ): string {
-  const { description, messages } = toParts(output)
+  const { description = fallbackDescription, messages } = toPromptMessages(output)
   const verdict = messagesShape(messages)
   if (!verdict.ok) throw new ContractError('the prompt has malformed messages:', verdict.problems)
-  const said = description ?? fallbackDescription
-  return writer.write(
-    `${said === undefined ? '' : `"description":${JSON.stringify(said)},`}"messages":${JSON.stringify(writer.toMessages(messages))}`
-  )
+  const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
+  return writer.write(`${head}"messages":${JSON.stringify(writer.toMessages(messages))}`)
 }
 
-function toParts (output: PromptOutput): { description?: string, messages: readonly PromptMessage[] } {
+function toPromptMessages (
+  output: PromptOutput
+): { description?: string, messages: readonly PromptMessage[] } {
   if (typeof output === 'string') {
     return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   }

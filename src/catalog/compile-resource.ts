@@ -1,4 +1,4 @@
-// Definitions of resources and templates, checked and made ready to be read.
+// Compiles the definitions of resources and of resource templates.
 
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { ReadContext } from '../authoring/context.ts'
@@ -22,14 +22,14 @@ export interface CompiledTemplate extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   readonly template: UriTemplate
-  /** By variable; a variable without suggestions has an empty list. */
+  /** By variable. A variable without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
   read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
 type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
-/** `undefined` where the definition is unusable; every problem has then been reported. */
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileResource (
   definition: ResourceDefinition, readTtlMs: number, report: ReportProblem
 ): CompiledResource | undefined {
@@ -45,7 +45,7 @@ export function compileResource (
   }
 }
 
-/** `undefined` where the definition is unusable; every problem has then been reported. */
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTemplate (
   definition: ResourceTemplateDefinition, readTtlMs: number, report: ReportProblem
 ): CompiledTemplate | undefined {
@@ -57,10 +57,10 @@ export function compileTemplate (
   if (template === undefined) return undefined
   const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
   for (const [variable, source] of Object.entries(definition.complete ?? {})) {
-    if (!completions.has(variable)) report(`complete.${variable}`, 'names no variable of the uriTemplate')
-    else if (!isCompletionSource(source)) {
-      report(`complete.${variable}`, 'must be a list of strings or a function')
-    } else completions.set(variable, source)
+    const place = `complete.${variable}`
+    if (!completions.has(variable)) report(place, 'names no variable of the uriTemplate')
+    else if (!isCompletionSource(source)) report(place, 'must be a list of strings or a function')
+    else completions.set(variable, source)
   }
   return {
     ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
@@ -72,7 +72,7 @@ export function compileTemplate (
   }
 }
 
-/** The concrete resources that a template names, for the list. */
+/** The entries of `resources/list` that the template's own `list` returns. */
 export async function listTemplate (
   definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem
 ): Promise<CompiledPrimitive[]> {
@@ -93,17 +93,15 @@ export async function listTemplate (
 }
 
 function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
-  return [
-    ...(typeof read === 'function' ? [] : ['read: must be a function']),
-    ...(
-      cache?.cacheScope === 'public' && scopes.length > 0
-        ? ['cache.cacheScope: cannot be public, because scopes decide who may read this']
-        : []
-    )
-  ]
+  const problems: string[] = []
+  if (typeof read !== 'function') problems.push('read: must be a function')
+  if (cache?.cacheScope === 'public' && scopes.length > 0) {
+    problems.push('cache.cacheScope: cannot be public, because scopes decide who may read this')
+  }
+  return problems
 }
 
-/** Private unless the author says otherwise: what a function returns may depend on who asks. */
+/** Private by default: the contents that a function returns may depend on the caller. */
 function toCacheHints ({ cache }: ReadableDefinition, readTtlMs: number): CacheHints {
   return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
 }
@@ -118,9 +116,13 @@ function readTemplate (text: string, report: ReportProblem): UriTemplate | undef
   }
 }
 
-type Shown = Pick<Resource, 'name' | 'title' | 'description' | 'icons' | 'mimeType' | 'annotations' | '_meta'>
+type CommonMembers = Pick<
+  Resource, 'name' | 'title' | 'description' | 'icons' | 'mimeType' | 'annotations' | '_meta'
+>
 
-function toShown ({ name, title, description, icons, mimeType, annotations, _meta }: Shown): Shown {
+function pickCommonMembers (
+  { name, title, description, icons, mimeType, annotations, _meta }: CommonMembers
+): CommonMembers {
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -132,10 +134,11 @@ function toShown ({ name, title, description, icons, mimeType, annotations, _met
   }
 }
 
-function toResourceEntry (uri: string, definition: Shown & { size?: number }): Resource {
-  return { uri, ...toShown(definition), ...(definition.size === undefined ? {} : { size: definition.size }) }
+function toResourceEntry (uri: string, definition: CommonMembers & { size?: number }): Resource {
+  const { size } = definition
+  return { uri, ...pickCommonMembers(definition), ...(size === undefined ? {} : { size }) }
 }
 
 function toTemplateEntry (definition: ResourceTemplateDefinition): ResourceTemplate {
-  return { uriTemplate: definition.uriTemplate, ...toShown(definition) }
+  return { uriTemplate: definition.uriTemplate, ...pickCommonMembers(definition) }
 }

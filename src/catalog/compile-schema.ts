@@ -1,4 +1,4 @@
-// A definition's schema, of whichever kind: what is shown of it, and the check that it stands for.
+// Compiles a schema of a definition, of any kind: the JSON Schema for clients, and the check.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
@@ -10,14 +10,14 @@ export interface SchemaCompilers { readonly input: SchemaCompiler, readonly outp
 
 export interface CompiledSchema { readonly schema: JsonSchema, readonly check: Check }
 
-/** `undefined` where the schema is unusable; every problem has then been reported. */
+/** `undefined` when the schema is unusable. Every problem has then been reported. */
 export function compileSchema (
   schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
 ): CompiledSchema | undefined {
   try {
     if (isStandardSchema(schema)) {
       const json = toJsonSchema(schema, direction)
-      // What is shown to clients must be usable by them, although the library does the checking.
+      // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
       compilers[direction].compile(json)
       return { schema: json, check: toCheck(schema) }
     }
@@ -28,7 +28,7 @@ export function compileSchema (
     return { schema, check: compilers[direction].compile(schema) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
-    for (const fault of error.problems) report(fault)
+    for (const problem of error.problems) report(problem)
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// A tool's definition, checked and made ready to be called.
+// Compiles the definition of a tool.
 
 import type { Context } from '../authoring/context.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
@@ -23,8 +23,8 @@ export interface CompiledTool extends CompiledPrimitive {
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 /**
- * `undefined` where the definition is unusable; every problem has then been reported.
- * @param remark what the service itself has to say to the model, after the tool's own description.
+ * `undefined` when the definition is unusable. Every problem has then been reported.
+ * @param remark the service's own text for the model. It is appended to the tool's description.
  */
 export function compileTool (
   definition: ToolDefinition, compilers: SchemaCompilers, report: ReportProblem, remark?: string

@@ -1,14 +1,14 @@
-// What every compiled primitive has: its place in a list, and who may see it.
+// The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
 import type { CommonOptions } from '../authoring/definition.ts'
 
 export interface CompiledPrimitive {
-  /** Its name, or its URI: unique in its list. */
+  /** The name or the URI. Unique in its list. */
   readonly key: string
   readonly order: number
-  /** All of which a caller must hold. */
+  /** A caller must hold all of these to see the primitive. */
   readonly scopes: readonly string[]
-  /** Its entry in the list, as JSON. */
+  /** The entry in the list, as JSON. */
   readonly json: string
 }
 
@@ -18,7 +18,7 @@ export function toCompiledPrimitive (
   return { key, order, scopes, json: JSON.stringify(entry) }
 }
 
-/** The order of a list: it never moves between requests, because clients and prompt caches rely on that. */
+/** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */
 export function compareListOrder (
   a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>
 ): number {

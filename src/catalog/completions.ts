@@ -1,20 +1,20 @@
-// From where suggestions come to what goes on the wire.
+// Gets the suggestions from the source that an author gave.
 
 import type { CompletionContext, CompletionSource } from '../authoring/completion.ts'
 import type { Completion } from '../protocol/completion.ts'
 import { clipCompletion, rankCompletions } from './completion-ranking.ts'
 import { ContractError } from './result-json.ts'
 
-const isStrings = (value: unknown): value is readonly string[] => Array.isArray(value) &&
-  value.every((one) => typeof one === 'string')
+const isStrings = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 export function isCompletionSource (value: unknown): value is CompletionSource {
   return typeof value === 'function' || isStrings(value)
 }
 
 /**
- * Lists are matched and ranked; what a function ranked by itself is only clipped. Throws a ContractError for
- * anything else.
+ * Ranks a list. A function that returns `{ values }` has ranked them itself: that result is only cut at the
+ * limit. Throws a ContractError for any other output of a function.
  */
 export async function complete (
   source: CompletionSource, typed: string, context: CompletionContext

@@ -1,10 +1,11 @@
-// The form that what handlers return must have: a client that validates must never be the first to notice.
+// Checks of the contents that handlers return. The service refuses malformed contents: a client that
+// validates must not be the first to notice them.
 
 import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
 import { annotations } from './definition-shapes.ts'
 
-// A single character class: V8 runs it without a stack, whatever the length.
+// One character class: V8 then matches a text of any length without growing its stack.
 const BASE64 = '^[A-Za-z0-9+/]*={0,2}$'
 
 const meta = { _meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }

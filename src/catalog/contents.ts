@@ -1,4 +1,4 @@
-// A catalog as its source delivers it: definitions and settings, read but not yet compiled.
+// The contents of a catalog as a source delivers them: read, but not compiled.
 
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
@@ -7,7 +7,7 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { Problem } from './problem.ts'
 
-/** A definition and where it was found, for the problems that are reported about it. */
+/** A definition and its place, which every problem of the definition names. */
 export interface Located<D> {
   readonly definition: D
   readonly file: string
@@ -15,14 +15,14 @@ export interface Located<D> {
 }
 
 export interface ServerSettings {
-  /** Goes with every result. */
+  /** Every result has its name and version. */
   readonly info: Implementation
   readonly instructions: string | undefined
-  /** How long clients may keep lists and discovery, in milliseconds. */
+  /** How long clients may cache lists and the result of `server/discover`, in milliseconds. */
   readonly listTtlMs: number
-  /** How long clients may keep what they read of a resource that does not say, in milliseconds. */
+  /** How long clients may cache the contents of a resource without a `ttlMs` of its own, in milliseconds. */
   readonly readTtlMs: number
-  /** How many entries one page of a list holds; `undefined`: as the service is configured. */
+  /** The entries on one page of a list. `undefined`: the service's setting decides. */
   readonly pageSize: number | undefined
 }
 
@@ -33,8 +33,8 @@ export interface CatalogContents {
   readonly resources: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
-  /** For resources that are files: what changes whenever the file does. By URI. */
+  /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
-  /** What already went wrong while reading. */
+  /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
 }

@@ -1,5 +1,5 @@
-// The opaque name of a place in a list: the entry that came last. It means the same on every replica and
-// after a reload.
+// Cursors. A cursor holds the order and the key of the last entry on a page: it therefore means the same
+// place on every replica and after a reload.
 
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 
@@ -11,7 +11,7 @@ export function toCursor ({ order, key }: Place): string {
   return Buffer.from(`${order} ${key}`).toString('base64url')
 }
 
-/** `undefined` for any string that `toCursor` did not make. */
+/** `undefined` for a string that is not a cursor. */
 export function readCursor (cursor: string): Place | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.toString('base64url') !== cursor) return undefined

@@ -1,14 +1,15 @@
-// The form that definitions must have. TypeScript holds authors to it as they write; this holds everyone to
-// it at load.
+// Checks of definitions at load. The types of the define functions have the same rules, but only for authors
+// who use TypeScript.
 
 import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
-// Labels of a reverse domain name before the slash; `mcp` and `modelcontextprotocol` are the specification's
-// own.
-const META_KEY =
-  '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$'
+// A key may begin with a reverse domain name and a slash. The specification reserves the domain names whose
+// first or second label is `mcp` or `modelcontextprotocol`.
+const DOMAIN_LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+const META_KEY = '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])' +
+  `(?:${DOMAIN_LABEL}(?:\\.${DOMAIN_LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`
 const SCOPE_TOKEN = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
 const ABSOLUTE_URI = '^[A-Za-z][A-Za-z0-9+.-]*:'
 

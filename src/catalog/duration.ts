@@ -1,14 +1,14 @@
-// Lifetimes as people say them.
+// Writes a duration in words.
 
 const UNITS = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]] as const
 
-/** In the two largest units that there are: `1 day`, `1 hour 30 minutes`. Rounded down to the second. */
+/** The two largest units that are not zero: `1 day`, `1 hour 30 minutes`. Rounded down to the second. */
 export function toDuration (ms: number): string {
   let left = ms
-  const parts = UNITS.flatMap(([unit, unitMs]) => {
+  const counts = UNITS.flatMap(([unit, unitMs]) => {
     const count = Math.floor(left / unitMs)
     left -= count * unitMs
     return count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
   })
-  return parts.slice(0, 2).join(' ')
+  return counts.slice(0, 2).join(' ')
 }

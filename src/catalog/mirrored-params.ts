@@ -1,5 +1,5 @@
-// Tool parameters that clients mirror into `Mcp-Param-*` headers, found at load and read at each call.
-// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
+// Tool parameters that clients mirror into `Mcp-Param-*` headers: found at load, and read at each call.
+// https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
 
 import type { MirroredField } from '../protocol/header-values.ts'
 import { isObject } from '../protocol/json-rpc.ts'
@@ -13,29 +13,28 @@ export interface MirroredParam {
 }
 
 const KEYWORD = 'x-mcp-header'
-/** Keywords whose keys are names, not keywords. */
+/** Keywords whose value is an object of named schemas. */
 const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
-// RFC 9110: 1*tchar.
+/** Keywords whose value is data: an `x-mcp-header` in it is not an annotation. */
+const VALUE_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
+// RFC 9110: a token is one or more tchar.
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/**
- * Finds the annotated properties, or says what is wrong with them: a client drops a tool that breaks these
- * rules.
- */
+/** Finds the annotated properties and reports their problems. A client drops a tool with such a problem. */
 export function findMirroredParams (schema: JsonSchema, report: ReportProblem): MirroredParam[] {
   const params: MirroredParam[] = []
   const names = new Set<string>()
   walk(schema, '', [])
   return params
 
-  /** @param path the keys so far, or `undefined` where something else than `properties` led here. */
+  /** @param path the `properties` keys that lead here. `undefined` when any other keyword leads here. */
   function walk (node: unknown, place: string, path: readonly string[] | undefined): void {
     if (Array.isArray(node)) {
       node.forEach((child, index) => walk(child, `${place}/${index}`, undefined))
       return
     }
     if (!isObject(node)) return
-    if (KEYWORD in node) note(node, `${place}/${KEYWORD}`, path)
+    if (KEYWORD in node) readAnnotation(node, `${place}/${KEYWORD}`, path)
     for (const [keyword, child] of Object.entries(node)) {
       if (keyword === 'properties' && isObject(child)) {
         for (const [key, property] of Object.entries(child)) {
@@ -45,28 +44,25 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
         for (const [key, schema] of Object.entries(child)) {
           walk(schema, `${place}/${keyword}/${key}`, undefined)
         }
-      } else if (keyword !== 'enum' && keyword !== 'const' && keyword !== 'default' &&
-        keyword !== 'examples') {
+      } else if (!VALUE_KEYWORDS.has(keyword)) {
         walk(child, `${place}/${keyword}`, undefined)
       }
     }
   }
 
-  function note (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
-    const name = node[KEYWORD]
+  function readAnnotation (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
+    const { [KEYWORD]: name, type } = node
     if (typeof name !== 'string' || !TOKEN.test(name)) {
-      report(
-        place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${JSON.stringify(name)}`
-      )
+      const got = JSON.stringify(name)
+      report(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${got}`)
     } else if (names.has(name.toLowerCase())) {
       report(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
     } else if (path === undefined || path.length === 0) {
       report(place, 'must stand on a property that is reached through "properties" alone')
-    } else if (node.type !== 'string' && node.type !== 'integer' && node.type !== 'boolean') {
-      report(
-        place, `must stand on a property of type string, integer or boolean, got ${JSON.stringify(node.type)}`
-      )
-    } else if (node.type === 'integer' && !isSafeRange(node)) {
+    } else if (type !== 'string' && type !== 'integer' && type !== 'boolean') {
+      const got = JSON.stringify(type)
+      report(place, `must stand on a property of type string, integer or boolean, got ${got}`)
+    } else if (type === 'integer' && !isSafeRange(node)) {
       report(place, 'must stand on an integer within ±(2^53 − 1)')
     } else {
       names.add(name.toLowerCase())
@@ -80,7 +76,7 @@ function isSafeRange (node: JsonSchema): boolean {
     .every((bound) => typeof bound !== 'number' || Math.abs(bound) <= Number.MAX_SAFE_INTEGER)
 }
 
-/** What the headers of this call must say. */
+/** The values that the headers of a call must have. */
 export function mirroredFields (params: readonly MirroredParam[], args: unknown): MirroredField[] {
   return params.map(({ header, path }) => {
     const value = path.reduce<unknown>(

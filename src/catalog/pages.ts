@@ -1,4 +1,4 @@
-// A list, serialised once: its pages are bytes before the first request for them arrives.
+// The pages of a list. They are serialised once, before the first request for them arrives.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import type { CacheHints } from '../protocol/primitives.ts'
@@ -7,9 +7,7 @@ import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.t
 import type { ResultWriter } from './result-json.ts'
 
 export interface Pages {
-  /**
-   * The result that starts after the cursor, or at the beginning; `undefined` for a string that is no cursor.
-   */
+  /** The page after the cursor, or the first page. `undefined` for a string that is not a cursor. */
   page (cursor: string | undefined): Buffer | undefined
 }
 
@@ -25,20 +23,20 @@ export interface PagesOptions {
 export function createPages (
   offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions
 ): Pages {
-  const ready = new Map<number, Buffer>()
+  const pageByStart = new Map<number, Buffer>()
   for (let start = 0; start === 0 || start < offered.length; start += pageSize) {
-    ready.set(start, serialise(start))
+    pageByStart.set(start, serialise(start))
   }
 
   return {
     page (cursor) {
-      if (cursor === undefined) return ready.get(0)
+      if (cursor === undefined) return pageByStart.get(0)
       const last = readCursor(cursor)
       if (last === undefined) return undefined
       const start = firstAfter(offered, last)
-      // A cursor of another snapshot may fall between today's pages: nothing is skipped and nothing comes
-      // twice.
-      return ready.get(start) ?? serialise(start)
+      // A cursor of another snapshot may point into the middle of a page. Its page is then made now, so that
+      // no entry is skipped and no entry comes twice.
+      return pageByStart.get(start) ?? serialise(start)
     }
   }
 
@@ -46,9 +44,8 @@ export function createPages (
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
     const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
-    return Buffer.from(
-      writer.writeCacheable(`"${member}":[${entries.map(({ json }) => json).join(',')}]${next}`, cache)
-    )
+    const list = entries.map(({ json }) => json).join(',')
+    return Buffer.from(writer.writeCacheable(`"${member}":[${list}]${next}`, cache))
   }
 }
 

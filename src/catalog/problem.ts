@@ -1,16 +1,15 @@
-// What keeps a catalog from loading: all of it at once, each with its file, its place and the rule that it
-// breaks.
+// Problems of a catalog. A catalog with a problem does not load.
 
 export interface Problem {
   /** Relative to the catalog folder. */
   readonly file: string
-  /** Where in the file: a line, an export, a field. Empty where the whole file is meant. */
+  /** A line, an export or a field of the file. Empty for a problem of the whole file. */
   readonly place: string
-  /** What was expected, or what to do. */
+  /** What the rule is, or what to do. */
   readonly rule: string
 }
 
-/** A catalog that does not load. */
+/** The catalog does not load. Has every problem of it. */
 export class CatalogError extends Error {
   readonly problems: readonly Problem[]
 
@@ -25,5 +24,5 @@ function toLine ({ file, place, rule }: Problem): string {
   return place === '' ? `${file}: ${rule}` : `${file}: ${place}: ${rule}`
 }
 
-/** Notes one problem about the definition at hand. */
+/** Reports one problem of a definition. */
 export type ReportProblem = (place: string, rule: string) => void

@@ -1,4 +1,4 @@
-// What `read` returned, as a ReadResourceResult.
+// Writes the output of `read` as a ReadResourceResult.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import type { ResourceOutput } from '../authoring/define-resource.ts'
@@ -13,7 +13,7 @@ export interface ReadResultMetadata {
   readonly cache: CacheHints
 }
 
-/** `undefined` where there is no such resource. Throws a ContractError where the contents are malformed. */
+/** `undefined` when the resource does not exist. Throws a ContractError when the contents are malformed. */
 export function readResult (
   writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
 ): string | undefined {

@@ -1,51 +1,53 @@
-// Results as JSON text, put together from parts that are serialised once.
+// Writes results as JSON text, from members that are JSON already: nothing is serialised twice.
 
 import { META_SERVER_INFO } from '../protocol/meta-keys.ts'
 import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints, Implementation } from '../protocol/primitives.ts'
 
-/** A handler broke its own contract: an internal error, with the details in the log. */
+/** The output of a handler does not match its definition. An internal error: the log has the problems. */
 export class ContractError extends Error {
-  constructor (what: string, problems: readonly string[]) {
-    super(`${what} ${problems.join('; ')}`)
+  constructor (subject: string, problems: readonly string[]) {
+    super(`${subject} ${problems.join('; ')}`)
     this.name = 'ContractError'
   }
 }
 
-/** How a revision of the protocol puts its results. */
+/** Writes results as one revision of the protocol has them. */
 export interface ResultWriter {
   /** @param members the result's own members as JSON, without braces, such as `"content":[]`. */
   write (members: string, meta?: Meta): string
-  /** A result that clients may keep. */
+  /** A result that clients may cache. */
   writeCacheable (members: string, cache: CacheHints): string
-  /** @param members what the client must answer first: `inputRequests`, `requestState` or both. */
+  /** @param members `inputRequests`, `requestState` or both, as JSON without braces. */
   writeInputRequired (members: string): string
-  /** The blocks as far as the revision has them. */
+  /** The blocks in the form that the revision has. */
   toContent (blocks: readonly ContentBlock[]): readonly ContentBlock[]
   toMessages (messages: readonly PromptMessage[]): readonly PromptMessage[]
   toContents (contents: readonly ResourceContents[]): readonly ResourceContents[]
-  /** Whether the value may go out as structured content. Its text goes out in any case. */
+  /** Whether the revision has such structured content. The text of the value is sent in any case. */
   mayBeStructuredContent (structuredContent: unknown): boolean
 }
 
 /**
- * Every result says whether it is complete and who made it.
+ * The writer of the current revision. Every result says whether it is complete, and names the server.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
  *
- * @param info goes with every result that this writer writes.
+ * @param info the name of the server in every result.
  */
 export function createResultWriter (info: Implementation): ResultWriter {
   const identity = { [META_SERVER_INFO]: info }
-  const ready = JSON.stringify(identity)
+  const identityJson = JSON.stringify(identity)
   return {
     write (members, meta) {
-      // Last, so that a result that a tool passes on from another server does not pass for that server's.
-      const ownMeta = meta === undefined ? ready : JSON.stringify({ ...meta, ...identity })
+      // `identity` comes last: a tool may pass on a result of another server, which has that server's name.
+      const ownMeta = meta === undefined ? identityJson : JSON.stringify({ ...meta, ...identity })
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
     },
-    writeCacheable: (members, { ttlMs, cacheScope }) =>
-      `{"resultType":"complete",${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","_meta":${ready}}`,
-    writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${ready}}`,
+    writeCacheable (members, { ttlMs, cacheScope }) {
+      const cacheMembers = `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`
+      return `{"resultType":"complete",${members},${cacheMembers},"_meta":${identityJson}}`
+    },
+    writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${identityJson}}`,
     toContent: (blocks) => blocks,
     toMessages: (messages) => messages,
     toContents: (contents) => contents,

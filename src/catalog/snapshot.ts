@@ -1,4 +1,4 @@
-// One immutable, compiled state of the catalog.
+// A snapshot: one immutable, compiled state of the catalog.
 
 import type { Principal } from '../access/principal.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
@@ -10,31 +10,31 @@ export interface Snapshot {
   readonly server: ServerSettings
   readonly writer: ResultWriter
   readonly primitives: Primitives
-  /** Entries on one page of a list. */
+  /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
   readonly pageSize: number
-  /** The kinds of state, by what the catalog's modules know them by. */
+  /** By the definition that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
-  /** For resources that are files: what changes whenever the file does. By URI. */
+  /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   view (principal: Principal): View
 }
 
 export interface SnapshotOptions {
-  /** Entries on one page of a list, where the catalog does not say. */
+  /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
   readonly pageSize: number
-  /** How results are put: as the current revision has them by default. */
+  /** The writer of the current revision by default. */
   readonly writer?: ResultWriter
 }
 
-/**
- * Each kind of caller costs a set of lists; past this many, the one made first is made again when it is
- * needed.
- */
+/** Each view holds its lists in memory. Above this number the oldest is dropped, and made again if needed. */
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  server: ServerSettings, primitives: Primitives, handles: ReadonlyMap<object, HandleKind>, stamps: ReadonlyMap<string, string>,
-  // Name and version: the rest is told once, by discovery, and not with every answer.
+  server: ServerSettings,
+  primitives: Primitives,
+  handles: ReadonlyMap<object, HandleKind>,
+  stamps: ReadonlyMap<string, string>,
+  // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
   }: SnapshotOptions
@@ -45,7 +45,7 @@ export function createSnapshot (
   const views = new Map<string, View>()
 
   function view ({ scopes }: Principal): View {
-    // Scopes that decide nothing here must not tell two callers apart.
+    // Only scopes that a primitive needs. Callers who differ in other scopes share a view.
     const granted = deciding.filter((scope) => scopes.has(scope))
     if (granted.length === 0) return openView
     const key = granted.join(' ')

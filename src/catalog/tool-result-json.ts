@@ -1,4 +1,4 @@
-// What a tool's `run` returned, as a CallToolResult.
+// Writes the output of a tool's `run` as a CallToolResult.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 
 import type { ToolError } from '../authoring/tool-error.ts'
@@ -15,7 +15,7 @@ function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
 }
 
-/** What the model is told of a failure. */
+/** A result with `isError`, whose text is for the model. */
 export function errorResult (
   writer: ResultWriter, text: string, content: readonly ContentBlock[] = []
 ): string {
@@ -23,11 +23,11 @@ export function errorResult (
   return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
-export const toolErrorResult = (writer: ResultWriter, error: ToolError): string => errorResult(
-  writer, error.message, error.content
-)
+export function toolErrorResult (writer: ResultWriter, { message, content }: ToolError): string {
+  return errorResult(writer, message, content)
+}
 
-/** Throws a ContractError where the output is not what the tool promised. */
+/** Throws a ContractError when the output does not match the tool's definition. */
 export function outputResult (
   writer: ResultWriter, output: unknown, checkOutput: Check | undefined
 ): string | Promise<string> {
@@ -41,7 +41,7 @@ export function outputResult (
   return structuredResult(writer, output)
 }
 
-/** Structured content, with its text for clients and models that read only text. */
+/** Structured content, and its JSON as a text block for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown): string {
   const json = toStructuredJson(value)
   return write(writer, {
@@ -65,25 +65,25 @@ async function explicitResult (
   writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined
 ): Promise<string> {
   const { content, isError = false, _meta } = result
-  const parts: ResultMembers = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
+  const members: ResultMembers = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
   let { structuredContent } = result
   if (checkOutput !== undefined && !isError) {
     structuredContent = acceptedValue(await checkOutput(structuredContent))
   }
   const structured = structuredContent === undefined ? undefined : toStructuredJson(structuredContent)
   if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) {
-    parts.structuredContent = structured
+    members.structuredContent = structured
   }
   if (content !== undefined) {
     const verdict = contentBlocksShape(content)
     if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
-    parts.content = JSON.stringify(writer.toContent(content))
+    members.content = JSON.stringify(writer.toContent(content))
   }
-  // A client that knows no structured content still gets its text.
+  // For clients that read only text.
   if (structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')) {
-    parts.content = JSON.stringify([...writer.toContent(content ?? []), { type: 'text', text: structured }])
+    members.content = JSON.stringify([...writer.toContent(content ?? []), { type: 'text', text: structured }])
   }
-  return write(writer, parts)
+  return write(writer, members)
 }
 
 function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {

@@ -1,4 +1,4 @@
-// RFC 6570 templates, parsed. https://www.rfc-editor.org/rfc/rfc6570#section-2
+// Parses URI templates. https://www.rfc-editor.org/rfc/rfc6570#section-2
 
 export type Operator = '' | '+' | '#' | '.' | '/' | ';' | '?' | '&'
 
@@ -12,7 +12,7 @@ const PIECE = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 const EXPRESSION = /^([+#./;?&]?)([^+#./;?&].*)$/
 const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(\*|:[1-9]\d{0,3})?$/
 
-/** Throws a SyntaxError that says what is wrong. */
+/** Throws a SyntaxError that names the problem. */
 export function parseTemplate (template: string): Part[] {
   const parts: Part[] = []
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-// Resource URIs, made from a template and read back through it, in time linear in the URI's length.
+// Expands URI templates, and matches URIs against them. The time of a match is linear in the URI's length.
 // https://www.rfc-editor.org/rfc/rfc6570
 
 import { RE2JS } from 're2js'
@@ -6,20 +6,20 @@ import { parseTemplate as parseExpansion } from 'url-template'
 import type { TemplateVariables } from '../authoring/define-resource.ts'
 import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
 
-/** A URI longer than this matches nothing. */
+/** A longer URI matches no template. */
 export const MAX_URI_LENGTH = 8192
 
 export interface UriTemplate {
   readonly text: string
   readonly variables: readonly string[]
-  /** How many characters are fixed: the more, the more specific. */
+  /** The number of fixed characters. The template with the most is the most specific. */
   readonly literalLength: number
   expand (variables: { readonly [name: string]: string | readonly string[] }): string
-  /** The percent-decoded variables, or `undefined` where the URI is not of this template. */
+  /** The percent-decoded variables. `undefined` when the URI does not match the template. */
   match (uri: string): TemplateVariables | undefined
 }
 
-/** Throws a SyntaxError that says what is wrong. */
+/** Throws a SyntaxError that names the problem. */
 export function createUriTemplate (text: string): UriTemplate {
   const parts = parseTemplate(text)
   const { path, query, pairs } = splitQuery(parts)
@@ -61,7 +61,10 @@ export function createUriTemplate (text: string): UriTemplate {
   }
 }
 
-/** A query of `{?…}` and `{&…}` is read without regard to order; any other query is part of the pattern. */
+/**
+ * Splits off a query that consists of `{?…}` and `{&…}`: its variables match in any order. Any other query
+ * stays in `path` and is matched by the pattern.
+ */
 function splitQuery (
   parts: readonly Part[]
 ): { path: readonly Part[], query: readonly Variable[] | undefined, pairs: readonly string[] } {
@@ -95,19 +98,19 @@ function toPattern (part: Part): string {
     case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
     case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
     case ';': return variables.map(pairPattern(';', '[^/?#;]')).join('')
-    // Only where literals of a query stand between such expressions, in which case their order is fixed.
+    // Reached only when literal text separates the expressions of a query. Their order is then fixed.
     case '?':
     case '&': return variables.map(pairPattern('[?&]', '[^&#]')).join('')
   }
 }
 
-/** As it is written, and as expansion writes it where it holds what no URI may. */
+/** Matches the text as written, and as `expand` writes it: percent-encoded where a URI needs that. */
 function literalPattern (text: string): string {
   const expanded = parseExpansion(text).expand({})
   return expanded === text ? RE2JS.quote(text) : `(?:${RE2JS.quote(text)}|${RE2JS.quote(expanded)})`
 }
 
-/** Captures `=value`, nothing where the name stands alone; of an exploded variable all the pairs. */
+/** Captures `=value`, or an empty text for a name alone. Captures all pairs of an exploded variable. */
 function pairPattern (mark: string, characters: string): (variable: Variable) => string {
   return ({ name, explode }) => {
     const key = mark + RE2JS.quote(name)
@@ -140,10 +143,10 @@ function readQuery (
   found: { [name: string]: string | string[] | undefined }
 ): boolean {
   if (text.includes('#')) return false
-  const owed = new Set(pairs)
+  const missingPairs = new Set(pairs)
   for (const { name } of query) found[name] = undefined
   for (const pair of text.split('&')) {
-    if (pair === '' || owed.delete(pair)) continue
+    if (pair === '' || missingPairs.delete(pair)) continue
     const [key = '', ...rest] = pair.split('=')
     const variable = query.find(({ name }) => name === decodeURIComponent(key))
     if (variable === undefined) return false
@@ -153,7 +156,7 @@ function readQuery (
     else if (before === undefined) found[variable.name] = value
     else return false
   }
-  return owed.size === 0
+  return missingPairs.size === 0
 }
 
 function mutable (

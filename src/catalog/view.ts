@@ -1,4 +1,4 @@
-// What one set of granted scopes may see of a snapshot.
+// A view: the primitives of a snapshot that one set of granted scopes may see.
 
 import type { TemplateVariables } from '../authoring/define-resource.ts'
 import type { CacheScope } from '../protocol/primitives.ts'
@@ -9,13 +9,13 @@ import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.t
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
 
-/** All that a snapshot offers to anybody; each list in its order. */
+/** All primitives of a snapshot, each list in its order. */
 export interface Primitives {
   readonly tools: readonly CompiledTool[]
   readonly prompts: readonly CompiledPrompt[]
   readonly resources: readonly CompiledResource[]
   readonly templates: readonly CompiledTemplate[]
-  /** What `resources/list` shows: the resources, and the concrete ones that templates name. */
+  /** The entries of `resources/list`: the resources, and the entries that templates list. */
   readonly listed: readonly CompiledPrimitive[]
 }
 
@@ -37,8 +37,8 @@ export interface View {
   tool (name: string): CompiledTool | undefined
   prompt (name: string): CompiledPrompt | undefined
   /**
-   * The resource of exactly this URI, or else the most specific template that it matches, where the caller
-   * may see that one.
+   * The resource of this URI; if none has it, the most specific template that matches. `undefined` when there
+   * is neither, or when the caller may not see it.
    */
   resource (uri: string): ResourceMatch | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
@@ -57,11 +57,10 @@ export function createView (
     (a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b)
   )
 
-  const pagesOf = (
-    member: string, offered: readonly CompiledPrimitive[]
-  ) => createPages(offered.filter(maySee), {
-    member, pageSize, writer, cache: { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
-  })
+  function pagesOf (member: string, offered: readonly CompiledPrimitive[]): Pages {
+    const cache = { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
+    return createPages(offered.filter(maySee), { member, pageSize, writer, cache })
+  }
 
   function find (uri: string): ResourceMatch | undefined {
     const resource = resources.get(uri)
@@ -83,13 +82,14 @@ export function createView (
     template: (uriTemplate) => templates.get(uriTemplate),
     resource (uri) {
       const match = find(uri)
-      // What scopes hide must not be had through a more general template that they forgot.
+      // Scopes are checked on this match only. A more general template without scopes must not give access to
+      // a resource that a more specific one protects.
       return match !== undefined && maySee(match.resource) ? match : undefined
     }
   }
 }
 
-/** A list may be shared between callers only where no scope rule can make it differ between them. */
+/** `public` only when no entry has scopes: the list is then the same for every caller. */
 function cacheScopeOf (offered: readonly CompiledPrimitive[]): CacheScope {
   return offered.some(({ scopes }) => scopes.length > 0) ? 'private' : 'public'
 }

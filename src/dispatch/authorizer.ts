@@ -1,11 +1,13 @@
+// The seam for authorization beyond scopes: an interface, and the implementation that allows every call.
+
 import type { Call } from './method.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Decides whether a caller may do what it asks for, beyond what its view of the catalog shows. */
+/** Decides about a call of a primitive that the caller's view has. */
 export interface Authorizer {
-  /** Throws a ProtocolError where the caller may not. */
+  /** Throws a ProtocolError when the caller may not make the call. */
   authorize (call: Call, request: RequestContext): void
 }
 
-/** Whoever sees a primitive may use it. */
+/** Every caller may use all that its view has. */
 export const allowAll: Authorizer = { authorize () {} }

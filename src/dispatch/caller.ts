@@ -1,4 +1,4 @@
-// Who sent a message, and where the answer goes: all that the pipeline knows of a transport.
+// The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
 
 import type { Principal } from '../access/principal.ts'
 import type { Envelope } from '../protocol/envelope.ts'
@@ -7,7 +7,7 @@ import type { LogLevel } from '../protocol/log-levels.ts'
 import type { MessageSink } from '../events/message-sink.ts'
 import type { Watcher } from './lifetimes.ts'
 
-/** The service's log, as far as a request uses it. */
+/** The part of the service's log that a request uses. */
 export interface RequestLog {
   debug (fields: object, message: string): void
   info (fields: object, message: string): void
@@ -18,35 +18,35 @@ export interface RequestLog {
 export interface Caller {
   readonly principal: Principal
   readonly envelope: Envelope
-  /** The id under which the log has the request. */
+  /** The id of the request in the service's log. */
   readonly requestId: string
   readonly log: RequestLog
   /**
-   * The value of a header that mirrors a part of the body; throws a header mismatch where it came twice.
-   * Absent where the transport mirrors nothing.
+   * The value of a header that mirrors a part of the body. Throws a header mismatch when the header came
+   * twice. Absent for a transport without such headers.
    */
   mirror? (header: string): string | undefined
 }
 
 /**
- * Where one request is answered. Exactly one of `succeed`, `openStream`, `fail` and `leaveUnanswered` is
- * called, once.
+ * Sends the answer of one request. The pipeline calls exactly one of `succeed`, `openStream`, `fail` and
+ * `leaveUnanswered`, once.
  */
 export interface Outlet extends Watcher {
   /**
-   * Sends a notification ahead of the answer.
-   * @param level of a log message
+   * Sends a notification before the answer.
+   * @param level the level of a log message. `undefined` for any other notification.
    */
   notify (json: string, level?: LogLevel): void
-  /** Closes the connection while the request goes on, where the client can come back for the answer. */
+  /** Closes the connection while the request continues. Absent when the client cannot reconnect. */
   disconnect? (retryMs: number): void
-  /** @param result as JSON */
+  /** @param result the result as JSON. */
   succeed (result: string | Buffer): void
-  /** For an answer that is a stream of messages. */
+  /** Begins an answer that is a stream of messages. */
   openStream (): MessageSink
   fail (error: ProtocolError): void
-  /** For a request that its client has cancelled. */
+  /** Ends a request that the client has cancelled: it gets no answer. */
   leaveUnanswered (): void
-  /** The HTTP status of the answer, where there is one. */
+  /** The HTTP status of the answer. Absent for a transport without statuses. */
   readonly status?: number | undefined
 }

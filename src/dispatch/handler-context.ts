@@ -1,4 +1,4 @@
-// What a catalog's handler sees of its request: the narrow side of the request context.
+// The context that a handler of the catalog receives: a narrow interface to its request.
 
 import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Context, Log, ReadContext } from '../authoring/context.ts'
@@ -11,21 +11,28 @@ import type { HandleAccess } from '../state/handles.ts'
 import type { RequestLog } from './caller.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** What every method that runs a catalog's code is given. */
+/** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
-  /** How long the code may take where nothing else is said. */
+  /** The time limit of a handler whose definition sets none. */
   readonly requestTimeoutMs: number
-  /** Where changes are published. */
+  /** Publishes that a resource changed. */
   readonly announce: Announce
   readonly handles: HandleAccess
 }
 
-/** @param owner whose business it is, where it is not everyone's. */
-export type Announce = (uri: string, owner: string | undefined) => void
+/** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
+type Announce = (uri: string, owner: string | undefined) => void
 
-/** Eight levels of the protocol, four of the service's log. */
+/** The level of the service's log for each level of the protocol. */
 const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
-  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'error', alert: 'error', emergency: 'error'
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+  alert: 'error',
+  emergency: 'error'
 }
 
 export class HandlerContext implements Context {
@@ -87,11 +94,10 @@ export class HandlerContext implements Context {
   handles<T> (kind: HandleDefinition<T>): Handles<T> {
     const compiled = this.#request.snapshot.handles.get(kind)
     if (compiled === undefined) {
-      throw new Error(
-        `the catalog knows no handle ${JSON.stringify(kind.kind)}: export what defineHandle returned from a module of the catalog`
-      )
+      throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: ` +
+        'export what defineHandle returned from a module of the catalog')
     }
-    // The definition's schema, by which every value is checked, is also its type.
+    // Each value is checked against the definition's schema, and `T` is the type of that schema.
     return this.#handles.open(compiled, this.principal, () => this.signal) as Handles<T>
   }
 
@@ -107,8 +113,8 @@ export class HandlerContext implements Context {
 export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
-  constructor (request: RequestContext, round: InputRound, options: HandlerDependencies, uri: string) {
-    super(request, round, options)
+  constructor (request: RequestContext, round: InputRound, dependencies: HandlerDependencies, uri: string) {
+    super(request, round, dependencies)
     this.uri = uri
   }
 }

@@ -1,7 +1,6 @@
-// How long a request lives, and whatever hangs on that: its abort signal, its clock, and who is told of its
-// end.
+// The lifetime of a request: its abort signal, its timer, and the listeners for its stop and its end.
 
-/** The handler took longer than it may. */
+/** The handler reached its time limit. */
 export class HandlerTimeout extends Error {
   readonly timeoutMs: number
 
@@ -12,7 +11,7 @@ export class HandlerTimeout extends Error {
   }
 }
 
-/** The client has said that it no longer wants the result: it is sent none. */
+/** The client cancelled the request or ended its session. The request gets no answer. */
 export class RequestCancelled extends Error {
   constructor () {
     super('The client cancelled the request')
@@ -20,7 +19,7 @@ export class RequestCancelled extends Error {
   }
 }
 
-/** The client left before its answer. */
+/** The client closed the connection before the answer. */
 export class ClientGone extends Error {
   constructor () {
     super('The client is gone')
@@ -28,7 +27,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** The service goes down, and the request took longer than that may take. */
+/** The service is shutting down, and the request did not end within the deadline. */
 export class ServiceClosing extends Error {
   constructor () {
     super('The service is shutting down')
@@ -37,15 +36,15 @@ export class ServiceClosing extends Error {
 }
 
 /**
- * Begins with the request and ends once, with `end` when the answer is on its way. `stop` comes before that,
- * where the work must end early: the signal aborts, and the request is still to be answered.
+ * Begins with the request. `end` is called once, when the answer is being sent. `stop` may be called before
+ * that, when the work must end early: the signal then aborts, and the request still needs its answer.
  */
 export class Lifetime {
   #reason: Error | undefined
   #isOver = false
   #onStop: Array<(reason: Error) => void> | undefined
   #onEnd: Array<() => void> | undefined
-  // Made when somebody asks for the signal: most handlers never do.
+  // Made when `signal` is first read: most handlers do not read it.
   #controller: AbortController | undefined
   #limitMs: number | undefined
   #timer: NodeJS.Timeout | undefined
@@ -61,13 +60,12 @@ export class Lifetime {
     return this.#controller.signal
   }
 
-  /** Whether its answer is on its way. */
   get isOver (): boolean { return this.#isOver }
 
-  /** Whether there is still something to say before the answer. */
+  /** Whether the request is neither stopped nor over: messages may still be sent before the answer. */
   get isActive (): boolean { return !this.#isOver && this.#reason === undefined }
 
-  /** Only the first reason counts, and none after the end. */
+  /** Does nothing when the request is already stopped or over. */
   stop (reason: Error): void {
     if (!this.isActive) return
     this.#reason = reason
@@ -88,34 +86,34 @@ export class Lifetime {
     for (const listener of listeners ?? []) listener()
   }
 
-  /** Calls the listener when the request is stopped: at once where it is already. */
+  /** Calls the listener when the request is stopped; immediately if it is stopped already. */
   onStop (listener: (reason: Error) => void): void {
     if (this.#reason !== undefined) listener(this.#reason)
     else if (!this.#isOver) (this.#onStop ??= []).push(listener)
   }
 
-  /** Calls the listener when the request has ended: at once where it has already. */
+  /** Calls the listener when the request ends; immediately if it is over already. */
   onEnd (listener: () => void): void {
     if (this.#isOver) listener()
     else (this.#onEnd ??= []).push(listener)
   }
 
-  /** How long the work may take: from now, or from when the clock starts. */
+  /** Sets the time limit of the work. The time begins now, or with `startClock` if that comes later. */
   limit (timeoutMs: number): void {
     this.#limitMs = timeoutMs
     this.#setTimer()
   }
 
   /**
-   * Most requests are answered within the turn of the event loop in which they came: only the others need a
-   * clock.
+   * Without this call no timer is set: most requests are answered within the turn of the event loop in which
+   * they arrived, and need none.
    */
   startClock (): void {
     this.#isTimed = true
     this.#setTimer()
   }
 
-  /** Stops the clock until the returned function is called. The work then has its whole time again. */
+  /** Stops the clock until the returned function is called. The whole time limit then begins again. */
   pauseClock (): () => void {
     this.#pauses++
     this.#setTimer()

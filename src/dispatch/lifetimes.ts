@@ -1,8 +1,8 @@
-// The requests that are being served now, for whoever must wait for them or stop them.
+// The requests that are being served now: to wait for them, and to stop them.
 
 import { ServiceClosing, type Lifetime } from './lifetime.ts'
 
-/** Told of a request that is not answered within the turn of the event loop in which it came. */
+/** Told of a request that is not answered within the turn of the event loop in which it arrived. */
 export interface Watcher { outlasts (lifetime: Lifetime): void }
 
 export interface Lifetimes {
@@ -15,12 +15,12 @@ export interface Lifetimes {
 }
 
 export function createLifetimes (): Lifetimes {
-  // One callback for all requests of a turn: most of them have ended when it runs, and cost nothing more.
+  // Requests of this turn of the event loop. One callback handles them all: most have ended when it runs.
   let fresh: Array<{ readonly lifetime: Lifetime, readonly watcher: Watcher }> = []
   const lasting = new Set<Lifetime>()
   let waiting: Array<() => void> = []
 
-  function keepLasting (): void {
+  function moveToLasting (): void {
     const added = fresh
     fresh = []
     for (const { lifetime, watcher } of added) {
@@ -45,10 +45,10 @@ export function createLifetimes (): Lifetimes {
 
   return {
     watch (lifetime, watcher) {
-      if (fresh.push({ lifetime, watcher }) === 1) setImmediate(keepLasting)
+      if (fresh.push({ lifetime, watcher }) === 1) setImmediate(moveToLasting)
     },
     stopAll () {
-      keepLasting()
+      moveToLasting()
       for (const lifetime of lasting) lifetime.stop(new ServiceClosing())
     },
     async settled () {

@@ -1,14 +1,16 @@
+// The seam for limits: an interface, and the implementation without limits.
+
 import type { Call } from './method.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** Decides whether a caller may do so much. */
+/** Limits how much a caller may use. */
 export interface Limiter {
   /**
-   * Throws or rejects with a ProtocolError where a limit is reached. What is taken here is given back when
-   * `request.lifetime` ends.
+   * Throws or rejects with a ProtocolError when a limit is reached. An implementation that counts running
+   * requests subtracts the request when `request.lifetime` ends.
    */
   admit (call: Call, request: RequestContext): void | Promise<void>
 }
 
-/** No limits. */
+/** Admits every call. */
 export const unlimited: Limiter = { admit () {} }

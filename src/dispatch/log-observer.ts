@@ -1,10 +1,9 @@
-// One line in the log for each request: what it was and how it ended, never what it said.
+// Writes one line to the log for each request: its method and its ending, never its arguments or its result.
 
 import { ClientGone, ServiceClosing } from './lifetime.ts'
 import type { Ending, Observer } from './observer.ts'
 import type { RequestLog } from './caller.ts'
-
-const INTERNAL_ERROR = -32603
+import { INTERNAL_ERROR } from '../protocol/errors.ts'
 
 export function createLogObserver (log: Pick<RequestLog, 'info' | 'warn' | 'error'>): Observer {
   return {
@@ -32,7 +31,7 @@ export function createLogObserver (log: Pick<RequestLog, 'info' | 'warn' | 'erro
   }
 }
 
-/** Whether somebody must look after it: an end by the client or by the service is none. */
+/** Whether the error is a bug to look for. A client that left and a shutdown are not. */
 function isInternalError ({ protocolError, error }: Ending): boolean {
   return protocolError?.code === INTERNAL_ERROR &&
     !(error instanceof ClientGone || error instanceof ServiceClosing)

@@ -1,4 +1,4 @@
-// What a file in methods/ provides: one MCP method, and all that is to be known of it.
+// The definition of an MCP method. Each file in methods/ provides one, and says everything about its method.
 
 import type { Static, TSchema } from 'typebox'
 import type { MessageSink } from '../events/message-sink.ts'
@@ -8,29 +8,27 @@ import type { EraName } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** The answer is a stream, which ends with the result. */
+/** An answer that is a stream of messages. The result is its last message. */
 export interface StreamOpening { open (sink: MessageSink): void }
 
 /** The result as JSON, or a stream. */
 export type Outcome = string | Buffer | StreamOpening
 
-/** A request whose params are right, and that has found what it is about. */
+/** A request whose params are valid and whose primitive was found. */
 export interface Call {
-  /** The key of the primitive that it is about: what the log says of it. */
+  /** The key of the primitive, for the log. */
   readonly subject: string | undefined
-  /** What the client must be capable of for it. */
+  /** The capabilities that the client must have declared. */
   readonly requiredCapabilities: ClientCapabilities | undefined
-  /** The `Mcp-Param-*` headers that must mirror it. */
+  /** The `Mcp-Param-*` headers that must mirror the params. */
   readonly mirroredParams: readonly MirroredField[]
-  /** Throws a ProtocolError where the protocol fails; anything else that it throws is an internal error. */
+  /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
-  /**
-   * The result that tells of an error of the call. Throws, with that error or another, what no result tells.
-   */
+  /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
   recover (error: unknown): string
 }
 
-/** A call without what it does not need. */
+/** A call. Only `handle` is required. */
 export type CallOptions = Pick<Call, 'handle'> & {
   readonly [K in Exclude<keyof Call, 'handle'>]?: Call[K] | undefined
 }
@@ -40,7 +38,7 @@ export interface Method {
   readonly eras: readonly EraName[]
   /** The parameter that the `Mcp-Name` header mirrors. */
   readonly mirroredName: string | undefined
-  /** Throws a ProtocolError where the params are wrong, or name a primitive that the caller does not have. */
+  /** Throws a ProtocolError when the params are invalid or name a primitive that the caller does not have. */
   open (params: unknown, request: RequestContext): Call
 }
 
@@ -48,22 +46,22 @@ export interface MethodOptions<T extends TSchema> {
   readonly name: string
   /** Both by default. */
   readonly eras?: readonly EraName[]
-  /** The schema of the params, which is also their type. */
+  /** The schema of the params. The type of the params is inferred from it. */
   readonly params: T
   /** None by default. */
   readonly mirroredName?: string & keyof Static<T>
-  /** Finds what the request is about. Throws a ProtocolError where the caller has no such primitive. */
+  /** Finds the primitive of the request. Throws a ProtocolError when the caller has no such primitive. */
   open (params: Static<T>, request: RequestContext): CallOptions
 }
 
 const BOTH_ERAS: readonly EraName[] = ['modern', 'legacy']
 const NO_FIELDS: readonly MirroredField[] = []
 
-function recoverNothing (error: unknown): never {
+function rethrow (error: unknown): never {
   throw error
 }
 
-/** No method sees unchecked params. */
+/** The params are checked before `open` is called. */
 export function defineMethod<T extends TSchema> (
   { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
 ): Method {
@@ -74,7 +72,7 @@ export function defineMethod<T extends TSchema> (
     mirroredName,
     open (given, request) {
       const {
-        subject, requiredCapabilities, mirroredParams = NO_FIELDS, handle, recover = recoverNothing
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, handle, recover = rethrow
       } = open(readParams(given), request)
       return { subject, requiredCapabilities, mirroredParams, handle, recover }
     }

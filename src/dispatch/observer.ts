@@ -1,44 +1,43 @@
-// Who is told of what the service does: the log today; metrics, traces and an audit trail by the same
-// interface.
+// Observers: told of each request. The log is one; metrics, traces and an audit trail fit the same interface.
 
 import type { Principal } from '../access/principal.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 
-/** What is told of a message, or of an HTTP request that carried none. */
+/** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {
-  /** The id under which the log has it. */
+  /** The id of the request in the service's log. */
   readonly requestId: string
-  /** The method of the message, where the service has it; otherwise the HTTP method. */
+  /** The method of the message, if the service has it. The HTTP method for a request without a message. */
   readonly method: string | undefined
-  /** The key of the primitive that the request is about. Never what a client made up. */
+  /** The key of the primitive. Taken from the catalog, never from the client's text. */
   readonly subject: string | undefined
   readonly principal: Principal | undefined
   /** The protocol revision. */
   readonly revision: string | undefined
 }
 
-/** How it ended. */
+/** How a request ended. */
 export interface Ending {
   readonly durationMs: number
-  /** The HTTP status, where there was an answer over HTTP. */
+  /** The HTTP status. `undefined` when there was no answer over HTTP. */
   readonly status: number | undefined
-  /** The error that it was answered with. */
+  /** The error in the answer. */
   readonly protocolError: ProtocolError | undefined
-  /** What was thrown, where it was not answered with a result. For the log, never for a client. */
+  /** The error that was thrown, when the answer is not a result. For the log, never for a client. */
   readonly error: unknown
   /** Whether the client left or cancelled before the answer. */
   readonly isCancelled: boolean
 }
 
-/** Must not throw. An observer that has nothing to do at one of these points leaves it out. */
+/** Must not throw. */
 export interface Observer {
-  /** A message was read, and is about to be served. */
+  /** Called when a message was read, before it is served. */
   begin? (observed: Observed): void
-  /** Its answer is on its way. `observed` is the object that `begin` was called with, if it was called. */
+  /** Called when the answer is being sent. After a call of `begin`, `observed` is the same object. */
   end? (observed: Observed, ending: Ending): void
 }
 
-/** All of them as one. */
+/** Several observers as one. */
 export function joinObservers (observers: readonly Observer[]): Required<Observer> {
   const beginning = observers.filter((one) => one.begin !== undefined)
   const ended = observers.filter((one) => one.end !== undefined)

@@ -1,5 +1,5 @@
-// The whole way of a request, for every era and every transport: find its method, check what the method
-// declares, run it, and answer. Nothing of this order is written anywhere else.
+// Serves a request, for every era and every transport: finds its method, checks what the method declares,
+// runs it, and answers. No other file decides this order.
 
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { methodNotFound } from '../protocol/errors.ts'
@@ -17,7 +17,7 @@ import { toProtocolError } from './to-protocol-error.ts'
 
 export interface PipelineDependencies {
   readonly support: EraSupport
-  /** Those of other eras are left out. */
+  /** Methods of other eras are ignored. */
   readonly methods: readonly Method[]
   readonly lifetimes: Lifetimes
   readonly observer: Required<Observer>
@@ -26,9 +26,9 @@ export interface PipelineDependencies {
 }
 
 export interface Pipeline {
-  /** Whether it has the method. */
+  /** Whether the era has the method. */
   has (method: string): boolean
-  /** Answers the request at its outlet, now or later. Never throws. */
+  /** Answers the request through its outlet, now or later. Never throws. */
   serve (message: Request, caller: Caller, outlet: Outlet): void
 }
 
@@ -39,8 +39,8 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   )
 
   /**
-   * Throws for the first thing that does not hold. The order is part of the contract: a client learns first
-   * what is most wrong.
+   * Throws for the first check that fails. The order of the checks is part of the contract: a request with
+   * several problems always gets the same error.
    */
   function open ({ method: name, params = {} }: Request, request: RequestContext): Call {
     const method = byName.get(name)
@@ -83,7 +83,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     reportEnd(observed, outlet, SUCCESS)
   }
 
-  /** The request lives as long as its stream, and of its context nothing else does. */
+  /** The request lives as long as its stream. Only these three members of its context stay in memory. */
   function finishStream (
     { open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet
   ): void {
@@ -147,6 +147,6 @@ const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false
 function checkMirroredName ({ mirroredName }: Method, params: Params, caller: Caller): void {
   if (mirroredName === undefined || caller.mirror === undefined) return
   const value = params[mirroredName]
-  // Where it is no string the params are wrong, and not the header.
+  // The check of the params refuses a value that is not a string.
   if (typeof value === 'string') checkMirroredField({ header: 'Mcp-Name', value }, caller.mirror('Mcp-Name'))
 }

@@ -1,4 +1,4 @@
-// One request on its way through the service: who sent it, what it may use, and where it can say something.
+// One request while it is served: its caller, its snapshot and view, its lifetime and its outlet.
 
 import type { Principal } from '../access/principal.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
@@ -15,28 +15,27 @@ import type { Caller, Outlet, RequestLog } from './caller.ts'
 import { Lifetime } from './lifetime.ts'
 import type { Observed } from './observer.ts'
 
-/** What differs between the eras while a request is served. */
+/** The differences between the eras that matter while a request is served. */
 export interface EraSupport {
   readonly era: EraName
-  /** The catalog as it is now, as a revision of the era shows it. */
+  /** The current snapshot, with results as this revision has them. */
   snapshotFor (revision: string): Snapshot
-  /** How a client is asked for something in the middle of a request. */
+  /** Opens the round in which a handler may ask the client for input. */
   openRound (round: RoundRequest, request: RequestContext): InputRound
-  /** What a request fails with whose client lacks these capabilities. */
+  /** The error for a client that has not declared these capabilities. */
   toMissingCapability (missing: ClientCapabilities): Error
 }
 
-/**
- * What observers are told of a request: apart from it, because a stream's outlives the request's snapshot.
- */
+/** The facts for observers. Apart from RequestContext: an open stream keeps them, but not the snapshot. */
 export class ObservedRequest implements Observed {
   readonly requestId: string
   readonly principal: Principal
   readonly revision: string
-  /** In milliseconds that never go back. */
+  /** Milliseconds of the monotonic clock. */
   readonly startedAt = performance.now()
-  /** Set when they are found. */
+  /** Set when the method is found. */
   method: string | undefined
+  /** Set when the primitive is found. */
   subject: string | undefined
 
   constructor ({ requestId, principal, envelope: { revision } }: Caller) {
@@ -98,12 +97,12 @@ export class RequestContext {
     this.outlet.notify(toLogNotification(level, message, data), level)
   }
 
-  /** A round in which the client may be asked something, by the way of its era. */
+  /** Opens the round in which the handler may ask the client for input. */
   openRound (round: RoundRequest): InputRound {
     return this.#era.openRound(round, this)
   }
 
-  /** Does nothing where the client could not come back. */
+  /** Closes the connection while the request continues. Does nothing when the client could not reconnect. */
   disconnect (retryMs: number): void {
     if (this.lifetime.isActive) this.outlet.disconnect?.(retryMs)
   }
@@ -114,8 +113,7 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
   try {
     return logNotification(level, { message, ...data })
   } catch {
-    // A cycle, or a bigint: what has no JSON is left out, because a log message must not make its handler
-    // fail.
+    // `data` has a cycle or a bigint. It is left out: a log message must not make its handler throw.
     return logNotification(level, message)
   }
 }

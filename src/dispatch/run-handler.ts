@@ -1,10 +1,10 @@
-// Runs a catalog's code for a request, for as long as the request lives and no longer than it may.
+// Runs a handler of the catalog within the lifetime of its request.
 
 import type { Lifetime } from './lifetime.ts'
 
 /**
- * Resolves to what the handler returns; rejects when the request is stopped, even where the handler does not
- * heed its signal.
+ * Returns or resolves to the output of the handler. Rejects when the request is stopped, also if the handler
+ * ignores its signal and continues.
  */
 export function runHandler<T> (
   lifetime: Lifetime, timeoutMs: number, run: () => T | Promise<T>
@@ -18,7 +18,7 @@ export function runHandler<T> (
   })
 }
 
-// Query builders and the like are not promises, but are meant to be awaited.
+// Not `instanceof Promise`: the query builders of some libraries are thenables, and must be awaited.
 function isThenable<T> (value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

@@ -1,4 +1,4 @@
-// Runs a catalog's code that may ask its client something in the middle.
+// Runs a handler of the catalog that may ask the client for input.
 
 import { Type, type Static } from 'typebox'
 import { ownerOf } from '../access/principal.ts'
@@ -6,7 +6,7 @@ import type { InputRound } from '../input/input-round.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
 
-/** What a retry brings with it, beside the params of the first round. */
+/** The params that a retry has in addition to the params of the first round. */
 export const retryParams = {
   inputResponses: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   requestState: Type.Optional(Type.String())
@@ -14,10 +14,10 @@ export const retryParams = {
 
 type RetryParams = Static<ReturnType<typeof Type.Object<typeof retryParams>>>
 
-/** What a round is opened with. `args` as they came. */
-export interface RoundSubject { readonly method: string, readonly name: string, readonly args?: unknown }
+/** The request that a round belongs to. `args` are the arguments as the client sent them. */
+interface RoundSubject { readonly method: string, readonly name: string, readonly args?: unknown }
 
-/** @param subject the round belongs to it: its request state opens for nothing else. */
+/** Opens the round. Its request state can be opened only for the same subject and the same principal. */
 export function openRound (
   request: RequestContext, { method, name, args }: RoundSubject, { inputResponses, requestState }: RetryParams
 ): InputRound {
@@ -26,18 +26,21 @@ export function openRound (
     inputResponses,
     requestState,
     capabilities: clientCapabilities,
-    // Few requests ask anything, and the others need no name.
+    // A function, because most requests ask for no input and need no owner.
     bind: () => ({ owner: ownerOf(principal), method, name, args })
   })
 }
 
 /**
- * Runs the handler, then makes a result of its output. Where the client must answer something first, the
- * result says that, and what the handler returned or threw when it was left counts for nothing.
+ * Runs the handler and makes the result of its output. When the client must answer something first, the
+ * result is an InputRequiredResult, and the output or the error of the handler is ignored.
  */
 export function runRound<T> (
-  request: RequestContext, round: InputRound, timeoutMs: number, run: () =>
-    T | Promise<T>, toResult: (output: T) => string | Promise<string>
+  request: RequestContext,
+  round: InputRound,
+  timeoutMs: number,
+  run: () => T | Promise<T>,
+  toResult: (output: T) => string | Promise<string>
 ): string | Promise<string> {
   const finish = (output: T) => settle(request, round, () => toResult(output))
   const fail = (error: unknown) => settle(request, round, () => { throw error })
@@ -55,7 +58,7 @@ function settle (
 ): string | Promise<string> {
   const settled = round.settle()
   if (settled !== undefined) return settled.then(() => settle(request, round, toResult))
-  // Read once: each reading seals anew.
+  // Read once: the getter seals the request state each time.
   const { pending } = round
   return pending === undefined ? toResult() : request.snapshot.writer.writeInputRequired(pending)
 }

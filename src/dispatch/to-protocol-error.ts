@@ -1,4 +1,4 @@
-// What an error is called on the wire. The client is told what happened, the log is told why.
+// Turns any error into the error for the client. The client learns what happened; the log has the cause.
 
 import { isToolError } from '../authoring/tool-error.ts'
 import {
@@ -12,7 +12,7 @@ export function toProtocolError (error: unknown): ProtocolError {
   if (error instanceof HandlerTimeout) return requestTimedOut(error.timeoutMs)
   if (error instanceof ClientGone || error instanceof ServiceClosing) return requestCancelled()
   if (error instanceof StoreUnavailable) return stateUnavailable(error)
-  // What a prompt or a resource says of its failure is meant for the client, as it is with a tool.
+  // From a prompt or a resource. A tool error of a tool was turned into a result before.
   if (isToolError(error)) return handlerRefused(error)
   return internalError(error)
 }

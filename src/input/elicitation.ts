@@ -8,7 +8,7 @@ import { checkOf } from '../schema/reader.ts'
 import type { Form, Forms } from './form.ts'
 import { findJsonProblem } from './json-problem.ts'
 import {
-  plainAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion
+  toUnchangedAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion
 } from './question.ts'
 
 const urlCheck = checkOf(
@@ -27,8 +27,9 @@ export function createFormQuestions (forms: Forms): ToQuestion {
     const form = forms.of(requestedSchema)
     for (const problem of form.problems) report(`schema: ${problem}`)
     if (form.problems.length > 0) return undefined
+    const params = `"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}`
     return {
-      json: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}}}`,
+      json: `{"method":"elicitation/create","params":{${params}}}`,
       requiredCapabilities: { elicitation: { form: {} } },
       read: (response) => readFormResponse(form, response)
     }
@@ -38,17 +39,17 @@ export function createFormQuestions (forms: Forms): ToQuestion {
 function readFormResponse (form: Form, response: unknown): Answer | undefined | Promise<Answer | undefined> {
   if (!isObject(response)) return undefined
   const { action, content = {} } = response
-  if (action === 'decline' || action === 'cancel') return plainAnswer({ action })
+  if (action === 'decline' || action === 'cancel') return toUnchangedAnswer({ action })
   if (action !== 'accept' || !isObject(content)) return undefined
   const asked = Object.fromEntries(
     form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]])
   )
   const verdict = form.check(asked)
-  return verdict instanceof Promise ? verdict.then(toAnswer) : toAnswer(verdict)
+  return verdict instanceof Promise ? verdict.then(toFormAnswer) : toFormAnswer(verdict)
 
-  /** What is carried is what came: a schema that transforms does so again in each round. */
-  function toAnswer (verdict: Verdict): Answer | undefined {
-    // A number that is too large for JSON comes as Infinity, and would be carried as null.
+  /** The JSON has the content as it came: a schema that transforms it does so again in each round. */
+  function toFormAnswer (verdict: Verdict): Answer | undefined {
+    // JSON.parse reads a number such as 1e999 as Infinity, which JSON.stringify would write as null.
     return verdict.ok && findJsonProblem(asked, '') === undefined
       ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) }
       : undefined
@@ -60,13 +61,13 @@ export const toUrlQuestion: ToQuestion = ({ message, url }, report) => {
   const isUrl = urlCheck({ url })
   if (!isUrl.ok) report(`url: must be an absolute http or https URL, got ${JSON.stringify(url) ?? 'nothing'}`)
   else if (hasCredentials(url)) {
-    report('url: must not carry a user name or password; it is shown to the client')
+    report('url: must not have a user name or password; it is shown to the client')
   }
   return {
     json: toRequestJson('elicitation/create', { mode: 'url', message, url }),
     requiredCapabilities: { elicitation: { url: {} } },
     read: (response) => isObject(response) && isAction(response.action)
-      ? plainAnswer({ action: response.action })
+      ? toUnchangedAnswer({ action: response.action })
       : undefined
   }
 }

@@ -1,4 +1,4 @@
-// What a form may ask for: a flat object of a few kinds of field.
+// The schemas that a form may have: a flat object of a few kinds of field.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
 
 import { Type, type TObject, type TProperties } from 'typebox'
@@ -79,42 +79,35 @@ function fieldKindOf (field: JsonSchema): FieldKind | undefined {
 }
 
 /**
- * A schema in the words that forms have, where it can be. `isChecked` says that somebody else checks the
- * answers against all that the schema says: then what a form cannot say is left out, and otherwise it stays,
- * to be complained of.
+ * Rewrites a schema with the keywords of forms, as far as possible.
+ * @param isChecked whether the author's library checks the answers against its own schema. Keywords that a
+ * form does not have are then dropped. Otherwise they are kept, and `findFormProblems` reports them.
  */
 export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchema {
   const { $schema, additionalProperties, ...rest } = schema
-  const kept = isChecked
-    ? pick(rest, [
-      'type', 'properties', 'required'
-    ])
-    : typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
+  const unchecked = typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
+  const kept = isChecked ? pick(rest, ['type', 'properties', 'required']) : unchecked
   if (!isObject(kept.properties)) return kept
-  return {
-    ...kept,
-    properties: Object.fromEntries(
-      Object.entries(kept.properties).map(([name, field]) => [
-        name, isObject(field) ? toFormField(field, isChecked) : field
-      ])
-    )
-  }
+  const fields = Object.entries(kept.properties).map(
+    ([name, field]) => [name, isObject(field) ? toFormField(field, isChecked) : field]
+  )
+  return { ...kept, properties: Object.fromEntries(fields) }
 }
 
 function toFormField (field: JsonSchema, isChecked: boolean): JsonSchema {
-  const worded = toWorded(
-    isObject(field.items)
-      ? {
-          ...field,
-          items: isChecked ? pick(toWorded(field.items), ['type', 'enum', 'anyOf']) : toWorded(field.items)
-        }
-      : field
+  const rewritten = toStringChoice(
+    isObject(field.items) ? { ...field, items: toFormItems(field.items, isChecked) } : field
   )
-  return isChecked ? pick(worded, fieldKindOf(worded)?.keywords ?? Object.keys(worded)) : worded
+  return isChecked ? pick(rewritten, fieldKindOf(rewritten)?.keywords ?? Object.keys(rewritten)) : rewritten
 }
 
-/** Libraries write a choice of strings in several ways. */
-function toWorded (field: JsonSchema): JsonSchema {
+function toFormItems (items: JsonSchema, isChecked: boolean): JsonSchema {
+  const rewritten = toStringChoice(items)
+  return isChecked ? pick(rewritten, ['type', 'enum', 'anyOf']) : rewritten
+}
+
+/** Libraries write a choice of strings as `const`, or as `enum` without `type`. Forms need both members. */
+function toStringChoice (field: JsonSchema): JsonSchema {
   const { const: only, ...rest } = field
   if (typeof only === 'string') return { ...rest, type: 'string', enum: [only] }
   const isChoice = Array.isArray(field.enum) && field.enum.every((option) => typeof option === 'string')
@@ -125,7 +118,7 @@ function pick (from: JsonSchema, keys: readonly string[]): JsonSchema {
   return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)))
 }
 
-/** Everything that keeps a schema from being a form, each with its place; empty where it is one. */
+/** Every problem of the schema, each with its place. Empty for the schema of a valid form. */
 export function findFormProblems (schema: JsonSchema): string[] {
   const problems = [...problemsOf(rootCheck(schema))]
   if (problems.length > 0 || !isObject(schema.properties)) return problems
@@ -146,19 +139,20 @@ export function findFormProblems (schema: JsonSchema): string[] {
 function findFieldProblems (field: JsonSchema): string[] {
   const kind = fieldKindOf(field)
   if (kind === undefined) {
-    return [
-      `.type: must be string, number, integer, boolean, or array for a choice of several, got ${JSON.stringify(field.type) ?? 'nothing'}`
-    ]
+    const got = JSON.stringify(field.type) ?? 'nothing'
+    return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${got}`]
   }
   const problems = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
   return problems.length > 0 ? problems : findContradictions(field)
 }
 
+const BOUNDS = [['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']] as const
+
 function problemsOf (verdict: Verdict): readonly string[] {
   return verdict.ok ? [] : verdict.problems
 }
 
-/** What no schema can say of a field that is otherwise well-formed. */
+/** The problems that the schemas of KINDS cannot express: members of a field that contradict each other. */
 function findContradictions (field: JsonSchema): string[] {
   const problems: string[] = []
   const choices = optionsOf(field)
@@ -174,11 +168,7 @@ function findContradictions (field: JsonSchema): string[] {
       }
     }
   }
-  for (
-    const [least, most] of [
-      ['minLength', 'maxLength'], ['minimum', 'maximum'], ['minItems', 'maxItems']
-    ] as const
-  ) {
+  for (const [least, most] of BOUNDS) {
     const [low, high] = [field[least], field[most]]
     if (typeof low === 'number' && typeof high === 'number' && low > high) {
       problems.push(`.${least}: must not be greater than ${most}`)

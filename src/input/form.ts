@@ -1,5 +1,4 @@
-// Forms, made ready to be sent and to have their answers checked: once for each schema, however often it is
-// asked.
+// Forms: the JSON to send, and the check of the answers. Questions with equal schemas share one form.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
@@ -10,21 +9,21 @@ import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-sche
 import { findFormProblems, toFormSchema } from './form-schema.ts'
 
 export interface Form {
-  /** Why it cannot be sent; empty where it can. */
+  /** A form with problems cannot be sent. */
   readonly problems: readonly string[]
-  /** The requested schema. */
+  /** The `requestedSchema` of the form. */
   readonly json: string
   readonly fields: readonly string[]
-  /** Judges the content of an answer. */
+  /** Checks the content of an answer. */
   readonly check: Check
 }
 
 export interface Forms {
-  /** The form of what an author gave as its schema. */
+  /** @param schema the author's schema, of any kind. */
   of (schema: unknown): Form
 }
 
-// Handlers may make up a schema for each question: what was compiled for them must not pile up.
+// A handler may make a new schema for each question: the number of compiled ones must have a limit.
 const MAX_FORMS = 256
 
 export function createForms (): Forms {
@@ -47,24 +46,27 @@ export function createForms (): Forms {
   return {
     of (schema) {
       if (isStandardSchema(schema)) {
-        const form = byStandardSchema.get(schema) ??
-          attempt(() => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema)))
+        const known = byStandardSchema.get(schema)
+        if (known !== undefined) return known
+        const form = catchSchemaError(
+          () => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema))
+        )
         byStandardSchema.set(schema, form)
         return form
       }
-      return attempt(() => ofPlain(toSchemaJson(schema)))
+      return catchSchemaError(() => ofPlain(toSchemaJson(schema)))
     }
   }
 }
 
 function toPlainForm (json: string, compile: (schema: JsonSchema) => Check): Form {
   const schema: unknown = JSON.parse(json)
-  if (!isObject(schema)) return unusable(['must be a JSON Schema object or a Standard Schema'])
+  if (!isObject(schema)) return toUnusableForm(['must be a JSON Schema object or a Standard Schema'])
   const wire = toFormSchema(schema, false)
   return toForm(wire, () => compile(wire))
 }
 
-/** What a form says can always be compiled, so that may wait until there is an answer to check. */
+/** A valid form always compiles: `toCheck` is called when there is an answer to check. */
 function toForm (schema: JsonSchema, toCheck: () => Check): Form {
   const json = JSON.stringify(schema)
   const limits = findSchemaProblems(schema, json)
@@ -86,15 +88,15 @@ function toSchemaJson (schema: unknown): string {
   }
 }
 
-function attempt (toForm: () => Form): Form {
+function catchSchemaError (toForm: () => Form): Form {
   try {
     return toForm()
   } catch (error) {
-    if (error instanceof SchemaError) return unusable(error.problems)
+    if (error instanceof SchemaError) return toUnusableForm(error.problems)
     throw error
   }
 }
 
-function unusable (problems: readonly string[]): Form {
+function toUnusableForm (problems: readonly string[]): Form {
   return { problems, json: '', fields: [], check: () => ({ ok: false, problems }) }
 }

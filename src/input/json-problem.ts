@@ -1,10 +1,10 @@
-// What can travel through the client and come back as it was.
+// Finds values that JSON would change: they cannot travel through the client and come back the same.
 
 const MAX_DEPTH = 64
 
 /**
- * Why a value is not JSON, with the place in it; `undefined` where it is. Members that are undefined do not
- * count.
+ * The first problem of the value, with its place. `undefined` for a value that is JSON. A member of an object
+ * may be undefined: JSON leaves it out.
  */
 export function findJsonProblem (value: unknown, place: string, depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
@@ -15,18 +15,17 @@ export function findJsonProblem (value: unknown, place: string, depth = 0): stri
   if (!Array.isArray(value) && !isPlain(value)) {
     return `${place} is an instance of ${value.constructor?.name ?? 'a class'}`
   }
-  // Not `forEach` and the like: those pass over the holes of an array.
+  // Not `forEach`: it skips the holes of an array.
   for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue
-    const problem = findJsonProblem(
-      member, typeof key === 'number' ? `${place}[${key}]` : `${place}.${key}`, depth + 1
-    )
+    const memberPlace = typeof key === 'number' ? `${place}[${key}]` : `${place}.${key}`
+    const problem = findJsonProblem(member, memberPlace, depth + 1)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-/** Made by braces or by JSON.parse, in whichever realm. */
+/** Whether the value is an object literal or comes from JSON.parse, also in another realm. */
 function isPlain (value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || (typeof prototype === 'object' && Object.getPrototypeOf(prototype) === null)

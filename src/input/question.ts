@@ -1,33 +1,33 @@
-// One question of a handler: what goes on the wire, and what becomes of the client's response.
+// One question of a handler: the input request for the client, and the reading of the response.
 
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 
 export interface Question {
   /** The input request, `{ method, params }`, as JSON. */
   readonly json: string
-  /** What the client must declare before it may be asked. */
+  /** The capabilities that the client must have declared. */
   readonly requiredCapabilities: ClientCapabilities
   /** `undefined` for a response that does not fit the question. */
   read (response: unknown): Answer | undefined | Promise<Answer | undefined>
 }
 
 export interface Answer {
-  /** As the handler gets it. */
+  /** The answer for the handler. */
   readonly value: unknown
-  /** As JSON that the same question reads to the same value, in a later round. */
+  /** The response as JSON. In a later round the same question reads it to the same value. */
   readonly json: string
 }
 
-/** Notes one problem of the question at hand. */
+/** Reports one problem of a question. */
 export type ReportQuestionProblem = (rule: string) => void
 
-/** `undefined` where the question cannot be asked; every problem has then been reported. */
+/** `undefined` when the question cannot be asked. Every problem has then been reported. */
 export type ToQuestion = (
   params: { readonly [key: string]: unknown }, report: ReportQuestionProblem
 ) => Question | undefined
 
-/** An answer that reaches the handler as it came. */
-export function plainAnswer (value: unknown): Answer {
+/** An answer whose value for the handler is the response itself. */
+export function toUnchangedAnswer (value: unknown): Answer {
   return { value, json: JSON.stringify(value) }
 }
 

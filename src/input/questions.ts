@@ -1,18 +1,18 @@
-// What authors ask, by kind.
+// Turns the input requests of authors into questions.
 
 import type { InputKind, InputRequest } from '../authoring/input-request.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { createFormQuestions, toUrlQuestion } from './elicitation.ts'
 import { createForms } from './form.ts'
 import {
-  plainAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
+  toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
 } from './question.ts'
 import { toSampleQuestion } from './sampling.ts'
 import { rootsResultShape } from './sampling-shapes.ts'
 
 export type Questions = (request: InputRequest, report: ReportQuestionProblem) => Question | undefined
 
-/** To be made once: what is compiled for a question is kept for the next like it. */
+/** Call this once: the compiled forms are kept for later questions with the same schema. */
 export function createQuestions (): Questions {
   const kinds: { readonly [K in InputKind]: ToQuestion } = {
     form: createFormQuestions(createForms()),
@@ -21,7 +21,7 @@ export function createQuestions (): Questions {
     roots: toRootsQuestion
   }
   return (request, report) => {
-    // Authors may write without types.
+    // The types do not protect authors who write JavaScript.
     if (!isObject(request) || !Object.hasOwn(kinds, request.kind) || !isObject(request.params)) {
       report('must be made by elicit.form, elicit.url, sample or roots')
       return undefined
@@ -31,13 +31,13 @@ export function createQuestions (): Questions {
 }
 
 /**
- * What an author asks, each under its key. Throws an Error that lists every problem.
- * @param before the question that a key already names in this request.
+ * The questions, each with its key. Throws an Error that lists every problem.
+ * @param before the question that this request asked earlier under a key.
  */
 export function readQuestions (
-  questions: Questions, requests: {
-    readonly [key: string]: InputRequest
-  }, before: (key: string) => Question | undefined
+  questions: Questions,
+  requests: { readonly [key: string]: InputRequest },
+  before: (key: string) => Question | undefined
 ): ReadonlyArray<readonly [string, Question]> {
   if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
   const problems: string[] = []
@@ -64,12 +64,8 @@ const toRootsQuestion: ToQuestion = () => ({
     if (!rootsResultShape(response).ok || !isObject(response) || !Array.isArray(response.roots)) {
       return undefined
     }
-    return plainAnswer({
-      roots: response.roots.filter(isObject).map(({ uri, name }) => name === undefined
-        ? { uri }
-        : {
-            uri, name
-          })
-    })
+    const roots = response.roots.filter(isObject)
+      .map(({ uri, name }) => name === undefined ? { uri } : { uri, name })
+    return toUnchangedAnswer({ roots })
   }
 })

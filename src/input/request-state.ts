@@ -1,5 +1,5 @@
-// What travels through the client from one round of a request to the next: the answers so far, and the
-// results of `once`.
+// The request state: the answers so far and the results of `once`. It travels through the client, sealed,
+// from one round of a request to the next.
 
 import { hash } from 'node:crypto'
 import { invalidParams } from '../protocol/errors.ts'
@@ -7,10 +7,10 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { RoundBinding } from './input-round.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 
-/** By key, each as JSON. */
+/** The values are JSON, by the key of `ask` or of `once`. */
 export interface RequestState {
   readonly answers: Map<string, string>
-  /** In an array, which is empty for `undefined`. */
+  /** Each result is in an array of its own. The array is empty for a result that is `undefined`. */
   readonly results: Map<string, string>
 }
 
@@ -23,7 +23,7 @@ export function toStateBytes ({ answers, results }: RequestState): Buffer {
   return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
 }
 
-/** An object of members that are JSON already. */
+/** An object whose members are JSON already. */
 export function toObjectJson (members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
 }
@@ -32,11 +32,11 @@ export function sealState (sealer: Sealer, bound: string, bytes: Buffer, expires
   return sealer.seal(PURPOSE, bound, bytes, expiresAt)
 }
 
-/** Throws invalid params for whatever is not a state of this request. */
+/** Throws invalid params for any text that is not a state of this request. */
 export function openState (sealer: Sealer, bound: string, requestState: string): RequestState {
   const bytes = sealer.open(PURPOSE, bound, requestState)
   const state: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString())
-  // Sealed by us, but perhaps by another release.
+  // Another release may have sealed a state of another form.
   if (!isObject(state) || !isObject(state.answers) || !isObject(state.results)) throw invalidParams(INVALID)
   return { answers: toJsonMap(state.answers), results: toJsonMap(state.results) }
 }
@@ -45,12 +45,12 @@ function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, s
   return new Map(Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]))
 }
 
-/** Who asks for what, in a text that is the same for equal requests and for no others. */
+/** The binding as a text. Two texts are equal only for equal bindings. */
 export function toBindingText ({ owner, method, name, args }: RoundBinding): string {
   return JSON.stringify([owner, method, name, hash('sha256', toCanonicalJson(args ?? {}), 'base64url')])
 }
 
-/** JSON in which the order of members does not show. */
+/** JSON with the members of each object in sorted order. */
 function toCanonicalJson (value: unknown): string {
   try {
     return JSON.stringify(value, (_, member: unknown) => isObject(member) ? toSorted(member) : member)

@@ -1,4 +1,4 @@
-// The form of what goes to a client's model and of what comes from it.
+// Checks of the questions to a client's model, and of the responses of clients.
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams
 
 import { Type } from 'typebox'

@@ -4,7 +4,7 @@
 import type { CapabilitySettings } from '../protocol/capabilities.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { findJsonProblem } from './json-problem.ts'
-import { plainAnswer, toRequestJson, type ReportQuestionProblem, type ToQuestion } from './question.ts'
+import { toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type ToQuestion } from './question.ts'
 import { sampleParamsShape, sampleResultShape } from './sampling-shapes.ts'
 
 export const toSampleQuestion: ToQuestion = (params, report) => {
@@ -18,14 +18,11 @@ export const toSampleQuestion: ToQuestion = (params, report) => {
     json: toRequestJson('sampling/createMessage', params),
     requiredCapabilities: { sampling: samplingCapabilityOf(params) },
     read (response) {
-      // What nests without end could be read, but never be carried to another round.
-      if (
-        !sampleResultShape(response).ok || !isObject(response) || findJsonProblem(response, '') !== undefined
-      ) {
-        return undefined
-      }
+      if (!sampleResultShape(response).ok || !isObject(response)) return undefined
+      // A response that is nested too deeply could not travel to the next round.
+      if (findJsonProblem(response, '') !== undefined) return undefined
       const { role, content, model, stopReason } = response
-      return plainAnswer({ role, content, model, ...(stopReason === undefined ? {} : { stopReason }) })
+      return toUnchangedAnswer({ role, content, model, ...(stopReason === undefined ? {} : { stopReason }) })
     }
   }
 }
@@ -40,8 +37,8 @@ function samplingCapabilityOf (
 }
 
 /**
- * Each use of a tool is answered at once: by the next message, the user's, which holds the results of these
- * uses and nothing else.
+ * The message after tool uses must be a user message that has the results of exactly these uses, and nothing
+ * else.
  */
 function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProblem): void {
   let used: readonly unknown[] = []
@@ -53,9 +50,8 @@ function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProb
       report(`messages[${index}]: tool results are a user message of their own, with nothing else in it`)
     }
     if (!isSameSet(used, results)) {
-      report(
-        `messages[${index}]: must hold the results of the tool uses before it, ${toIdList(used)}, got ${toIdList(results)}`
-      )
+      const ids = `${toIdList(used)}, got ${toIdList(results)}`
+      report(`messages[${index}]: must hold the results of the tool uses before it, ${ids}`)
     }
     used = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
     if (used.length > 0 && role !== 'assistant') report(`messages[${index}]: only the assistant uses tools`)

@@ -1,5 +1,5 @@
-// Rounds of requests that end with `input_required`: all that is remembered between them is sealed, and kept
-// by the client.
+// Rounds of the modern era. Each ends with `input_required` or with the result. The service keeps nothing
+// between two rounds: the client keeps the state, sealed.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
@@ -15,41 +15,38 @@ import {
 } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 
-export interface InputRoundsOptions {
+export interface InputRoundsDependencies {
   readonly sealer: Sealer
-  /** How long a client has for its answers, in milliseconds. */
+  /** How long a request state is valid, in milliseconds: the client must answer within this time. */
   readonly ttlMs: number
-  /** How large the answers and results that a request carries may be as JSON, in bytes. 32,768 by default. */
+  /** The largest request state as JSON, in bytes. 32,768 by default. */
   readonly maxStateBytes?: number
   /** Milliseconds since the epoch. */
   readonly now?: () => number
 }
 
 export interface InputRounds {
-  /**
-   * Throws invalid params for responses that are not an object, and for a state that was not given to this
-   * request.
-   */
+  /** Throws invalid params for responses that are not an object, and for a state of another request. */
   open (request: RoundRequest): InputRound
 }
 
-interface RoundDependencies extends Required<InputRoundsOptions> { readonly questions: Questions }
+interface RoundDependencies extends Required<InputRoundsDependencies> { readonly questions: Questions }
 
 export function createInputRounds (
-  { sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsOptions
+  { sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsDependencies
 ): InputRounds {
-  const parts = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
-  return { open: (request) => new SealedInputRound(parts, request) }
+  const dependencies = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
+  return { open: (request) => new SealedInputRound(dependencies, request) }
 }
 
 class SealedInputRound implements InputRound {
-  readonly #parts: RoundDependencies
+  readonly #dependencies: RoundDependencies
   readonly #request: RoundRequest
-  #lazyWork: RoundState | undefined
-  #lazyBound: string | undefined
+  #lazyState: RoundState | undefined
+  #lazyBindingText: string | undefined
 
-  constructor (parts: RoundDependencies, request: RoundRequest) {
-    this.#parts = parts
+  constructor (dependencies: RoundDependencies, request: RoundRequest) {
+    this.#dependencies = dependencies
     this.#request = request
     const { inputResponses, requestState } = request
     if (inputResponses !== undefined && !isObject(inputResponses)) {
@@ -58,62 +55,59 @@ class SealedInputRound implements InputRound {
       )
     }
     if (requestState !== undefined) {
-      this.#lazyWork = new RoundState(openState(parts.sealer, this.#bound, requestState))
+      this.#lazyState = new RoundState(openState(dependencies.sealer, this.#bindingText, requestState))
     }
   }
 
-  get #bound (): string {
-    this.#lazyBound ??= toBindingText(this.#request.bind())
-    return this.#lazyBound
+  get #bindingText (): string {
+    this.#lazyBindingText ??= toBindingText(this.#request.bind())
+    return this.#lazyBindingText
   }
 
-  get #work (): RoundState {
-    this.#lazyWork ??= new RoundState()
-    return this.#lazyWork
+  get #state (): RoundState {
+    this.#lazyState ??= new RoundState()
+    return this.#lazyState
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
   ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    return this.#work.track(this.#ask(requests))
+    return this.#state.track(this.#ask(requests))
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const { onceResults, carried } = this.#work
+    const { onceResults, requestState } = this.#state
     const known = onceResults.get(key)
     if (known !== undefined) return known
-    const json = carried.results.get(key)
-    const result = this.#work.track(
-      json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json)),
-      () => onceResults.delete(key)
-    )
+    const json = requestState.results.get(key)
+    const result = json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json))
     onceResults.set(key, result)
-    return result
+    return this.#state.track(result, () => onceResults.delete(key))
   }
 
   settle (): Promise<void> | undefined {
-    const work = this.#lazyWork
-    if (work === undefined || work.inputRequests.size === 0 || work.unsettled.size === 0) return undefined
-    return Promise.allSettled(work.unsettled).then(() => this.settle())
+    const state = this.#lazyState
+    if (state === undefined || state.inputRequests.size === 0 || state.unsettled.size === 0) return undefined
+    return Promise.allSettled(state.unsettled).then(() => this.settle())
   }
 
   get pending (): string | undefined {
-    const work = this.#lazyWork
-    if (work === undefined || work.inputRequests.size === 0) return undefined
-    const { carried, inputRequests } = work
-    const asked = `"inputRequests":${toObjectJson(inputRequests)}`
-    if (carried.answers.size === 0 && carried.results.size === 0) return asked
-    const { sealer, ttlMs, maxStateBytes, now } = this.#parts
-    const bytes = toStateBytes(carried)
-    if (bytes.length > maxStateBytes) throw tooLarge(bytes.length, maxStateBytes, carried)
-    return `${asked},"requestState":"${sealState(sealer, this.#bound, bytes, now() + ttlMs)}"`
+    const state = this.#lazyState
+    if (state === undefined || state.inputRequests.size === 0) return undefined
+    const { requestState, inputRequests } = state
+    const members = `"inputRequests":${toObjectJson(inputRequests)}`
+    if (requestState.answers.size === 0 && requestState.results.size === 0) return members
+    const { sealer, ttlMs, maxStateBytes, now } = this.#dependencies
+    const bytes = toStateBytes(requestState)
+    if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
+    return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
   }
 
-  // Does not yield before all is noted, where no schema checks asynchronously: two calls side by side are
-  // then one round.
+  // Unless a schema checks asynchronously, this does not yield before all input requests are added: two calls
+  // that run at the same time then become one round.
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    const { asked } = this.#work
-    const questions = readQuestions(this.#parts.questions, requests, (key) => asked.get(key)?.question)
+    const { asked, inputRequests } = this.#state
+    const questions = readQuestions(this.#dependencies.questions, requests, (key) => asked.get(key)?.question)
     const answers: Array<readonly [string, unknown]> = []
     const missing: Array<readonly [string, Question]> = []
     for (const [key, question] of questions) {
@@ -126,12 +120,12 @@ class SealedInputRound implements InputRound {
     const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const undeclared = findMissingCapabilities(required, this.#request.capabilities)
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
-    for (const [key, { json }] of missing) this.#work.inputRequests.set(key, json)
+    for (const [key, { json }] of missing) inputRequests.set(key, json)
     throw new InputRequired(missing.map(([key]) => key))
   }
 
   #answerTo (key: string, question: Question): AskedQuestion['answer'] {
-    const { asked } = this.#work
+    const { asked } = this.#state
     const before = asked.get(key)
     if (before !== undefined) return before.answer
     const answer = this.#findAnswer(key, question)
@@ -139,45 +133,47 @@ class SealedInputRound implements InputRound {
     return answer
   }
 
-  /** What was answered in an earlier round counts first, as long as it fits what is asked now. */
+  /** An answer of an earlier round comes before one of this request, unless it does not fit the question. */
   #findAnswer (key: string, question: Question): AskedQuestion['answer'] {
-    const { answers } = this.#work.carried
-    const carried = answers.get(key)
+    const { answers } = this.#state.requestState
+    const earlier = answers.get(key)
     const { inputResponses } = this.#request
-    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key)
-      ? then(question.read(inputResponses[key]), note)
-      : undefined
-    const note = (answer: Answer | undefined) => {
+    const keep = (answer: Answer | undefined) => {
       if (answer !== undefined) answers.set(key, answer.json)
       return answer
     }
-    return carried === undefined
+    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key)
+      ? applyTo(question.read(inputResponses[key]), keep)
+      : undefined
+    return earlier === undefined
       ? fromRequest()
-      : then(question.read(JSON.parse(carried)), (answer) => answer ?? fromRequest())
+      : applyTo(question.read(JSON.parse(earlier)), (answer) => answer ?? fromRequest())
   }
 
   async #run (key: string, fn: () => unknown): Promise<unknown> {
     const result = await runOnce(key, fn)
-    this.#work.carried.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
+    this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
     return result
   }
 }
 
-function then<T, U> (value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+/** Stays synchronous when the value is not a promise. */
+function applyTo<T, U> (value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
 function fromResultJson (json: string): unknown {
-  const boxed: unknown = JSON.parse(json)
-  return Array.isArray(boxed) ? boxed[0] : undefined
+  const array: unknown = JSON.parse(json)
+  return Array.isArray(array) ? array[0] : undefined
 }
 
-function tooLarge (bytes: number, limit: number, { answers, results }: RequestState): Error {
-  const parts = [
-    ...Array.from(results, ([key, json]) => ({ what: `once ${JSON.stringify(key)}`, json })),
-    ...Array.from(answers, ([key, json]) => ({ what: `the answer ${JSON.stringify(key)}`, json }))
+function toSizeError (bytes: number, limit: number, { answers, results }: RequestState): Error {
+  const members = [
+    ...Array.from(results, ([key, json]) => ({ name: `once ${JSON.stringify(key)}`, json })),
+    ...Array.from(answers, ([key, json]) => ({ name: `the answer ${JSON.stringify(key)}`, json }))
   ]
-  const [largest] = parts.toSorted((a, b) => b.json.length - a.json.length)
-  return new Error(`What this request must carry to its next round is ${bytes} bytes, the limit is ${limit}; the largest part is ${largest?.what ?? 'unknown'}. ` +
+  const [largest] = members.toSorted((a, b) => b.json.length - a.json.length)
+  return new Error(`The request state is ${bytes} bytes, the limit is ${limit}; ` +
+    `the largest member is ${largest?.name ?? 'unknown'}. ` +
     'Keep large values under a handle (defineHandle), and let `once` return its id.')
 }

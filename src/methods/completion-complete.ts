@@ -39,12 +39,10 @@ export function completionComplete (
           if (source === undefined) {
             throw invalidParams(`${key} has no argument ${JSON.stringify(argument.name)}`)
           }
-          const completion =
-            await runHandler(lifetime, requestTimeoutMs, () => complete(source, argument.value, {
-              arguments: context.arguments ?? {},
-              principal,
-              signal: lifetime.signal
-            }))
+          const { signal } = lifetime
+          const run = () =>
+            complete(source, argument.value, { arguments: context.arguments ?? {}, principal, signal })
+          const completion = await runHandler(lifetime, requestTimeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
         }
       }
@@ -54,7 +52,7 @@ export function completionComplete (
 
 interface Referenced { readonly key: string, readonly completions: ReadonlyMap<string, CompletionSource> }
 
-/** Throws invalid params where the caller has no such prompt and no such template. */
+/** Throws invalid params when the caller has no such prompt or template. */
 function findReferenced (ref: Reference, view: View): Referenced {
   if (ref.type === 'ref/prompt') {
     const prompt = view.prompt(ref.name)

@@ -1,4 +1,4 @@
-// The four list methods, which differ in their list alone.
+// The four list methods. They differ only in the list.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import { Type } from 'typebox'
@@ -17,7 +17,7 @@ function defineListMethod (name: string, pagesOf: (view: View) => Pages): Method
       handle () {
         const page = pagesOf(view).page(cursor)
         if (page === undefined) {
-          throw invalidParams('cursor is not one that this list gave out; start again without it')
+          throw invalidParams('cursor is not a cursor of this list; start again without it')
         }
         return page
       }

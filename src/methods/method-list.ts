@@ -1,4 +1,4 @@
-// Every method that the service answers: a new one is its own file and one line here.
+// All methods of the service. A new method is a file in this folder and one line here.
 
 import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import type { Method } from '../dispatch/method.ts'
@@ -10,7 +10,7 @@ import { serverDiscover, type DiscoverDependencies } from './server-discover.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'
 import { toolsCall } from './tools-call.ts'
 
-export type MethodDependencies = HandlerDependencies & DiscoverDependencies & SubscriptionsListenDependencies
+type MethodDependencies = HandlerDependencies & DiscoverDependencies & SubscriptionsListenDependencies
 
 export function createMethods (dependencies: MethodDependencies): Method[] {
   return [

@@ -31,7 +31,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
           return runRound(request, round, dependencies.requestTimeoutMs, render,
             (output) => promptResult(request.snapshot.writer, output, prompt.description))
         },
-        // A handle that the caller does not have is an argument that does not hold.
+        // A handle that the caller does not have is an invalid argument.
         recover (error) { throw isHandleError(error) ? invalidParams(error.message) : error }
       }
     }

@@ -20,13 +20,12 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
       const found = request.view.resource(uri)
       if (found === undefined) throw resourceNotFound(uri)
       const { mimeType, cache: ownCache } = found.resource
-      // What was read with somebody's answers is theirs, and another reading would ask again.
+      // Contents that depend on the answers of a user must not be cached: the next read must ask again.
       const cache = retry.inputResponses === undefined && retry.requestState === undefined
         ? ownCache
         : UNCACHED
       return {
-        // The template and not the URI: the values of its variables are arguments, and no argument goes to
-        // the log.
+        // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: found.resource.key,
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
@@ -40,7 +39,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
             return result
           })
         },
-        // A handle that the caller does not have makes its resource one that does not exist.
+        // The resource of a handle that the caller does not have does not exist for the caller.
         recover (error) { throw isHandleError(error) ? resourceNotFound(uri) : error }
       }
     }

@@ -10,7 +10,7 @@ import type { Subscriptions } from '../events/subscriptions.ts'
 import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 
-/** How many resources one stream may follow. */
+/** The most resources that one stream may subscribe to. */
 const MAX_STREAM_RESOURCES = 1000
 
 const flag = Type.Optional(Type.Boolean())
@@ -36,7 +36,7 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
     open: ({ notifications }, { view, id, principal, snapshot }) => ({
       handle () {
         if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
-        const filter = toHonoured(notifications, view, isWatching)
+        const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
         const words = new ListenWords(id, filter, snapshot.writer)
         return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
@@ -45,8 +45,8 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
   })
 }
 
-/** What the service agrees to: lists that can change, and resources that this caller may see. */
-function toHonoured (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
+/** The part of the filter that the service accepts: lists that can change, and resources in the view. */
+function toAcceptedFilter (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
   const resources = asked.resourceSubscriptions?.filter((uri) => view.resource(uri) !== undefined)
   return {
     ...(isWatching && asked.toolsListChanged === true ? { toolsListChanged: true } : {}),

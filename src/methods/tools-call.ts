@@ -29,8 +29,8 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
   ): string | Promise<string> {
     const { writer } = request.snapshot
-    if (!verdict.ok) return refuse(tool, verdict.problems, request)
-    // After the arguments were checked: what was filled in by default is filled in again on a retry.
+    if (!verdict.ok) return toArgumentsResult(tool, verdict.problems, request)
+    // Bound to the arguments as they came, without defaults: the check fills those in again on a retry.
     const round = openRound(request, { method: METHOD, name: tool.key, args: params.arguments }, params)
     const run = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
@@ -63,7 +63,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
   })
 }
 
-/** Only a tool error can be acted on by a model; everything else is not its business. */
+/** A result for the errors that a model can act on. Throws any other error. */
 function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: RequestContext): string {
   if (isToolError(error)) {
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
@@ -77,8 +77,8 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
   throw error
 }
 
-/** Said to the model where the revision lets it read that. */
-function refuse (
+/** The problems as a result for the model. Throws invalid params for a revision without such results. */
+function toArgumentsResult (
   tool: CompiledTool, problems: readonly string[], { snapshot, revision }: RequestContext
 ): string {
   const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`

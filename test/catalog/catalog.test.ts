@@ -43,7 +43,7 @@ const BEFORE = {
   tools: at(tool()), prompts: at(prompt()), resources: at(resource()), templates: at(template())
 }
 
-t.test('says which lists are others than before', async (t) => {
+t.test('names the lists that changed', async (t) => {
   const cases: ReadonlyArray<readonly [string, Partial<CatalogContents>, readonly string[]]> = [
     ['nothing', {}, []],
     ['a tool\'s code', { tools: at(tool({ run: () => 'b' })) }, []],
@@ -76,7 +76,7 @@ t.test('says which lists are others than before', async (t) => {
   }
 })
 
-t.test('compares with the snapshot before, not with the first', async (t) => {
+t.test('compares with the previous snapshot, not with the first', async (t) => {
   const catalog = createCatalog(await snapshotOf(BEFORE))
   t.strictSame(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] })).lists, ['tools'])
   t.strictSame(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] })).lists, [])
@@ -90,7 +90,7 @@ t.test('moving a tool to another place in the list changes the list (108)', asyn
   t.strictSame(catalog.replace(await snapshotOf(two(-1))).lists, ['tools'])
 })
 
-t.test('says which files have other contents: not those that came, nor those that went', async (t) => {
+t.test('names the files that changed: not added files, not removed ones', async (t) => {
   const stamps = (table: { readonly [uri: string]: string }) => ({ stamps: new Map(Object.entries(table)) })
   const catalog = createCatalog(await snapshotOf(stamps({ same: '1', changed: '1', gone: '1' })))
   t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {

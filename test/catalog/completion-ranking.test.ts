@@ -8,12 +8,12 @@ const genres = ['science', 'crime', 'poetry', 'romance']
 const numbered = Array.from({ length: 150 }, (_, index) => `book ${index}`)
 const context = { arguments: {}, principal: ANONYMOUS, signal: new AbortController().signal }
 
-t.test('gives everything in its own order where nothing has been typed', async (t) => {
+t.test('an empty text matches every candidate, in the given order', async (t) => {
   t.same(rankCompletions(genres, ''), { values: genres, total: 4, hasMore: false })
   t.same(rankCompletions(genres, '  ').values, genres)
 })
 
-t.test('gives what matches, closest first (178)', async (t) => {
+t.test('returns the matches, best first (178)', async (t) => {
   t.same(rankCompletions(genres, 'po').values, ['poetry'])
   t.equal(rankCompletions(['the crime', 'crime', 'crime and more'], 'crime').values[0], 'crime')
   t.same(rankCompletions(genres, 'zzz'), { values: [], total: 0, hasMore: false })
@@ -27,7 +27,7 @@ t.test('matches in any case, in the middle of a word, and words in any order (17
   ])
 })
 
-t.test('gives at most a hundred values, and says that there are more (176)', async (t) => {
+t.test('returns at most a hundred values, and sets hasMore (176)', async (t) => {
   const { values, total, hasMore } = rankCompletions(numbered, '')
   t.same(values, numbered.slice(0, 100))
   t.equal(total, 150)
@@ -38,11 +38,11 @@ t.test('gives at most a hundred values, and says that there are more (176)', asy
   })
 })
 
-t.test('matches nothing that nobody types', async (t) => {
+t.test('a text that is too long matches nothing', async (t) => {
   t.same(rankCompletions(['x'.repeat(500)], 'x'.repeat(201)), { values: [], total: 0, hasMore: false })
 })
 
-t.test('passes on what is counted elsewhere, and clips it (176)', async (t) => {
+t.test('cuts values that a function counted (176)', async (t) => {
   t.same(clipCompletion({ values: ['a'], total: 7, hasMore: true }), {
     values: ['a'], total: 7, hasMore: true
   })
@@ -50,7 +50,7 @@ t.test('passes on what is counted elsewhere, and clips it (176)', async (t) => {
   t.match(clipCompletion({ values: numbered }), { values: { length: 100 }, hasMore: true })
 })
 
-t.test('answers with candidates alone, and at most a hundred, whatever is typed', async () => {
+t.test('returns only candidates, and at most a hundred, for any text', async () => {
   fc.assert(fc.property(fc.array(fc.string(), { maxLength: 120 }), fc.string({
     unit: 'binary', maxLength: 250
   }), (candidates, typed) => {
@@ -59,19 +59,19 @@ t.test('answers with candidates alone, and at most a hundred, whatever is typed'
   }))
 })
 
-t.test('ranks what a list holds, or what a function lists', async (t) => {
+t.test('ranks a list, and a list that a function returned', async (t) => {
   t.same((await complete(genres, 'po', context)).values, ['poetry'])
   t.same((await complete(() => genres, 'po', context)).values, ['poetry'])
   t.same((await complete(async () => genres, 'po', context)).values, ['poetry'])
 })
 
-t.test('leaves alone what a function ranked by itself', async (t) => {
+t.test('does not rank the values of a function that ranked them', async (t) => {
   t.same(await complete((typed) => ({ values: [`${typed}!`, 'zzz'], total: 9 }), 'po', context), {
     values: ['po!', 'zzz'], total: 9, hasMore: false
   })
 })
 
-t.test('shows a function what was typed, and the other arguments (178)', async (t) => {
+t.test('a function receives the text and the other arguments (178)', async (t) => {
   const seen: unknown[] = []
   await complete((typed, { arguments: others }) => {
     seen.push(typed, others)
@@ -80,7 +80,7 @@ t.test('shows a function what was typed, and the other arguments (178)', async (
   t.same(seen, ['x', { genre: 'crime' }])
 })
 
-t.test('blames a function that returns anything else', async (t) => {
+t.test('throws a ContractError for any other output of a function', async (t) => {
   for (const json of ['null', '7', '"a"', '[1]', '{}', '{"values":[1]}']) {
     await t.rejects(
       complete(() => JSON.parse(json), 'x', context),
@@ -90,7 +90,7 @@ t.test('blames a function that returns anything else', async (t) => {
   await t.rejects(complete(() => JSON.parse('{}').nothing, 'x', context), { name: 'ContractError' })
 })
 
-t.test('knows what suggestions can come from', async (t) => {
+t.test('knows which values are completion sources', async (t) => {
   for (const source of [[], ['a'], () => []]) t.ok(isCompletionSource(source))
   for (const source of [undefined, null, 'a', [1], {}]) t.notOk(isCompletionSource(source))
 })

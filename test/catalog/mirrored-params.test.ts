@@ -10,7 +10,7 @@ function find (schema: JsonSchema) {
 
 const annotated = (type: string, header: unknown = 'Region') => ({ type, 'x-mcp-header': header })
 
-t.test('finds annotated properties, nested ones by their path (40)', async (t) => {
+t.test('finds annotated properties, nested ones too (40)', async (t) => {
   const { params, problems } = find({
     type: 'object',
     properties: {
@@ -33,7 +33,7 @@ t.test('finds annotated properties, nested ones by their path (40)', async (t) =
   ])
 })
 
-t.test('takes properties that are called like keywords for what they are', async (t) => {
+t.test('a property may have the name of a keyword', async (t) => {
   const { params, problems } = find({
     properties: {
       properties: { type: 'object', properties: { items: annotated('string') } },
@@ -45,14 +45,14 @@ t.test('takes properties that are called like keywords for what they are', async
   t.same(find({ properties: { 'x-mcp-header': { type: 'string' } } }), { params: [], problems: [] })
 })
 
-t.test('does not read data for a schema', async (t) => {
+t.test('does not read data as a schema', async (t) => {
   const data = { 'x-mcp-header': '' }
   t.same(find({ properties: { a: { const: data, enum: [data], default: data, examples: [data] } } }), {
     params: [], problems: []
   })
 })
 
-t.test('refuses a name that is no HTTP token (116)', async (t) => {
+t.test('refuses a name that is not an HTTP token (116)', async (t) => {
   for (const name of ['', ' ', 'a b', 'a:b', 'a/b', 'a(b)', 'a\r\nb', 'é', 'a\0', 7, null, true, {}]) {
     t.match(
       find({ properties: { a: annotated('string', name) } }),
@@ -62,7 +62,7 @@ t.test('refuses a name that is no HTTP token (116)', async (t) => {
   t.same(find({ properties: { a: annotated('string', "!#$%&'*+-.^_`|~0aZ") } }).problems, [])
 })
 
-t.test('refuses the same name twice, in whatever case (117)', async (t) => {
+t.test('refuses the same name twice, in any case (117)', async (t) => {
   const { problems } = find({
     properties: {
       a: annotated('string', 'Region'),
@@ -74,7 +74,7 @@ t.test('refuses the same name twice, in whatever case (117)', async (t) => {
   ])
 })
 
-t.test('refuses a type that is neither string nor integer nor boolean (118)', async (t) => {
+t.test('refuses any type but string, integer and boolean (118)', async (t) => {
   for (const type of ['number', 'array', 'object', 'null', ['string', 'null'], undefined]) {
     t.match(
       find({ properties: { a: { type, 'x-mcp-header': 'A' } } }).problems,
@@ -123,7 +123,7 @@ const params = find({
   }
 }).params
 
-t.test('reads the values at the very path (37, 40)', async (t) => {
+t.test('reads the value at the path of the parameter (37, 40)', async (t) => {
   t.same(mirroredFields(params, { region: 'eu', count: 42, dry: false, zone: 'flat', to: { zone: 'a' } }), [
     { header: 'Mcp-Param-Region', value: 'eu' },
     { header: 'Mcp-Param-Count', value: 42 },
@@ -132,7 +132,7 @@ t.test('reads the values at the very path (37, 40)', async (t) => {
   ])
 })
 
-t.test('expects no header where the argument is null or absent (38)', async (t) => {
+t.test('expects no header when the argument is null or absent (38)', async (t) => {
   for (const args of [
     undefined, null, {}, { region: null, to: null }, { region: {}, to: 'x' }, { to: ['zone'] }, 'region',
     Object.create({ region: 'inherited' })

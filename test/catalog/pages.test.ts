@@ -39,7 +39,7 @@ function follow (pages: Pages): Page[] {
 
 const namesOf = (page: Page) => page.tools.map(({ name }) => name)
 
-t.test('is one page without a cursor where everything fits (180)', async (t) => {
+t.test('a short list is one page without a cursor (180)', async (t) => {
   for (const list of [[], offered('a'), offered('a', 'b', 'c')]) {
     const [page, ...more] = follow(pagesOf(list, 3))
     t.same(page?.tools.map(({ name }) => name), list.map(({ key }) => key))
@@ -48,7 +48,7 @@ t.test('is one page without a cursor where everything fits (180)', async (t) => 
   }
 })
 
-t.test('cuts a longer list, each page but the last naming the next (180)', async (t) => {
+t.test('a longer list has several pages, each with the cursor of the next (180)', async (t) => {
   t.same(follow(pagesOf(offered('a', 'b', 'c', 'd', 'e'), 2)).map(namesOf), [['a', 'b'], ['c', 'd'], ['e']])
   t.same(
     follow(pagesOf(offered('a', 'b', 'c', 'd'), 2)).map(namesOf), [['a', 'b'], ['c', 'd']],
@@ -57,19 +57,19 @@ t.test('cuts a longer list, each page but the last naming the next (180)', async
   t.same(follow(pagesOf(offered('a', 'b'), 1)).map(namesOf), [['a'], ['b']])
 })
 
-t.test('carries the same cache fields on every page (186, 188)', async (t) => {
+t.test('every page has the same cache hints (186, 188)', async (t) => {
   for (const page of follow(pagesOf(offered('a', 'b', 'c', 'd', 'e'), 2))) {
     t.match(page, { resultType: 'complete', ttlMs: 5, cacheScope: 'private' })
   }
 })
 
-t.test('answers a cursor of another replica, or of before a reload, alike (185)', async (t) => {
+t.test('a cursor works on every replica and after a reload (185)', async (t) => {
   const list = offered('a', 'b', 'c')
   const { nextCursor } = read(pagesOf(list, 2))
   t.same(namesOf(read(pagesOf(list, 2), nextCursor)), ['c'])
 })
 
-t.test('skips nothing and repeats nothing where the list changes between two pages (181)', async (t) => {
+t.test('skips and repeats no entry when the list changes between two pages (181)', async (t) => {
   const { nextCursor } = read(pagesOf(offered('b', 'd', 'f', 'h'), 2))
   t.same(
     namesOf(read(pagesOf(offered('a', 'b', 'c', 'd', 'f', 'h'), 2), nextCursor)), ['f', 'h'], 'added before'
@@ -82,7 +82,7 @@ t.test('skips nothing and repeats nothing where the list changes between two pag
   t.same(read(pagesOf(offered('b', 'd'), 2), nextCursor).tools, [], 'the rest removed')
 })
 
-t.test('knows a string that is no cursor (182)', async (t) => {
+t.test('refuses a string that is not a cursor (182)', async (t) => {
   const pages = pagesOf(offered('a', 'b', 'c'), 1)
   for (const cursor of [
     '', 'x', '0', 'AAAA', '????', 'null', '日本', Buffer.from('x a').toString('base64url'),
@@ -92,20 +92,20 @@ t.test('knows a string that is no cursor (182)', async (t) => {
   }
 })
 
-t.test('makes a cursor opaque and fit for a URL', async (t) => {
+t.test('a cursor is opaque and may stand in a URL', async (t) => {
   t.match(toCursor({ order: -1.5, key: 'x://größe/{id}' }), /^[\w-]+$/)
 })
 
 const order = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
 
-t.test('reads back every cursor that it made', async () => {
+t.test('reads every cursor that it made', async () => {
   fc.assert(fc.property(order, fc.string({ unit: 'binary', minLength: 1 }), (order, key) => {
     const place = readCursor(toCursor({ order, key }))
     return place?.key === key && place.order === order
   }), { numRuns: 1000 })
 })
 
-t.test('reads any string as a place or as none, and never fails', async () => {
+t.test('reads any string without an error', async () => {
   const encoded = fc.string().map((text) => Buffer.from(text).toString('base64url'))
   const almost = fc.tuple(fc.string(), fc.string()).map(
     ([order, key]) => Buffer.from(`${order} ${key}`).toString('base64url')
@@ -116,7 +116,7 @@ t.test('reads any string as a place or as none, and never fails', async () => {
   }), { numRuns: 1000 })
 })
 
-t.test('gives every entry once and in order, however the list is cut (180)', async () => {
+t.test('has every entry once and in order, for any page size (180)', async () => {
   const entry = fc.record({ key: fc.string({ minLength: 1 }), order: fc.constantFrom(-1, 0, 0.5, 2, 1e21) })
   fc.assert(fc.property(fc.uniqueArray(entry, { selector: ({ key }) => key, maxLength: 20 }), fc.integer({
     min: 1, max: 8

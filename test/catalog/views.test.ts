@@ -1,52 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../../src/access/authenticator.ts'
 import { buildApp } from '../helpers/app.ts'
 import { writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { loadSnapshot } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
-
-const scopesOf = (text: string): ReadonlySet<string> => new Set(
-  text.split(' ').filter((scope) => scope !== '')
-)
-
-/** Grants the scopes that stand in the header. */
-const authenticator: Authenticator = {
-  authenticate: (authorization = '') => ({ subject: 'someone', scopes: scopesOf(authorization) })
-}
-
-const moduleOf =
-  (text: string): string =>
-    `import { definePrompt, defineResource, defineResourceTemplate, defineTool } from 'trivet'\n${text}\n`
-
-const CATALOG: Files = {
-  'tools/all.ts': moduleOf(`export default [
-    defineTool({ name: 'open', run: () => 'open' }),
-    defineTool({ name: 'read', scopes: ['docs:read'], run: () => 'read' }),
-    defineTool({ name: 'both', scopes: ['docs:read', 'docs:write'], inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }, requiredCapabilities: { sampling: {} }, run: () => 'both' })
-  ]`),
-  'prompts/all.ts': moduleOf(`export default [
-    definePrompt({ name: 'open', render: () => 'open' }),
-    definePrompt({ name: 'write', scopes: ['docs:write'], arguments: [{ name: 'a', complete: ['secret'] }], render: () => 'write' })
-  ]`),
-  'resources/all.resource.ts': moduleOf(`export default [
-    defineResource({ uri: 'doc://open', name: 'open', read: () => 'open' }),
-    defineResource({ uri: 'doc://shared', name: 'shared', cache: { ttlMs: 5, cacheScope: 'public' }, read: () => 'shared' }),
-    defineResource({ uri: 'doc://secret', name: 'secret', scopes: ['docs:read'], cache: { ttlMs: 5 }, read: () => 'secret' }),
-    defineResourceTemplate({ uriTemplate: 'secret://{id}', name: 'secrets', scopes: ['docs:write'], complete: { id: ['one'] }, list: () => [{ name: 'one', variables: { id: 'one' } }], read: ({ id }) => 'secret ' + id }),
-    defineResourceTemplate({ uriTemplate: 'open://{id}', name: 'opens', read: ({ id }) => 'open ' + id })
-  ]`),
-  'resources/plain.txt': 'plain'
-}
+import { authenticator, CATALOG, moduleOf, resultOf, scopesOf } from './scoped-catalog.ts'
 
 interface Lists { tools: string[], prompts: string[], resources: string[], templates: string[] }
-
-async function resultOf (
-  app: FastifyInstance, method: string, authorization: string,
-  params: { readonly [key: string]: unknown } = {}
-): Promise<Message> {
-  return (await send(app, { method, params, headers: { authorization } })).response.result
-}
 
 async function listsOf (app: FastifyInstance, authorization: string): Promise<Lists> {
   const { tools } = await resultOf(app, 'tools/list', authorization)
@@ -62,7 +22,7 @@ async function listsOf (app: FastifyInstance, authorization: string): Promise<Li
   }
 }
 
-t.test('shows each caller what their scopes allow, and nothing else (107, 136, 148, 159, 165)', async (t) => {
+t.test('a caller sees exactly the primitives that its scopes allow (107, 136, 148, 159, 165)', async (t) => {
   const app = await buildApp(t, CATALOG, { authenticator })
   const open = {
     tools: ['open'],
@@ -103,8 +63,7 @@ t.test('shows each caller what their scopes allow, and nothing else (107, 136, 1
   }
 })
 
-t.test('answers about what a caller may not see as about what does not exist (122, 154, 167, 177, ' +
-  '179)', async (t) => {
+t.test('a hidden primitive is answered like an unknown one (122, 154, 167, 177, 179)', async (t) => {
   const app = await buildApp(t, CATALOG, { authenticator })
   const errorOf = async (method: string, params: { readonly [key: string]: unknown }): Promise<string> => {
     const { status, response } = await send(app, { method, params, headers: { authorization: 'mail:read' } })
@@ -149,98 +108,11 @@ t.test('answers about what a caller may not see as about what does not exist (12
   t.equal((await resultOf(app, 'tools/call', 'docs:read', { name: 'read' })).content[0].text, 'read')
 })
 
-async function cacheScopes (app: FastifyInstance, authorization = ''): Promise<{ [method: string]: string }> {
-  const found: { [method: string]: string } = {}
-  for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
-    found[method] = (await resultOf(app, method, authorization)).cacheScope
-  }
-  return found
-}
-
-t.test('lets lists be shared only where no scope can make them differ (109, 149, 186, 189)', async (t) => {
-  const app = await buildApp(
-    t,
-    {
-      ...CATALOG,
-      'prompts/all.ts': moduleOf("export default definePrompt({ name: 'open', render: () => 'open' })")
-    },
-    { authenticator }
-  )
-  const expected = {
-    'tools/list': 'private',
-    'prompts/list': 'public',
-    'resources/list': 'private',
-    'resources/templates/list': 'private'
-  }
-  for (const scopes of ['', 'mail:read', 'docs:read', 'docs:read docs:write']) {
-    t.strictSame(await cacheScopes(app, scopes), expected, `scopes ${JSON.stringify(scopes)}`)
-  }
-  const open = await buildApp(t, {}, { authenticator })
-  t.strictSame(Object.values(await cacheScopes(open)), ['public', 'public', 'public', 'public'])
-  const listedOnly = await buildApp(
-    t,
-    {
-      'resources/t.resource.ts': moduleOf(
-        "export default defineResourceTemplate({ uriTemplate: 's://{id}', name: 's', scopes: ['s'], list: " +
-          "() => [{ name: 'one', uri: 's://one' }], read: () => '' })"
-      )
-    },
-    { authenticator }
-  )
-  t.match(
-    await cacheScopes(listedOnly),
-    { 'resources/list': 'private', 'resources/templates/list': 'private', 'tools/list': 'public' },
-    'what a template lists has its scopes'
-  )
-})
-
-t.test('says the same of every page of a list (188)', async (t) => {
-  const tool = (name: string, scopes = '') => `defineTool({ name: '${name}', ${scopes}run: () => '' })`
-  const app = await buildApp(
-    t,
-    {
-      'server.yaml': 'pageSize: 1',
-      'tools/all.ts': moduleOf(
-        `export default [${tool('a')}, ${tool('b')}, ${tool('c')}, ${tool('d', "scopes: ['d'], ")}]`
-      )
-    },
-    { authenticator }
-  )
-  for (const [scopes, names] of [['', ['a', 'b', 'c']], ['d', ['a', 'b', 'c', 'd']]] as const) {
-    const pages: Message[] = []
-    for (
-      let cursor: string | undefined,
-        page: Message; page === undefined || cursor !== undefined; cursor = page.nextCursor
-    ) {
-      page = await resultOf(app, 'tools/list', scopes, cursor === undefined ? {} : { cursor })
-      pages.push(page)
-    }
-    t.strictSame(pages.map(({ tools }) => tools[0].name), names)
-    t.strictSame(
-      new Set(pages.map(({ cacheScope, ttlMs }) => `${cacheScope} ${ttlMs}`)), new Set(['private 60000'])
-    )
-  }
-})
-
-t.test('lets what is read be shared only where its author says so, or where it is a file (149, 186, ' +
-  '189)', async (t) => {
-  const app = await buildApp(t, { ...CATALOG, 'server.yaml': 'cache: { readTtlMs: 7 }' }, { authenticator })
-  const hintsOf = async (uri: string): Promise<unknown> => {
-    const { ttlMs, cacheScope } = await resultOf(app, 'resources/read', 'docs:read docs:write', { uri })
-    return { ttlMs, cacheScope }
-  }
-  t.strictSame(await hintsOf('doc://open'), { ttlMs: 7, cacheScope: 'private' })
-  t.strictSame(await hintsOf('doc://shared'), { ttlMs: 5, cacheScope: 'public' })
-  t.strictSame(await hintsOf('doc://secret'), { ttlMs: 5, cacheScope: 'private' })
-  t.strictSame(await hintsOf('secret://one'), { ttlMs: 7, cacheScope: 'private' })
-  t.strictSame(await hintsOf('file:///plain.txt'), { ttlMs: 7, cacheScope: 'public' })
-})
-
 async function snapshotOf (t: Test, files: Files): ReturnType<typeof loadSnapshot> {
   return await loadSnapshot(await writeCatalog(t, files))
 }
 
-t.test('makes one view for all callers whom no scope tells apart', async (t) => {
+t.test('callers who differ only in other scopes share a view', async (t) => {
   const snapshot = await snapshotOf(t, CATALOG)
   const viewOf = (scopes: string) => snapshot.view({ scopes: scopesOf(scopes) })
   t.equal(viewOf('mail:read'), viewOf(''))
@@ -249,11 +121,12 @@ t.test('makes one view for all callers whom no scope tells apart', async (t) => 
   t.not(viewOf('docs:write'), viewOf('docs:read'))
 })
 
-t.test('answers more kinds of callers than it keeps views for, each rightly', async (t) => {
+t.test('serves more kinds of callers than it keeps views', async (t) => {
   const count = 80
   const snapshot = await snapshotOf(t, {
     'tools/all.ts': moduleOf(
-      `export default Array.from({ length: ${count} }, (_, i) => defineTool({ name: 't' + i, scopes: ['s' + i], run: () => '' }))`
+      `const toTool = (_, i) => defineTool({ name: 't' + i, scopes: ['s' + i], run: () => '' })
+      export default Array.from({ length: ${count} }, toTool)`
     )
   })
   const namesFor = (scopes: string): string[] => JSON.parse(
@@ -268,11 +141,13 @@ t.test('answers more kinds of callers than it keeps views for, each rightly', as
   t.strictSame(namesFor(''), [])
 })
 
-t.test('what scopes hide is not to be had through a more general template', async (t) => {
+t.test('a more general template does not show what scopes hide', async (t) => {
   const app = await buildApp(t, {
     'resources/all.resource.ts': moduleOf(`export default [
       defineResource({ uri: 'doc://board', name: 'board', scopes: ['docs:read'], read: () => 'hidden' }),
-      defineResourceTemplate({ uriTemplate: 'doc://private/{id}', name: 'private', scopes: ['docs:read'], read: () => 'hidden' }),
+      defineResourceTemplate({
+        uriTemplate: 'doc://private/{id}', name: 'private', scopes: ['docs:read'], read: () => 'hidden'
+      }),
       defineResourceTemplate({ uriTemplate: 'doc://{+path}', name: 'all', read: () => 'general' })
     ]`)
   }, { authenticator })

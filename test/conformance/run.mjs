@@ -1,4 +1,4 @@
-// `npm run conformance`: the built service, over the fixture catalog, against the official suite, once for
+// `npm run conformance`: runs the official suite against the built service and the fixture catalog, once for
 // each revision.
 
 import { rmSync } from 'node:fs'
@@ -36,7 +36,7 @@ async function runOne (run, exceptions, folder) {
   }
 }
 
-/** One that breaks off has failed, and the others are still run. */
+/** A run that throws has failed. The other runs still take place. */
 async function runAll (folder) {
   const exceptions = JSON.parse(await readFile(EXCEPTIONS, 'utf8'))
   const verdicts = Object.keys(exceptions).filter(
@@ -60,9 +60,9 @@ async function runAll (folder) {
 
 /** @param {import('./verdict.mjs').Verdict[]} verdicts */
 function report (verdicts, serviceOutput) {
-  for (const { scenario, outcome, reason, complaints, warnings } of verdicts) {
+  for (const { scenario, outcome, reason, problems, warnings } of verdicts) {
     console.log(`${outcome.padEnd(16)}  ${scenario}${reason === undefined ? '' : `: ${reason}`}`)
-    for (const complaint of complaints) console.log(`                    ${complaint}`)
+    for (const problem of problems) console.log(`                    ${problem}`)
     for (const warning of warnings) console.log(`                    expected warning: ${warning}`)
   }
   if (count(verdicts, 'fail') > 0 && serviceOutput !== '') {
@@ -76,14 +76,15 @@ function count (verdicts, wanted) {
 
 const folder = await mkdtemp(join(tmpdir(), 'trivet-conformance-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-// So that what hangs on the end of this process is cleared away when somebody stops it, too.
+// A signal must also run the clean-up of this process.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 try {
   const verdicts = await runAll(folder)
   const warnings = verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0)
   console.log(
-    `\nexpected failures: ${count(verdicts, 'expected failure')}, expected warnings: ${warnings}, see test/conformance/exceptions.json`
+    `\nexpected failures: ${count(verdicts, 'expected failure')}, expected warnings: ${warnings}, ` +
+      'see test/conformance/exceptions.json'
   )
   console.log(`conformance: ${count(verdicts, 'pass')} passed, ${count(verdicts, 'fail')} failed`)
   process.exitCode = count(verdicts, 'fail') === 0 ? 0 : 1

@@ -1,12 +1,11 @@
-// What is run of the official suite: one run for each revision that the suite knows. Each gets a service of
-// its own.
+// The runs of the official suite: one for each revision that the suite knows, each with its own service.
 
 /**
  * @typedef {object} Run
  * @property {string} revision
  * @property {boolean} isScored whether the suite has a list of what this revision requires
- * @property {number} minScenarios fewer than so many are no run
- * @property {string[]} neverExcepted have to run and to pass, however the suite counts them
+ * @property {number} minScenarios a run with fewer scenarios has failed
+ * @property {string[]} neverExcepted scenarios that must run and pass, required by the suite or not
  */
 
 /** @type {Run[]} */

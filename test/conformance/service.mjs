@@ -51,7 +51,7 @@ export async function startService (main, catalog) {
   }
 }
 
-/** Settings of the developer's own service, in the same shell, must not colour the run. */
+/** The environment without settings of the service: the developer's shell must not change the run. */
 function environment (catalog) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('TRIVET_'))
   return {

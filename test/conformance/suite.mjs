@@ -1,4 +1,4 @@
-// The official suite: what it requires, running it, and reading what it found.
+// The official suite: its required scenarios, its run, and its results.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -58,7 +58,7 @@ async function listScenarios (revision) {
 export async function runSuite ({ revision, isScored }, url, folder) {
   const choice = isScored ? ['--requirements', revision] : ['--suite', 'all', '--spec-version', revision]
   const suite = spawn(await suiteNode(), [PROGRAM, 'server', '--url', url, ...choice, '-o', folder], {
-    // What it prints is in the files too, but for the reason why a scenario broke off: that is on stderr.
+    // The files have all results. Only stderr has the reason why a scenario broke off.
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: SUITE_TIMEOUT_MS
   })
@@ -72,9 +72,7 @@ export async function runSuite ({ revision, isScored }, url, folder) {
   if (code > 1) throw new Error(`The suite ended with exit code ${code}.`)
 }
 
-/**
- * The suite needs a newer Node than the service does. Where this one is too old, npm has one in a package.
- */
+/** The suite needs a newer Node than the service. If this Node is too old, an npm package provides one. */
 async function suiteNode () {
   if (Number.parseInt(process.versions.node) >= SUITE_MIN_NODE) return process.execPath
   const args = [

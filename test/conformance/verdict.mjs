@@ -1,10 +1,10 @@
-// From what the suite found in one run, and the exceptions that the run has, to a verdict. Pure.
+// Makes the verdicts of one run from the checks of the suite and the exceptions of the run.
 
 /**
  * @typedef {import('./suite.mjs').Check} Check
  * @typedef {{ failures: { [scenario: string]: string }, warnings: { [scenarioAndCheck: string]: string } }}
  *   Exceptions the reason why a scenario is expected to fail, or a check, named as `scenario/check`, to warn
- * @typedef {{ scenario: string, outcome: 'pass' | 'fail' | 'expected failure', reason?: string, complaints:
+ * @typedef {{ scenario: string, outcome: 'pass' | 'fail' | 'expected failure', reason?: string, problems:
  *   string[], warnings: string[] }} Verdict `warnings`: the expected ones, each with its reason
  */
 
@@ -23,14 +23,14 @@ export function judge ({ minScenarios, neverExcepted }, required, results, { fai
   ]
   const scenarios = new Set([...required, ...neverExcepted, ...results.keys(), ...excepted])
   const verdicts = [...scenarios].map((scenario) => {
-    const complaints = results.has(scenario) ? complaintsOf(results.get(scenario)) : ['was not run']
+    const problems = results.has(scenario) ? problemsOf(results.get(scenario)) : ['was not run']
     const warned = judgeWarnings(scenario, results.get(scenario) ?? [], warnings)
     const { outcome, ...verdict } = judgeFailure(
-      complaints, failures[scenario], results.has(scenario), neverExcepted.includes(scenario)
+      problems, failures[scenario], results.has(scenario), neverExcepted.includes(scenario)
     )
-    return warned.complaints.length === 0
+    return warned.problems.length === 0
       ? { scenario, outcome, ...verdict, warnings: warned.expected }
-      : { scenario, ...fail(...verdict.complaints, ...warned.complaints), warnings: warned.expected }
+      : { scenario, ...fail(...verdict.problems, ...warned.problems), warnings: warned.expected }
   })
   return results.size >= minScenarios
     ? verdicts
@@ -38,17 +38,17 @@ export function judge ({ minScenarios, neverExcepted }, required, results, { fai
 }
 
 /**
- * A failure that is none of a scenario's own.
+ * The verdict of a run that failed outside any scenario.
  *
- * @param {string} complaint
+ * @param {string} problem
  * @returns {Verdict}
  */
-export function failedRun (complaint) {
-  return { scenario: 'the run as a whole', warnings: [], ...fail(complaint) }
+export function failedRun (problem) {
+  return { scenario: 'the run as a whole', warnings: [], ...fail(problem) }
 }
 
-/** Nothing, where the scenario passes. */
-function complaintsOf (checks) {
+/** Empty for a scenario that passes. */
+function problemsOf (checks) {
   if (checks === undefined) return ['broke off before its end; the suite printed why']
   const failures = checks.filter(({ status }) => status === 'FAILURE').map(toText)
   return failures.length > 0 || checks.some(isEvidence)
@@ -56,22 +56,22 @@ function complaintsOf (checks) {
     : ['checked nothing: all of it was skipped']
 }
 
-/** The check of the messages' form succeeds even where there were none. */
+/** The check of the messages' form is no evidence: it also succeeds without any message. */
 function isEvidence ({ id, status }) {
   return id !== 'wire-schema-valid' && (status === 'SUCCESS' || status === 'WARNING')
 }
 
-function judgeFailure (complaints, reason, wasRun, isNeverExcepted) {
-  if (reason === undefined) return { outcome: complaints.length === 0 ? 'pass' : 'fail', complaints }
+function judgeFailure (problems, reason, wasRun, isNeverExcepted) {
+  if (reason === undefined) return { outcome: problems.length === 0 ? 'pass' : 'fail', problems }
   if (!wasRun) return fail('was not run, but is expected to fail: remove its line from exceptions.json')
-  if (complaints.length === 0) {
+  if (problems.length === 0) {
     return fail('passes, but is expected to fail: remove its line from exceptions.json')
   }
-  if (isNeverExcepted) return fail('may not be excepted: remove its line from exceptions.json', ...complaints)
-  return { outcome: 'expected failure', reason, complaints: [] }
+  if (isNeverExcepted) return fail('may not be excepted: remove its line from exceptions.json', ...problems)
+  return { outcome: 'expected failure', reason, problems: [] }
 }
 
-/** Each warning has its reason, and each reason its warning. */
+/** Each warning must have a reason in the exceptions, and each reason a warning. */
 function judgeWarnings (scenario, checks, reasons) {
   const warnings = checks.filter(({ status }) => status === 'WARNING')
   const nameOf = ({ id }) => `${scenario}/${id}`
@@ -83,14 +83,14 @@ function judgeWarnings (scenario, checks, reasons) {
     expected: warnings.filter((check) => nameOf(check) in reasons).map(
       (check) => `${check.id}: ${reasons[nameOf(check)]}`
     ),
-    complaints: [
+    problems: [
       ...unexplained.map((check) => `warns, which exceptions.json does not explain: ${toText(check)}`),
       ...gone.map((name) => `${name} does not warn, but is expected to: remove its line from exceptions.json`)
     ]
   }
 }
 
-const fail = (...complaints) => ({ outcome: 'fail', complaints })
+const fail = (...problems) => ({ outcome: 'fail', problems })
 
 function toText ({ id, description, errorMessage, details = {} }) {
   const more = Object.keys(details).length === 0 ? '' : ` ${JSON.stringify(details).slice(0, 1000)}`

@@ -6,7 +6,7 @@ import {
 import { createLifetimes } from '../../src/dispatch/lifetimes.ts'
 import { within } from '../helpers/deadline.ts'
 
-t.test('tells everyone who asked of its end, once, and whoever asks later at once', async (t) => {
+t.test('calls each end listener once, and a later one at once', async (t) => {
   const lifetime = new Lifetime()
   const heard: string[] = []
   lifetime.onEnd(() => heard.push('first'))
@@ -20,7 +20,7 @@ t.test('tells everyone who asked of its end, once, and whoever asks later at onc
   t.notOk(lifetime.isActive)
 })
 
-t.test('stops for the first reason alone', async (t) => {
+t.test('stops with the first reason only', async (t) => {
   const lifetime = new Lifetime()
   const reasons: Error[] = []
   lifetime.onStop((reason) => reasons.push(reason))
@@ -44,7 +44,7 @@ t.test('is not stopped after its end', async (t) => {
   lifetime.onStop(() => t.fail('told of a stop'))
 })
 
-t.test('has one signal, whenever it is asked for', async (t) => {
+t.test('has one signal, also when it is read late', async (t) => {
   const early = new Lifetime()
   const { signal } = early
   const reason = new ServiceClosing()
@@ -56,10 +56,10 @@ t.test('has one signal, whenever it is asked for', async (t) => {
   t.equal(late.signal.reason, reason, 'also after the stop')
 })
 
-t.test('has a clock', async (t) => {
+t.test('the clock', async (t) => {
   const stopped = (lifetime: Lifetime): Promise<Error> => new Promise((resolve) => lifetime.onStop(resolve))
 
-  t.test('that runs once it is limited and started, in either order', async (t) => {
+  t.test('runs when the limit is set and the clock is started, in either order', async (t) => {
     for (const [first, second] of [['limit', 'start'], ['start', 'limit']] as const) {
       const lifetime = new Lifetime()
       const steps = { limit: () => lifetime.limit(20), start: () => lifetime.startClock() }
@@ -72,7 +72,7 @@ t.test('has a clock', async (t) => {
     }
   })
 
-  t.test('that stands still while anyone pauses it, and has its whole time again', async (t) => {
+  t.test('stands still while it is paused, and then has its whole time again', async (t) => {
     const lifetime = new Lifetime()
     const resumeFirst = lifetime.pauseClock()
     lifetime.limit(60)
@@ -88,7 +88,7 @@ t.test('has a clock', async (t) => {
     t.ok(performance.now() - resumedAt > 50)
   })
 
-  t.test('that ends with it', async (t) => {
+  t.test('ends with the request', async (t) => {
     const lifetime = new Lifetime()
     lifetime.limit(10)
     lifetime.startClock()
@@ -99,10 +99,10 @@ t.test('has a clock', async (t) => {
   })
 })
 
-t.test('of all lifetimes', async (t) => {
+t.test('the running requests', async (t) => {
   const turn = async (): Promise<void> => { await new Promise((resolve) => setImmediate(resolve)) }
 
-  t.test('only those are watched that outlast their turn', async (t) => {
+  t.test('only requests that outlast their turn are watched', async (t) => {
     const lifetimes = createLifetimes()
     const [quick, slow] = [new Lifetime(), new Lifetime()]
     const outlasting: Lifetime[] = []
@@ -115,7 +115,7 @@ t.test('of all lifetimes', async (t) => {
     slow.end()
   })
 
-  t.test('all are stopped at once, those of this turn too', async (t) => {
+  t.test('all are stopped, those of this turn too', async (t) => {
     const lifetimes = createLifetimes()
     const [old, fresh] = [new Lifetime(), new Lifetime()]
     lifetimes.watch(old, { outlasts () {} })
@@ -125,7 +125,7 @@ t.test('of all lifetimes', async (t) => {
     for (const { signal } of [old, fresh]) t.ok(signal.reason instanceof ServiceClosing)
   })
 
-  t.test('they have settled when the last has ended, and at once where there is none', async (t) => {
+  t.test('have settled when the last has ended, and at once when there are none', async (t) => {
     const lifetimes = createLifetimes()
     await within(lifetimes.settled(), 'nothing to wait for')
     const all = [new Lifetime(), new Lifetime(), new Lifetime()]
@@ -141,7 +141,7 @@ t.test('of all lifetimes', async (t) => {
     await within(settled, 'the last')
   })
 
-  t.test('they have settled where all end within their turn', async (t) => {
+  t.test('have settled when all end within their turn', async (t) => {
     const lifetimes = createLifetimes()
     const lifetime = new Lifetime()
     lifetimes.watch(lifetime, { outlasts () {} })

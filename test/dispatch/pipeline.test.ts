@@ -1,4 +1,4 @@
-// The order of a request, and what its seams may do: methods, an outlet and observers of the test's own.
+// The order of the checks, and the seams of the pipeline. Methods, outlets and observers are test doubles.
 
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -18,15 +18,15 @@ import { loadSnapshot } from '../helpers/load-catalog.ts'
 
 const snapshot = await loadSnapshot(await writeCatalog(t, {}))
 
-interface Parts {
+interface TestDependencies {
   readonly methods: readonly Method[]
   readonly observers?: readonly Observer[]
   readonly authorizer?: Authorizer
   readonly limiter?: Limiter
 }
 
-/** A pipeline, and the way to have one request served by it. */
-function build ({ methods, observers = [], authorizer = allowAll, limiter = unlimited }: Parts) {
+/** Builds a pipeline, and returns a function that serves one request with it. */
+function build ({ methods, observers = [], authorizer = allowAll, limiter = unlimited }: TestDependencies) {
   const pipeline = createPipeline({
     support: {
       era: 'modern',
@@ -90,7 +90,7 @@ function method (
 
 const errorOf = (answer: Answer) => typeof answer === 'object' && 'error' in answer ? answer.error : undefined
 
-t.test('serves the methods of its era and no others', async (t) => {
+t.test('serves only the methods of its era', async (t) => {
   const ask = build({
     methods: [
       method('both', { handle: () => '"b"' }), method('old', { handle: () => '"o"' }, { eras: ['legacy'] })
@@ -100,8 +100,7 @@ t.test('serves the methods of its era and no others', async (t) => {
   for (const name of ['old', 'none', 'toString', '__proto__']) t.equal(errorOf(await ask(name))?.code, -32601)
 })
 
-t.test('checks in one order: the method, its name, its params, its capabilities, its headers, the caller, ' +
-  'the limits', async (t) => {
+t.test('checks method, name, params, capabilities, headers, caller and limits in this order', async (t) => {
   const order: string[] = []
   const note = <T>(step: string, value: T): T => {
     order.push(step)
@@ -134,14 +133,14 @@ t.test('checks in one order: the method, its name, its params, its capabilities,
   )
 })
 
-t.test('a refusal of any check ends it there', async (t) => {
+t.test('the first check that fails ends the request', async (t) => {
   const handled: string[] = []
   const handle = () => {
     handled.push('handled')
     return '{}'
   }
   const refusal = new ProtocolError(403, 'Not you.')
-  const refusing: ReadonlyArray<readonly [claim: string, parts: Parts, code: number]> = [
+  const refusing: ReadonlyArray<readonly [claim: string, dependencies: TestDependencies, code: number]> = [
     ['a capability', { methods: [method('m', { requiredCapabilities: { sampling: {} }, handle })] }, -32021],
     [
       'the authorizer',
@@ -158,11 +157,13 @@ t.test('a refusal of any check ends it there', async (t) => {
       { methods: [method('m', { handle })], limiter: { admit () { throw new Error('broken') } } }, -32603
     ]
   ]
-  for (const [claim, parts, code] of refusing) t.equal(errorOf(await build(parts)('m'))?.code, code, claim)
+  for (const [claim, dependencies, code] of refusing) {
+    t.equal(errorOf(await build(dependencies)('m'))?.code, code, claim)
+  }
   t.strictSame(handled, [])
 })
 
-t.test('waits for a limiter that must ask, and tells it of the end', async (t) => {
+t.test('awaits a limiter, which sees the end of the request', async (t) => {
   const order: string[] = []
   const ask = build({
     methods: [method('m', { handle: async () => { order.push('handled'); return '{}' } })],
@@ -178,7 +179,7 @@ t.test('waits for a limiter that must ask, and tells it of the end', async (t) =
   t.strictSame(order, ['admitted', 'handled', 'given back'])
 })
 
-t.test('lets a call tell of its own errors by a result, whoever threw them', async (t) => {
+t.test('a call may turn its errors into results', async (t) => {
   const recover = (error: unknown): string => {
     if (error instanceof ToolError) return JSON.stringify(error.message)
     throw error
@@ -206,7 +207,7 @@ t.test('lets a call tell of its own errors by a result, whoever threw them', asy
   t.equal(errorOf(await build({ methods: [breaking] })('m'))?.code, -32603)
 })
 
-t.test('tells every observer of the begin and the end, with one object for a request', async (t) => {
+t.test('tells every observer of the begin and the end, with the same object', async (t) => {
   const methods = [
     method('good', { subject: 'thing', handle: () => '{}' }),
     method('slow', { handle: async () => await Promise.resolve('{}') }),

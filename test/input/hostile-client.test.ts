@@ -1,5 +1,5 @@
-// A client may send anything: nothing that it makes up is taken for state, and nothing reaches a handler that
-// does not fit.
+// Random responses and states of a client. A handler must never receive an answer that does not fit, and a
+// made-up state must never open.
 
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -34,13 +34,8 @@ const closed = (required: readonly string[], properties: object) => ({
   type: 'object', required, properties, additionalProperties: false
 })
 const text = closed(['type', 'text'], { type: { const: 'text' }, text: { type: 'string' } })
-/**
- * Judges the answers without the code that is under test: only what the generators below can make is
- * accepted.
- */
-const judge = createSchemaCompiler({ useDefaults: false }).compile(closed([
-  'form', 'url', 'sample', 'roots'
-], {
+/** Written without the code under test: accepts exactly the valid answers of the generators below. */
+const answersSchema = closed(['form', 'url', 'sample', 'roots'], {
   form: {
     anyOf: [
       closed(['action'], { action: { enum: ['decline', 'cancel'] } }),
@@ -62,12 +57,12 @@ const judge = createSchemaCompiler({ useDefaults: false }).compile(closed([
       items: closed(['uri'], { uri: { type: 'string', pattern: '^file://' }, name: { type: 'string' } })
     }
   })
-}))
-
-/** Mostly the right thing, now and then any other. */
-const mostly = (right: fc.Arbitrary<unknown>) => fc.oneof({ weight: 12, arbitrary: right }, {
-  weight: 1, arbitrary: fc.jsonValue()
 })
+const checkAnswers = createSchemaCompiler({ useDefaults: false }).compile(answersSchema)
+
+/** Usually a valid value, sometimes any JSON value. */
+const mostly = (valid: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 12, arbitrary: valid }, { weight: 1, arbitrary: fc.jsonValue() })
 const record = (members: { readonly [key: string]: fc.Arbitrary<unknown> }, requiredKeys: string[]) =>
   mostly(
     fc.record(Object.fromEntries(Object.entries(members).map(([key, value]) => [key, mostly(value)])), {
@@ -114,16 +109,16 @@ async function outcomeOf (inputResponses: unknown, requestState?: string) {
   )
 }
 
-t.test('no JSON in place of the responses throws anything but a protocol error, or lets a handler see an ' +
-  'answer that does not fit (221, 225)', async (t) => {
+t.test('random responses are answers that fit, questions or protocol errors (221, 225)', async (t) => {
   const counts = { answered: 0, asked: 0, refused: 0 }
-  await fc.assert(fc.asyncProperty(fc.oneof({ weight: 8, arbitrary: responses }, {
-    weight: 1, arbitrary: fc.jsonValue()
-  }), async (inputResponses) => {
+  const anyResponses = fc.oneof(
+    { weight: 8, arbitrary: responses }, { weight: 1, arbitrary: fc.jsonValue() }
+  )
+  await fc.assert(fc.asyncProperty(anyResponses, async (inputResponses) => {
     const { value, error, pending } = await outcomeOf(inputResponses)
     if (value !== undefined) {
       counts.answered++
-      return judge(value).ok && pending === undefined
+      return checkAnswers(value).ok && pending === undefined
     }
     if (error instanceof InputRequired) {
       counts.asked++
@@ -132,11 +127,11 @@ t.test('no JSON in place of the responses throws anything but a protocol error, 
     counts.refused++
     return error instanceof ProtocolError && error.code === -32602
   }), { numRuns: 3000 })
-  for (const [what, count] of Object.entries(counts)) t.ok(count > 20, `${what}: ${count}`)
+  for (const [outcome, count] of Object.entries(counts)) t.ok(count > 20, `${outcome}: ${count}`)
 })
 
-t.test('an answer that is carried is the same in the next round, whatever it was (235)', async (t) => {
-  let carried = 0
+t.test('every answer is the same in the next round (235)', async (t) => {
+  let checked = 0
   const another = elicit.form({ message: 'Another?', schema: { type: 'object', properties: {} } })
   const handler = async (round: InputRound) => {
     const answers = await askAll(round)
@@ -153,12 +148,12 @@ t.test('an answer that is carried is the same in the next round, whatever it was
     if (!isDeepStrictEqual(JSON.parse(JSON.stringify(second.value)), JSON.parse(JSON.stringify(value)))) {
       throw new Error(JSON.stringify([value, second.value]))
     }
-    carried++
+    checked++
   }), { numRuns: 500 })
-  t.ok(carried > 20, `${carried} carried`)
+  t.ok(checked > 20, `${checked} checked`)
 })
 
-t.test('what `once` resolved to is the same in the next round, whatever it was (235)', async () => {
+t.test('every result of `once` is the same in the next round (235)', async () => {
   const handler = (result: unknown) => async (round: InputRound) => {
     const kept = await round.once('k', () => result)
     await round.ask({ url: questions.url })
@@ -173,7 +168,7 @@ t.test('what `once` resolved to is the same in the next round, whatever it was (
   }), { numRuns: 300 })
 })
 
-t.test('a state opens for its own request and for no other (216)', async (t) => {
+t.test('a state opens only for its own request (216)', async (t) => {
   const some = fc.constantFrom('a', 'b', '', 'a","b', '\ud800', '\ufffd')
   const args = fc.oneof(
     fc.constant({}),
@@ -205,8 +200,7 @@ function reversed (object: object): object {
   return Object.fromEntries(Object.entries(object).reverse())
 }
 
-t.test('no state that was made up or changed opens, and none throws anything but a protocol error (214, ' +
-  '215)', async () => {
+t.test('a made-up or changed state is a protocol error (214, 215)', async () => {
   const { pending } = await runRound(rounds, async (round) => [
     await round.once('k', () => 1), await round.ask({ r: roots() })
   ])
@@ -214,9 +208,8 @@ t.test('no state that was made up or changed opens, and none throws anything but
   const changed = fc.tuple(fc.nat(state.length), fc.nat(3), fc.string({ maxLength: 3 })).map(
     ([at, removed, added]) => state.slice(0, at) + added + state.slice(at + removed)
   )
-  await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), changed), async (
-    requestState
-  ) => {
+  const anyState = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), changed)
+  await fc.assert(fc.asyncProperty(anyState, async (requestState) => {
     if (requestState === state) return
     const error: unknown = await runRound(rounds, () => 'done', { requestState, binding: BINDING }).then(
       () => 'opened', (error: unknown) => error

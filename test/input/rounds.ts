@@ -1,9 +1,9 @@
-// A handler, run as a request runs it: once for each round.
+// Runs a handler as a request does: once for each round.
 
 import type { InputRound, RoundBinding } from '../../src/input/input-round.ts'
 import { InputRequired } from '../../src/input/round-state.ts'
 import {
-  createInputRounds, type InputRounds, type InputRoundsOptions
+  createInputRounds, type InputRounds, type InputRoundsDependencies
 } from '../../src/input/sealed-input-round.ts'
 import { createSealer } from '../../src/sealing/sealer.ts'
 import type { ClientCapabilities } from '../../src/protocol/capabilities.ts'
@@ -31,15 +31,16 @@ export interface Sent {
   readonly binding?: RoundBinding
 }
 
-/** How a round ended: with what the handler returned or threw, and with what the client is asked. */
+/** The end of a round: the value or the error of the handler, and the questions for the client. */
 export interface Ending<T> {
   readonly value?: T
   readonly error?: unknown
   readonly pending: Pending | undefined
 }
 
-export function createRounds (options: Partial<InputRoundsOptions> = {}): InputRounds {
-  return createInputRounds({ sealer: createSealer(['the secret of these tests']), ttlMs: TTL_MS, ...options })
+export function createRounds (dependencies: Partial<InputRoundsDependencies> = {}): InputRounds {
+  const sealer = createSealer(['the secret of these tests'])
+  return createInputRounds({ sealer, ttlMs: TTL_MS, ...dependencies })
 }
 
 export async function runRound<T> (
@@ -62,19 +63,16 @@ async function attempt<T> (run: () => Promise<T>): Promise<{ value: T } | { erro
   }
 }
 
-/** Whatever is sent is judged against the schema of the specification. */
+/** Throws when the members do not match the schema of the specification. */
 function readPending (json: string | undefined): Pending | undefined {
   if (json === undefined) return undefined
   const pending = JSON.parse(`{${json}}`)
   const verdict = checkInputRequired(pending)
-  if (!verdict.ok) throw new Error(`${json} is no InputRequiredResult: ${verdict.problems.join('; ')}`)
+  if (!verdict.ok) throw new Error(`${json} is not an InputRequiredResult: ${verdict.problems.join('; ')}`)
   return pending
 }
 
-/**
- * Answers each round from a table of responses, as a client does, until the request has ended; every round is
- * returned.
- */
+/** Answers each round from a table of responses. Resolves to the ends of all rounds of the request. */
 export async function converse<T> (
   rounds: InputRounds, handler: (round: InputRound) => T | Promise<T>,
   responses: { readonly [key: string]: unknown }

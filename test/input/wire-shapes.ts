@@ -1,5 +1,5 @@
-// What an InputRequiredResult may hold, as the schema of 2026-07-28 has it, and closed: whatever that does
-// not name is refused.
+// The schema of an InputRequiredResult of 2026-07-28. It is closed: it refuses members that the specification
+// does not have.
 
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 
@@ -84,10 +84,7 @@ const request = (method: string, params: object) => closed(['method', 'params'],
   method: { const: method }, params
 })
 
-/** Judges the members of an InputRequiredResult beside `resultType`. */
-export const checkInputRequired = createSchemaCompiler({ useDefaults: false }).compile(closed([
-  'inputRequests'
-], {
+const inputRequired = closed(['inputRequests'], {
   inputRequests: {
     type: 'object',
     minProperties: 1,
@@ -100,4 +97,7 @@ export const checkInputRequired = createSchemaCompiler({ useDefaults: false }).c
     }
   },
   requestState: { type: 'string', pattern: '^[A-Za-z0-9_.-]+$' }
-}))
+})
+
+/** Checks the members of an InputRequiredResult except `resultType`. */
+export const checkInputRequired = createSchemaCompiler({ useDefaults: false }).compile(inputRequired)

@@ -6,12 +6,13 @@ import { send } from '../helpers/request.ts'
 const FILES = {
   'prompts/order.ts': `import { definePrompt } from 'trivet'
     const many = Array.from({ length: 250 }, (_, index) => 'item-' + index)
+    const streets = { Paris: ['Rue A', 'Rue B'], Bern: ['Gasse'] }
     export default definePrompt({
       name: 'order', description: 'Orders.', render: () => 'ok',
       arguments: [
         { name: 'city', complete: ['Paris', 'Berlin', 'Bern', 'New York', 'Bremen'] },
         { name: 'many', complete: many },
-        { name: 'street', complete: (typed, ctx) => ({ Paris: ['Rue A', 'Rue B'], Bern: ['Gasse'] })[ctx.arguments.city] ?? [] },
+        { name: 'street', complete: (typed, ctx) => streets[ctx.arguments.city] ?? [] },
         { name: 'later', complete: async () => ['b', 'a'] },
         { name: 'ranked', complete: (typed) => ({ values: ['z', typed, 'a'], total: 77, hasMore: true }) },
         { name: 'ranked_many', complete: () => ({ values: many }) },
@@ -24,7 +25,10 @@ const FILES = {
       ]
     })`,
   'resources/book.resource.ts': `import { defineResourceTemplate } from 'trivet'
-    export default defineResourceTemplate({ uriTemplate: 'book://{shelf}/{id}', name: 'book', complete: { id: ['moby-dick', 'emma'] }, read: () => '' })`,
+    export default defineResourceTemplate({
+      uriTemplate: 'book://{shelf}/{id}', name: 'book', read: () => '',
+      complete: { id: ['moby-dick', 'emma'] }
+    })`,
   'resources/docs/a.md': '# a'
 }
 
@@ -37,7 +41,7 @@ function complete (ref: object, name: string, value = '', context?: object) {
   }
 }
 
-t.test('suggests for the arguments of prompts, the closest first (174, 175, 178)', async (t) => {
+t.test('suggests values for the arguments of prompts, the best match first (174, 175, 178)', async (t) => {
   const app = await buildApp(t, FILES)
   const suggested = async (name: string, value: string, context?: object) => (
     await send(app, complete(prompt, name, value, context))
@@ -62,7 +66,7 @@ t.test('suggests for the arguments of prompts, the closest first (174, 175, 178)
   t.strictSame((await suggested('who', '')).values, ['false', ''])
 })
 
-t.test('a function sees the arguments that are filled in (178)', async (t) => {
+t.test('a function receives the other arguments (178)', async (t) => {
   const app = await buildApp(t, FILES)
   const streets = async (context?: object) => (
     await send(app, complete(prompt, 'street', '', context))
@@ -74,7 +78,7 @@ t.test('a function sees the arguments that are filled in (178)', async (t) => {
   t.strictSame(await streets(), [])
 })
 
-t.test('carries at most a hundred values, and says how many there are (176)', async (t) => {
+t.test('a result has at most a hundred values, and their total (176)', async (t) => {
   const app = await buildApp(t, FILES)
   const all = (await send(app, complete(prompt, 'many'))).response.result.completion
   t.equal(all.values.length, 100)
@@ -90,14 +94,14 @@ t.test('carries at most a hundred values, and says how many there are (176)', as
   )
 })
 
-t.test('passes on what a function has ranked by itself', async (t) => {
+t.test('does not rank the values of a function that ranked them', async (t) => {
   const app = await buildApp(t, FILES)
   t.strictSame((await send(app, complete(prompt, 'ranked', 'typed'))).response.result.completion, {
     values: ['z', 'typed', 'a'], total: 77, hasMore: true
   })
 })
 
-t.test('suggests for the variables of templates, by the template or by a URI of it (175)', async (t) => {
+t.test('suggests values for variables, by the template or by a URI of it (175)', async (t) => {
   const app = await buildApp(t, FILES)
   for (const uri of ['book://{shelf}/{id}', 'book://a/b']) {
     const { response: { result } } = await send(app, complete({ type: 'ref/resource', uri }, 'id', 'em'))
@@ -115,8 +119,7 @@ t.test('suggests for the variables of templates, by the template or by a URI of 
   )
 })
 
-t.test('an unknown reference, an unknown argument and a malformed request are invalid params (177, ' +
-  '179)', async (t) => {
+t.test('unknown references and arguments and malformed requests are invalid params (177, 179)', async (t) => {
   const app = await buildApp(t, FILES)
   for (const [params, message] of [
     [complete({ type: 'ref/prompt', name: 'none' }, 'a').params, 'unknown prompt "none"'],
@@ -144,8 +147,7 @@ t.test('an unknown reference, an unknown argument and a malformed request are in
   }
 })
 
-t.test('a source that fails, or returns what is no suggestion, is an internal error that says nothing ' +
-  '(179)', async (t) => {
+t.test('a source that throws, or returns no suggestions, is an internal error (179)', async (t) => {
   const log = createReadableLog()
   const app = await buildApp(t, FILES, { logger: log.logger })
   for (const [index, name] of ['fails', 'wrong', 'nothing', 'nil'].entries()) {
@@ -159,7 +161,7 @@ t.test('a source that fails, or returns what is no suggestion, is an internal er
   }
 })
 
-t.test('typing much costs little', async (t) => {
+t.test('a long text takes little time', async (t) => {
   const app = await buildApp(t, FILES)
   const started = performance.now()
   for (const value of ['a'.repeat(4096), 'item-'.repeat(800), `${'i '.repeat(100)}`, '- '.repeat(2000)]) {

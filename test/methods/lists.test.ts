@@ -1,4 +1,4 @@
-// The four list methods, which differ in their list alone.
+// The four list methods. They differ only in the list.
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
@@ -13,7 +13,8 @@ const FILES: Files = Object.fromEntries(numbers.flatMap((index) => [
   [`prompts/prompt_${index}.md`, '---\ndescription: A prompt.\n---\nHello.\n'],
   [`resources/${index}.resource.ts`, `import { defineResource, defineResourceTemplate } from 'trivet'
     export const a = defineResource({ uri: 'test:${index}', name: 'r', read: () => '' })
-    export const b = defineResourceTemplate({ uriTemplate: 'test${index}://{id}', name: 't', read: () => '' })`]
+    const uriTemplate = 'test${index}://{id}'
+    export const b = defineResourceTemplate({ uriTemplate, name: 't', read: () => '' })`]
 ]))
 
 const LISTS = [
@@ -51,8 +52,7 @@ t.test('an empty list is a list (106)', async (t) => {
   }
 })
 
-t.test('following the cursors gives every entry once, in a stable order, with the same hints on all pages ' +
-  '(108, 180, 181, 188)', async (t) => {
+t.test('the pages have every entry once, in order, with equal hints (108, 180, 181, 188)', async (t) => {
   const app = await buildApp(t, FILES, { pageSize: 3 })
   for (const { method, member, key, keys } of LISTS) {
     const seen: string[] = []
@@ -75,12 +75,12 @@ t.test('following the cursors gives every entry once, in a stable order, with th
   }
 })
 
-t.test('a list that fills its pages exactly ends with the last of them (180)', async (t) => {
+t.test('a list that fills its pages exactly has no empty last page (180)', async (t) => {
   const app = await buildApp(t, FILES, { pageSize: COUNT })
   for (const { method } of LISTS) t.notOk('nextCursor' in (await send(app, { method })).response.result)
 })
 
-t.test('a cursor is of no connection and of no replica (185)', async (t) => {
+t.test('a cursor works on any connection and replica (185)', async (t) => {
   const [one, other] = [await buildApp(t, FILES, { pageSize: 3 }), await buildApp(t, FILES, { pageSize: 2 })]
   for (const { method, member, key, keys } of LISTS) {
     const { response: { result: { nextCursor: cursor } } } = await send(one, { method })
@@ -89,7 +89,7 @@ t.test('a cursor is of no connection and of no replica (185)', async (t) => {
   }
 })
 
-t.test('any other string is no cursor, the empty one too (182, 183)', async (t) => {
+t.test('any other string is not a cursor, also the empty one (182, 183)', async (t) => {
   const app = await buildApp(t, FILES, { pageSize: 3 })
   for (const { method } of LISTS) {
     const { response: { result: { nextCursor } } } = await send(app, { method })
@@ -101,7 +101,7 @@ t.test('any other string is no cursor, the empty one too (182, 183)', async (t) 
       t.equal(status, 200)
       t.match(
         response.error,
-        { code: -32602, message: /^Invalid params: cursor is not one that this list gave out/ },
+        { code: -32602, message: /^Invalid params: cursor is not a cursor of this list/ },
         `${method} ${cursor.slice(0, 20)}`
       )
     }
@@ -124,7 +124,7 @@ t.test('the catalog may set the size of a page', async (t) => {
   }
 })
 
-t.test('unknown params are passed over', async (t) => {
+t.test('unknown params are ignored', async (t) => {
   const app = await buildApp(t, FILES)
   for (const { method, member } of LISTS) {
     t.equal((await send(app, { method, params: { filter: 'x' } })).response.result[member].length, COUNT)

@@ -3,7 +3,7 @@ import { buildApp } from '../helpers/app.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send } from '../helpers/request.ts'
 
-/** A module of prompts, by name, each with the text of its further members. */
+/** The text of a module of prompts. The values are the source text of further members. */
 function promptsModule (prompts: { readonly [name: string]: string }): string {
   const definitions = Object.entries(prompts).map(
     ([
@@ -17,7 +17,7 @@ const get = (name: string, args?: object) => ({
   method: 'prompts/get', params: { name, ...(args === undefined ? {} : { arguments: args }) }
 })
 
-t.test('renders a string as one message of the user, and messages as they are (169, 170)', async (t) => {
+t.test('a string is one message of the user, messages are sent unchanged (169, 170)', async (t) => {
   const messages = [
     { role: 'user', content: { type: 'text', text: 'a' } },
     { role: 'assistant', content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } },
@@ -56,7 +56,7 @@ t.test('renders a string as one message of the user, and messages as they are (1
   t.strictSame(await resultOf('whole'), { resultType: 'complete', description: 'Made for you.', messages })
 })
 
-t.test('puts the arguments into a Markdown prompt, once and as they are (168, 171)', async (t) => {
+t.test('fills the arguments into a Markdown prompt, once and unchanged (168, 171)', async (t) => {
   const app = await buildApp(t, {
     'prompts/greet.md': '---\ndescription: Greets.\narguments:\n  - name: who\n    required: true\n  - ' +
       'name: tone\n---\nGreet {{who}}, {{ tone }}.\n<!-- assistant -->\nHello {{who}}!\n'
@@ -76,9 +76,7 @@ t.test('puts the arguments into a Markdown prompt, once and as they are (168, 17
   t.strictSame((await textsOf({ who: 'Ann' }))[0], ['user', 'Greet Ann, .'], 'what may be missing is empty')
 })
 
-t.test('an unknown prompt, an unknown argument and a missing one are invalid params (167, 168)', async (
-  t
-) => {
+t.test('an unknown prompt and wrong arguments are invalid params (167, 168)', async (t) => {
   const app = await buildApp(t, {
     'prompts/p.ts': promptsModule({
       order: "arguments: [{ name: 'size', required: true }, { name: 'colour', required: true }, { name: " +
@@ -114,9 +112,7 @@ t.test('an unknown prompt, an unknown argument and a missing one are invalid par
   )
 })
 
-t.test('a prompt that fails, or makes no messages, is an internal error that says nothing (167)', async (
-  t
-) => {
+t.test('a prompt that throws, or returns no messages, is an internal error (167)', async (t) => {
   const log = createReadableLog()
   const failing = {
     fails: "render: () => { throw new Error('hunter2') }",

@@ -3,7 +3,7 @@ import { buildApp } from '../helpers/app.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send } from '../helpers/request.ts'
 
-/** A module of resources `test:<name>`, each with the text of its further members. */
+/** The text of a module of resources `test:<name>`. The values are the source text of further members. */
 function resourcesModule (resources: { readonly [name: string]: string }): string {
   const definitions = Object.entries(resources).map(
     ([
@@ -15,7 +15,7 @@ function resourcesModule (resources: { readonly [name: string]: string }): strin
 
 const read = (uri: string) => ({ method: 'resources/read', params: { uri } })
 
-t.test('reads strings, bytes and contents in every form that the specification has (151, 152)', async (t) => {
+t.test('reads strings, bytes and contents (151, 152)', async (t) => {
   const one = { uri: 'test:other', mimeType: 'text/markdown', text: '# a', _meta: { 'example.com/a': 1 } }
   const two = { uri: 'test:bytes', blob: 'AAH/' }
   const app = await buildApp(t, {
@@ -48,12 +48,17 @@ t.test('reads strings, bytes and contents in every form that the specification h
   }
 })
 
-t.test('reads a template with the variables of the URI, and says under which URI (153)', async (t) => {
+t.test('reads a template with the variables of the URI (153)', async (t) => {
   const app = await buildApp(t, {
     'resources/b.resource.ts': `import { defineResource, defineResourceTemplate } from 'trivet'
-      export const book = defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', mimeType: 'text/plain', read: ({ id }) => id === 'none' ? undefined : 'book ' + id })
+      export const book = defineResourceTemplate({
+        uriTemplate: 'book://{id}', name: 'book', mimeType: 'text/plain',
+        read: ({ id }) => id === 'none' ? undefined : 'book ' + id
+      })
       export const fixed = defineResource({ uri: 'book://fixed', name: 'fixed', read: () => 'the fixed one' })
-      export const search = defineResourceTemplate({ uriTemplate: 'search://books{?q,page}', name: 'search', read: (variables) => JSON.stringify(variables) })`
+      export const search = defineResourceTemplate({
+        uriTemplate: 'search://books{?q,page}', name: 'search', read: (variables) => JSON.stringify(variables)
+      })`
   })
   const contentsOf = async (uri: string) => (await send(app, read(uri))).response.result?.contents
   t.strictSame(await contentsOf('book://1984'), [
@@ -64,21 +69,24 @@ t.test('reads a template with the variables of the URI, and says under which URI
   ])
   t.match(
     await contentsOf('book://fixed'), [{ text: 'the fixed one' }],
-    'a resource of exactly this URI comes first'
+    'a resource with this URI comes before a template'
   )
   t.match(await contentsOf('search://books?page=2&q=a%2Fb'), [{ text: '{"q":"a/b","page":"2"}' }])
 })
 
-t.test('a resource that does not exist is invalid params with its URI, and never empty contents (154, 155, ' +
-  '156)', async (t) => {
+t.test('an unknown resource is invalid params, not empty contents (154, 155, 156)', async (t) => {
   const app = await buildApp(t, {
-    'resources/r.resource.ts': `${resourcesModule({ gone: 'read: () => undefined', gone_later: 'read: async () => undefined' })}
-      export const book = defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', read: () => undefined })`,
+    'resources/r.resource.ts': `${resourcesModule({
+      gone: 'read: () => undefined', gone_later: 'read: async () => undefined'
+    })}
+      const read = () => undefined
+      export const book = defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', read })`,
     'resources/docs/a.md': '# a'
   })
   for (const uri of [
-    'test:none', 'test:gone', 'test:gone_later', 'book://x', 'book://', '', 'not a uri', 'file:///docs/b.md', 'file:///etc/passwd', 'file:///docs/../../etc/passwd',
-    'file:///docs/%2e%2e/%2e%2e/etc/passwd', 'file:///docs/a.md%00', 'file:///%E0%A4%A', `book://${'x'.repeat(10_000)}`
+    'test:none', 'test:gone', 'test:gone_later', 'book://x', 'book://', '', 'not a uri', 'file:///docs/b.md',
+    'file:///etc/passwd', 'file:///docs/../../etc/passwd', 'file:///docs/%2e%2e/%2e%2e/etc/passwd',
+    'file:///docs/a.md%00', 'file:///%E0%A4%A', `book://${'x'.repeat(10_000)}`
   ]) {
     const { status, response } = await send(app, read(uri))
     t.equal(status, 200)
@@ -93,8 +101,7 @@ t.test('a resource that does not exist is invalid params with its URI, and never
   }
 })
 
-t.test('contents that are malformed, and a failure to read, are internal errors, and the log says why ' +
-  '(157)', async (t) => {
+t.test('malformed contents and other errors are internal errors, and the log says why (157)', async (t) => {
   const failing = {
     fails: "read: () => { throw new Error('hunter2') }",
     fails_later: "read: async () => { throw new Error('hunter2') }",
@@ -121,7 +128,7 @@ t.test('contents that are malformed, and a failure to read, are internal errors,
   }
 })
 
-t.test('says how long, and for whom, what was read may be kept (149, 186, 189)', async (t) => {
+t.test('contents have cache hints (149, 186, 189)', async (t) => {
   const app = await buildApp(t, {
     'server.yaml': 'cache:\n  readTtlMs: 5000\n',
     'resources/r.resource.ts': `${resourcesModule({
@@ -129,7 +136,10 @@ t.test('says how long, and for whom, what was read may be kept (149, 186, 189)',
       kept: "cache: { ttlMs: 70 }, read: () => ''",
       shared: "cache: { cacheScope: 'public' }, read: () => ''"
     })}
-      export const book = defineResourceTemplate({ uriTemplate: 'book://{id}', name: 'book', cache: { ttlMs: 9, cacheScope: 'public' }, read: () => '' })`,
+      const cache = { ttlMs: 9, cacheScope: 'public' }
+      export const book = defineResourceTemplate({
+        uriTemplate: 'book://{id}', name: 'book', cache, read: () => ''
+      })`,
     'resources/a.md': '# a'
   })
   for (const [uri, hints] of Object.entries({

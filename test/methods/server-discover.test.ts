@@ -39,9 +39,7 @@ const REQUESTS: readonly RequestParts[] = [
   }
 ]
 
-t.test('says which revisions it speaks, what it can do, who it is and how to use it (84, 85, 89)', async (
-  t
-) => {
+t.test('has the revisions, the capabilities, the server and the instructions (84, 85, 89)', async (t) => {
   const app = await buildApp(t, FILES)
   const { status, headers, response } = await send(app, { method: 'server/discover', id: 'd' })
   t.equal(status, 200)
@@ -72,16 +70,14 @@ t.test('says which revisions it speaks, what it can do, who it is and how to use
   t.strictSame((await send(app, { method: 'server/discover', id: 'd' })).response, response)
 })
 
-t.test('needs no settings: the folder\'s name serves, and there are no instructions (85)', async (t) => {
+t.test('without settings, the name is that of the folder (85)', async (t) => {
   const app = await buildApp(t, {})
   const { response: { result } } = await send(app, { method: 'server/discover' })
   t.match(result._meta[SERVER_INFO], { name: /^trivet-/, version: '0.0.0' })
   t.notOk('instructions' in result)
 })
 
-t.test('declares that lists change where the catalog is watched, and only there (88, 105, 147)', async (
-  t
-) => {
+t.test('declares list changes only for a watched catalog (88, 105, 147)', async (t) => {
   const app = await buildApp(t, FILES, { watch: 'on' })
   t.strictSame((await send(app, { method: 'server/discover' })).response.result.capabilities, {
     tools: { listChanged: true },
@@ -92,10 +88,13 @@ t.test('declares that lists change where the catalog is watched, and only there 
   })
 })
 
-t.test('what it declares, it serves, and what it does not know is 404 (50, 88)', async (t) => {
+t.test('serves every declared capability, and answers other methods with 404 (50, 88)', async (t) => {
   for (const files of [FILES, {}]) {
     const app = await buildApp(t, files)
-    for (const parts of REQUESTS) t.not((await send(app, parts)).response.error?.code, -32601, parts.method)
+    for (const request of REQUESTS) {
+      const { response } = await send(app, request)
+      t.not(response.error?.code, -32601, request.method)
+    }
   }
   const app = await buildApp(t, FILES)
   for (const method of ['tasks/get', 'sampling/createMessage', 'tools', 'toString', '__proto__', '']) {
@@ -105,10 +104,10 @@ t.test('what it declares, it serves, and what it does not know is 404 (50, 88)',
   }
 })
 
-t.test('every result says that it is complete, and whose it is (54, 55, 86)', async (t) => {
+t.test('every result is marked complete and names the server (54, 55, 86)', async (t) => {
   const app = await buildApp(t, FILES)
-  for (const [index, parts] of REQUESTS.entries()) {
-    const { status, response } = await send(app, { ...parts, id: `id-${index}` })
+  for (const [index, request] of REQUESTS.entries()) {
+    const { status, response } = await send(app, { ...request, id: `id-${index}` })
     t.equal(status, 200)
     t.match(
       response,
@@ -117,27 +116,27 @@ t.test('every result says that it is complete, and whose it is (54, 55, 86)', as
         id: `id-${index}`,
         result: { resultType: 'complete', _meta: { [SERVER_INFO]: { name: 'shop', version: '1.2.3' } } }
       },
-      parts.method
+      request.method
     )
   }
 })
 
-t.test('what may be kept says how long and by whom, and nothing else does (186)', async (t) => {
+t.test('only cacheable results have cache hints (186)', async (t) => {
   const app = await buildApp(t, FILES)
   const cacheable = [
     'server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list',
     'resources/read'
   ]
-  for (const parts of REQUESTS) {
-    const { response: { result } } = await send(app, parts)
+  for (const request of REQUESTS) {
+    const { response: { result } } = await send(app, request)
     t.equal(
-      Number.isInteger(result.ttlMs) && result.ttlMs >= 0, cacheable.includes(parts.method), parts.method
+      Number.isInteger(result.ttlMs) && result.ttlMs >= 0, cacheable.includes(request.method), request.method
     )
-    t.equal(['public', 'private'].includes(result.cacheScope), cacheable.includes(parts.method))
+    t.equal(['public', 'private'].includes(result.cacheScope), cacheable.includes(request.method))
   }
 })
 
-t.test('answers under the id that was asked with, in its type (52, 54, 57)', async (t) => {
+t.test('answers under the id of the request, in its type (52, 54, 57)', async (t) => {
   const app = await buildApp(t, FILES)
   for (const id of [0, -1, 9007199254740991, '', '1', 'é"\\', 'x'.repeat(1000)]) {
     t.strictSame((await send(app, { method: 'server/discover', id })).response.id, id)
@@ -146,7 +145,7 @@ t.test('answers under the id that was asked with, in its type (52, 54, 57)', asy
   }
 })
 
-t.test('params that a method does not know are passed over, and its own are checked', async (t) => {
+t.test('unknown params are ignored, and known ones are checked', async (t) => {
   const app = await buildApp(t, FILES)
   t.equal((await send(app, { method: 'server/discover', params: { extra: 1 } })).status, 200)
   for (const params of [

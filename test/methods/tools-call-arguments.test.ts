@@ -12,7 +12,12 @@ const ORDER = `inputSchema: {
   type: 'object',
   properties: {
     size: { enum: ['S', 'M'] }, count: { type: 'integer', minimum: 1, default: 1 }, note: { type: 'string' },
-    lines: { type: 'array', items: { type: 'object', properties: { sku: { type: 'string', pattern: '^[a-z]+$' } }, required: ['sku'] } }
+    lines: {
+      type: 'array',
+      items: {
+        type: 'object', properties: { sku: { type: 'string', pattern: '^[a-z]+$' } }, required: ['sku']
+      }
+    }
   },
   required: ['size'],
   additionalProperties: false
@@ -22,17 +27,19 @@ const TREE = `inputSchema: {
   type: 'object',
   properties: { child: { $ref: '#/$defs/node' } },
   additionalProperties: false,
-  $defs: { node: { type: 'object', properties: { child: { $ref: '#/$defs/node' } }, additionalProperties: false } }
+  $defs: {
+    node: { type: 'object', properties: { child: { $ref: '#/$defs/node' } }, additionalProperties: false }
+  }
 }`
 
-/** `{"child":{"child":…}}`, as deep as given. */
+/** `{"child":{"child":…}}` of this depth. */
 function nested (depth: number, key = 'child'): object {
   let value = {}
   for (let i = 0; i < depth; i++) value = { [key]: value }
   return value
 }
 
-t.test('an unknown tool, and a malformed call, are errors of the protocol (122, 123)', async (t) => {
+t.test('an unknown tool and a malformed call are protocol errors (122, 123)', async (t) => {
   const app = await buildApp(t, { 'tools/a.ts': toolModule('a') })
   for (const [params, message] of [
     [{ name: 'b' }, 'Invalid params: unknown tool "b"'],
@@ -52,8 +59,7 @@ t.test('an unknown tool, and a malformed call, are errors of the protocol (122, 
   }
 })
 
-t.test('arguments that do not match are a result that tells the model which, what was expected and what ' +
-  'came (124, 126)', async (t) => {
+t.test('arguments that do not match are a result that tells the model each problem (124, 126)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule('order', ORDER, "() => { throw new Error('it must not run') }")
   })
@@ -68,22 +74,21 @@ t.test('arguments that do not match are a result that tells the model which, wha
   }
   t.strictSame(await problemsOf({}), ['- size: is required, but missing'])
   t.strictSame(
-    await problemsOf(undefined), ['- size: is required, but missing'], 'and so when they are left out (125)'
+    await problemsOf(undefined), ['- size: is required, but missing'], 'the same without arguments (125)'
   )
   t.strictSame(await problemsOf({ size: 'L' }), ['- size: must be one of ["S","M"], got "L"'])
   t.strictSame(await problemsOf({ size: 'S', colour: 'red' }), ['- colour: is not known here; remove it'])
-  t.strictSame((
-    await problemsOf({ size: 'S', count: 'two', lines: [{ sku: 'ok' }, {}, { sku: 'NO' }] })
-  ).toSorted(), [
+  const all = await problemsOf({ size: 'S', count: 'two', lines: [{ sku: 'ok' }, {}, { sku: 'NO' }] })
+  t.strictSame(all.toSorted(), [
     '- count: must be integer, got "two"',
     '- lines[1].sku: is required, but missing',
     '- lines[2].sku: must match pattern "^[a-z]+$", got "NO"'
-  ], 'all of them at once')
+  ], 'all problems in one result')
   const [long = ''] = await problemsOf({ size: 'S', count: 'x'.repeat(5000) })
-  t.ok(long.length < 200, 'a long value is told in short')
+  t.ok(long.length < 200, 'a long value is cut')
 })
 
-t.test('arguments may be left out, and what has a default is filled in (125)', async (t) => {
+t.test('arguments may be left out, and defaults are filled in (125)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule('a', '', '(args) => ({ args })'),
     'tools/b.ts': toolModule(
@@ -99,7 +104,7 @@ t.test('arguments may be left out, and what has a default is filled in (125)', a
   )
 })
 
-t.test('takes long strings, and names that an object has by itself', async (t) => {
+t.test('takes long strings, and names of members that every object has', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule(
       'length',
@@ -108,23 +113,17 @@ t.test('takes long strings, and names that an object has by itself', async (t) =
     ),
     'tools/b.ts': toolModule('keys', "inputSchema: { type: 'object' }", '(args) => Object.keys(args).join()')
   })
-  t.equal(
-    (await send(app, call('length', { text: 'é'.repeat(100_000) }))).response.result.content[0].text, '100000'
-  )
-  t.equal(
-    (
-      await send(app, call('keys', { toString: 1, hasOwnProperty: 2, valueOf: 3 }))
-    ).response.result.content[0].text,
-    'toString,hasOwnProperty,valueOf'
-  )
+  const length = await send(app, call('length', { text: 'é'.repeat(100_000) }))
+  t.equal(length.response.result.content[0].text, '100000')
+  const keys = await send(app, call('keys', { toString: 1, hasOwnProperty: 2, valueOf: 3 }))
+  t.equal(keys.response.result.content[0].text, 'toString,hasOwnProperty,valueOf')
   t.match(
     (await send(app, call('length', JSON.parse('{"toString":1}')))).response.result, { isError: true },
-    'what is inherited counts as missing'
+    'an inherited member is not an argument'
   )
 })
 
-t.test('arguments that are nested deeper than a check can follow are a result, and the service lives ' +
-  'on', async (t) => {
+t.test('arguments that are nested too deeply for the check are a result', async (t) => {
   const app = await buildApp(t, {
     'tools/tree.ts': toolModule('tree', TREE),
     'tools/flat.ts': toolModule(
@@ -139,9 +138,9 @@ t.test('arguments that are nested deeper than a check can follow are a result, a
   ) {
     const { status, response } = await send(app, call(name, args))
     t.equal(status, 200)
-    t.ok(response.result, 'it is no internal error')
+    t.ok(response.result, 'not an internal error')
   }
-  // Deeper than what could be serialised here.
+  // As text: JSON.stringify could not write such a value.
   const deep = `${'{"child":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
   for (const [name, args] of [['tree', deep], ['flat', `{"n":${deep}}`]] as const) {
     const { headers, body } = toPost(call(name, {}))
@@ -149,7 +148,7 @@ t.test('arguments that are nested deeper than a check can follow are a result, a
       method: 'POST', url: '/mcp', headers, body: body.replace('"arguments":{}', `"arguments":${args}`)
     })
     t.equal(answer.statusCode, 200)
-    t.match(answer.json(), { result: { isError: true } }, `${name} refuses what is 100,000 levels deep`)
+    t.match(answer.json(), { result: { isError: true } }, `${name}: 100,000 levels`)
   }
   t.match((await send(app, call('tree', {}))).response.result, { content: [{ text: 'ok' }] })
 })
@@ -157,17 +156,22 @@ t.test('arguments that are nested deeper than a check can follow are a result, a
 const STUBBORN = `
 import { seen } from '../lib/seen.ts'
 import { defineTool } from 'trivet'
-const stubborn = async (_, ctx) => { ctx.signal.addEventListener('abort', () => { seen.push(ctx.signal.reason.name) }); await new Promise(() => {}) }
-export const own = defineTool({ name: 'own', description: 'Has a limit of its own.', timeoutMs: 20, run: stubborn })
-export const shared = defineTool({ name: 'shared', description: 'Has the limit of the service.', run: stubborn })
-export const heeding = defineTool({ name: 'heeding', description: 'Stops when it is told.', timeoutMs: 20, run: (_, ctx) => new Promise((resolve, reject) => {
-  ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
-}) })
-export const quick = defineTool({ name: 'quick', description: 'Takes a moment.', timeoutMs: 20, run: async () => 'ok' })
-export const asked = defineTool({ name: 'asked', description: 'What the signals said.', run: () => ({ seen }) })
+const stubborn = async (_, { signal }) => {
+  signal.addEventListener('abort', () => { seen.push(signal.reason.name) })
+  await new Promise(() => {})
+}
+const heed = (_, { signal }) => new Promise((resolve, reject) => {
+  signal.addEventListener('abort', () => reject(signal.reason))
+})
+const define = (name, run, options) => defineTool({ name, description: 'A tool.', ...options, run })
+export const own = define('own', stubborn, { timeoutMs: 20 })
+export const shared = define('shared', stubborn)
+export const heeding = define('heeding', heed, { timeoutMs: 20 })
+export const quick = define('quick', async () => 'ok', { timeoutMs: 20 })
+export const asked = define('asked', () => ({ seen }))
 `
 
-t.test('a tool that takes too long is stopped, and the model is told so (246)', async (t) => {
+t.test('a tool that takes too long is stopped, and the model is told (246)', async (t) => {
   const log = createReadableLog()
   const app = await buildApp(t, { 'lib/seen.ts': 'export const seen = []', 'tools/a.ts': STUBBORN }, {
     requestTimeoutMs: 30, logger: log.logger
@@ -184,20 +188,25 @@ t.test('a tool that takes too long is stopped, and the model is told so (246)', 
   t.match((await send(app, call('quick'))).response.result, { content: [{ text: 'ok' }] })
   t.strictSame(
     (await send(app, call('asked'))).response.result.structuredContent,
-    { seen: ['TimeoutError', 'TimeoutError'] }, 'their signals aborted'
+    { seen: ['TimeoutError', 'TimeoutError'] }, 'the signals aborted'
   )
   const lines = log.lines.filter(({ msg }) => msg === 'request')
   t.strictSame(lines.map(({ name, status }) => [name, status]), [
     ['own', 200], ['shared', 200], ['heeding', 200], ['quick', 200], ['asked', 200]
   ])
-  t.notOk(lines.some((line) => 'cancelled' in line), 'nobody has cancelled them')
+  t.notOk(lines.some((line) => 'cancelled' in line), 'not logged as cancelled')
 })
 
 t.test('prompts, resources and suggestions that take too long are stopped too (246)', async (t) => {
   const never = '() => new Promise(() => {})'
   const app = await buildApp(t, {
-    'prompts/p.ts': `import { definePrompt } from 'trivet'\nexport default definePrompt({ name: 'p', description: 'P.', arguments: [{ name: 'a', complete: ${never} }], render: ${never} })`,
-    'resources/r.resource.ts': `import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'r://r', name: 'r', read: ${never} })`
+    'prompts/p.ts': `
+      import { definePrompt } from 'trivet'
+      const a = { name: 'a', complete: ${never} }
+      export default definePrompt({ name: 'p', description: 'P.', arguments: [a], render: ${never} })`,
+    'resources/r.resource.ts': `
+      import { defineResource } from 'trivet'
+      export default defineResource({ uri: 'r://r', name: 'r', read: ${never} })`
   }, { requestTimeoutMs: 20 })
   for (const [method, params] of [
     ['prompts/get', { name: 'p' }],

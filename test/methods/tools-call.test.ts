@@ -3,29 +3,14 @@ import { buildApp } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send, type Answer, type Message } from '../helpers/request.ts'
+import { call, toolsModule } from './tools-module.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
-
-/**
- * A module of tools that take no arguments, by name, each with the text of its further members and of its
- * `run`.
- */
-function toolsModule (
-  tools: { readonly [name: string]: { readonly options?: string, readonly run: string } }
-): string {
-  const definitions = Object.entries(tools).map(([name, { options = '', run }]) =>
-    `export const ${name} = defineTool({ name: '${name}', description: 'A tool.', ${options === '' ? '' : `${options}, `}run: ${run} })`)
-  return ["import { defineTool, ToolError, toolResult } from 'trivet'", ...definitions].join('\n')
-}
-
-const call = (name: string, args?: object) => ({
-  method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
-})
+const IMAGE = "[{ type: 'image', data: '', mimeType: 'image/png' }]"
 
 const text = ({ response }: Answer): string => response.result.content[0].text
 
-t.test('answers a string as a text block, an object as structured content, and nothing as no content ' +
-  '(127)', async (t) => {
+t.test('a string is a text block, an object is structured content, undefined is empty (127)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
       text: { run: "() => 'ok'" },
@@ -52,7 +37,7 @@ t.test('answers a string as a text block, an object as structured content, and n
   }
 })
 
-t.test('passes on every kind of content block, with its annotations and metadata (134)', async (t) => {
+t.test('content blocks of every kind keep their annotations and metadata (134)', async (t) => {
   const annotations = { audience: ['user'], priority: 0.5, lastModified: '2026-07-28T00:00:00Z' }
   const content = [
     { type: 'text', text: 'a', annotations, _meta: { 'example.com/a': 1 } },
@@ -86,9 +71,7 @@ t.test('passes on every kind of content block, with its annotations and metadata
   t.equal((await send(app, call('failed'))).response.result.isError, true)
 })
 
-t.test('structured content may be any JSON value, and travels with its text (128, 130, 131, 132)', async (
-  t
-) => {
+t.test('structured content is any JSON value, and has its text (128, 130, 131, 132)', async (t) => {
   const values = {
     null_: null,
     false_: false,
@@ -107,7 +90,7 @@ t.test('structured content may be any JSON value, and travels with its text (128
       },
       [`${name}_by_hand`]: { run: `() => toolResult({ structuredContent: ${JSON.stringify(value)} })` },
       [`${name}_with_image`]: {
-        run: `() => toolResult({ structuredContent: ${JSON.stringify(value)}, content: [{ type: 'image', data: '', mimeType: 'image/png' }] })`
+        run: `() => toolResult({ structuredContent: ${JSON.stringify(value)}, content: ${IMAGE} })`
       }
     })
   ])
@@ -123,9 +106,7 @@ t.test('structured content may be any JSON value, and travels with its text (128
   }
 })
 
-t.test('what is returned without an output schema becomes structured content too, if it is no string', async (
-  t
-) => {
+t.test('without an output schema, any value but a string becomes structured content', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
       list: { run: '() => [1, 2]' },
@@ -141,7 +122,7 @@ t.test('what is returned without an output schema becomes structured content too
   }
 })
 
-t.test('text that the author wrote stands in for the JSON of structured content', async (t) => {
+t.test('a text block of the author replaces the JSON text of structured content', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule(
       'a', '', "() => toolResult({ content: [{ type: 'text', text: 'three' }], structuredContent: 3 })"
@@ -150,7 +131,7 @@ t.test('text that the author wrote stands in for the JSON of structured content'
   t.strictSame((await send(app, call('a'))).response.result.content, [{ type: 'text', text: 'three' }])
 })
 
-t.test('the metadata of a result stands beside what the service says of itself (86)', async (t) => {
+t.test('a result has the metadata of the tool and of the service (86)', async (t) => {
   const app = await buildApp(t, {
     'server.yaml': 'name: shop\nversion: 2.0.0\n',
     'tools/a.ts': toolsModule({
@@ -165,129 +146,13 @@ t.test('the metadata of a result stands beside what the service says of itself (
   }
 })
 
-t.test('a result that breaks the tool\'s own promise is an internal error that says nothing, and the log ' +
-  'says what (128)', async (t) => {
-  const outputSchema =
-    "outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }"
-  const marker = 'marker-4711'
-  const broken = {
-    wrong: { options: outputSchema, run: `() => ({ sum: '${marker}' })` },
-    wrong_later: { options: outputSchema, run: `async () => ({ sum: '${marker}' })` },
-    missing: { options: outputSchema, run: '() => undefined' },
-    wrong_by_hand: {
-      options: outputSchema, run: `() => toolResult({ structuredContent: { sum: '${marker}' } })`
-    },
-    missing_by_hand: { options: outputSchema, run: '() => toolResult({ content: [] })' },
-    bad_block: { run: `() => ({ content: [{ type: 'text', txt: '${marker}' }] })` },
-    bad_base64: {
-      run: `() => ({ content: [{ type: 'image', data: '${marker}!', mimeType: 'image/png' }] })`
-    },
-    bad_role: {
-      run: `() => toolResult({ content: [{ type: 'text', text: '${marker}', annotations: { audience: ['nobody'] } }] })`
-    },
-    no_json: { run: '() => 1n' },
-    circular: { run: '() => { const a = {}; a.a = a; return a }' }
-  }
-  const log = createReadableLog()
-  const app = await buildApp(t, { 'tools/a.ts': toolsModule(broken) }, { logger: log.logger })
-  for (const name of Object.keys(broken)) {
-    const { status, response } = await send(app, call(name))
-    t.equal(status, 200)
-    t.strictSame(
-      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
-    )
-    const line = log.lines.find(({ name: subject, err }) => subject === name && err !== undefined)
-    t.ok(line?.err.message, `the log says of ${name}: ${String(line?.err.message)}`)
-  }
-  t.match(
-    log.lines.find(({ name, err }) => name === 'wrong' && err !== undefined).err.message,
-    /sum: must be number/
-  )
-})
-
-t.test('a failed result is not held to the output schema (129)', async (t) => {
-  const app = await buildApp(t, {
-    'tools/a.ts': toolsModule({
-      failed: {
-        options: "outputSchema: { type: 'object', required: ['sum'] }",
-        run: "() => toolResult({ isError: true, content: [{ type: 'text', text: 'no sum today' }] })"
-      },
-      threw: {
-        options: "outputSchema: { type: 'object', required: ['sum'] }",
-        run: "() => { throw new ToolError('no sum today') }"
-      }
-    })
-  })
-  for (const name of ['failed', 'threw']) {
-    t.match((await send(app, call(name))).response.result, {
-      isError: true, content: [{ text: 'no sum today' }]
-    })
-  }
-})
-
-t.test('a tool error is a result that the model can act on, with all its content (124)', async (t) => {
-  const log = createReadableLog()
-  const link = { type: 'resource_link', uri: 'file:///rates.md', name: 'rates' }
-  const app = await buildApp(t, {
-    'tools/a.ts': toolsModule({
-      at_once: {
-        run: `() => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}], cause: new Error('the secret cause') }) }`
-      },
-      later: {
-        run: `async () => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}] }) }`
-      }
-    })
-  }, { logger: log.logger })
-  for (const name of ['at_once', 'later']) {
-    const { status, response: { result: { _meta, ...result } } } = await send(app, call(name))
-    t.equal(status, 200)
-    t.strictSame(result, {
-      resultType: 'complete', content: [{ type: 'text', text: 'No such book.' }, link], isError: true
-    })
-  }
-  t.match(
-    log.lines.find(({ err }) => err !== undefined), { tool: 'at_once', err: { message: 'the secret cause' } },
-    'the cause is for the log'
-  )
-})
-
-t.test('an exception that nobody meant leaks nothing to the client, and all of it to the log (254)', async (
-  t
-) => {
-  const secret = 'postgres://admin:hunter2@db'
-  const failing = {
-    at_once: { run: `() => { throw new Error('${secret}') }` },
-    later: { run: `async () => { throw new TypeError('x', { cause: new Error('${secret}') }) }` },
-    text: { run: `() => { throw '${secret}' }` },
-    object: { run: `() => Promise.reject({ message: '${secret}', code: -32000, httpStatus: 418 })` },
-    nothing: { run: '() => { throw undefined }' },
-    disguised: {
-      run: `() => { throw Object.assign(new Error('${secret}'), { code: -32602, data: '${secret}', statusCode: 400 }) }`
-    }
-  }
-  const log = createReadableLog()
-  const app = await buildApp(t, { 'tools/a.ts': toolsModule(failing) }, { logger: log.logger })
-  for (const name of Object.keys(failing)) {
-    const { status, headers, response } = await send(app, call(name))
-    t.equal(status, 200)
-    t.strictSame(
-      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
-    )
-    t.notMatch(JSON.stringify(headers), 'hunter2')
-    const logged = log.lines.filter(({ name: subject, msg }) => subject === name && msg === 'request failed')
-    t.equal(logged.length, 1)
-    if (name !== 'nothing') {
-      t.match(JSON.stringify(logged[0].err), /hunter2/, `the log has why ${name} failed`)
-    }
-  }
-})
-
-t.test('a tool may read who asks, with what, and under which id', async (t) => {
+t.test('the context has the caller, the client, the revision and the request id', async (t) => {
   const log = createReadableLog()
   const app = await buildApp(t, {
     'tools/a.ts': toolModule('a', '', `(args, ctx) => {
       ctx.log.notice('seen', { step: 1 })
-      return { args, scopes: [...ctx.principal.scopes], client: ctx.client, revision: ctx.revision, requestId: ctx.requestId, aborted: ctx.signal.aborted }
+      const { principal, client, revision, requestId, signal } = ctx
+      return { args, scopes: [...principal.scopes], client, revision, requestId, aborted: signal.aborted }
     }`)
   }, { logger: log.logger })
   const { response: { result: { structuredContent: seen } } } = await send(app, {
@@ -302,7 +167,7 @@ t.test('a tool may read who asks, with what, and under which id', async (t) => {
   })
   t.match(
     log.lines.find(({ msg }) => msg === 'seen'), { step: 1, reqId: seen.requestId, level: 30 },
-    'what it logs stands under the id of the request'
+    'the log of the tool has the request id'
   )
   t.equal(text(await send(app, call('a'))).includes('"aborted":false'), true)
 })

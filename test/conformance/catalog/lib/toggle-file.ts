@@ -2,8 +2,8 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Removes the file if it is there, else puts it there whole: whoever watches the folder never sees half of
- * it.
+ * Removes the file if it exists. Otherwise adds it with one rename: a watcher of the folder never sees a part
+ * of it.
  */
 export async function toggleFile (path: string, text: string): Promise<'added' | 'removed'> {
   if (await removed(path)) return 'removed'

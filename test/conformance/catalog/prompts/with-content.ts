@@ -1,4 +1,4 @@
-// Prompts with more than text in them.
+// Prompts with images and resources.
 
 import { definePrompt } from 'trivet'
 import { PNG } from '../lib/media.ts'

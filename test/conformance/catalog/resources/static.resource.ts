@@ -6,7 +6,7 @@ export const text = defineResource({
   name: 'static-text',
   description: 'A text that never changes.',
   mimeType: 'text/plain',
-  // First in the list: the suite reads whichever resource it finds there.
+  // First in the list: the suite reads the first resource.
   order: -1,
   read: () => 'This is the content of the static text resource.'
 })

@@ -1,4 +1,4 @@
-// Tools that ask their client while they run, and one that lets go of the connection meanwhile.
+// Tools that ask their client while they run, and one that closes the connection while it runs.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { defineTool, elicit, sample } from 'trivet'
@@ -14,7 +14,8 @@ export const sampling = defineTool({
       })
     })
     const blocks = [answer.content].flat()
-    return `LLM response: ${blocks.map((block) => block.type === 'text' ? block.text : `[${block.type}]`).join(' ')}`
+    const texts = blocks.map((block) => block.type === 'text' ? block.text : `[${block.type}]`)
+    return `LLM response: ${texts.join(' ')}`
   }
 })
 

@@ -1,5 +1,4 @@
-// Tools that do to this folder what an operator would: the service has to notice, reload and tell those who
-// listen.
+// Tools that change this folder. The service must notice, reload the catalog and tell the subscribers.
 
 import { fileURLToPath } from 'node:url'
 import { defineTool } from 'trivet'

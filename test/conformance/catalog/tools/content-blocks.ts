@@ -6,8 +6,7 @@ import { PNG, WAV } from '../lib/media.ts'
 export const simpleText = defineTool({
   name: 'test_simple_text',
   description: 'Returns a text block.',
-  // First in the list: the suite calls whichever tool it finds there, with no arguments, and wants a plain
-  // success.
+  // First in the list: the suite calls the first tool without arguments, and expects a success.
   order: -1,
   run: () => 'This is a simple text response for testing.'
 })

@@ -1,6 +1,6 @@
 import { defineTool, elicit, roots, sample, type Context } from 'trivet'
 
-/** One property of a form, which must be answered. */
+/** A form with one required property. */
 const formOf = (message: string, name: string, type: 'string' | 'boolean') =>
   elicit.form({ message, schema: { type: 'object', properties: { [name]: { type } }, required: [name] } })
 
@@ -8,7 +8,7 @@ const question = (text: string, maxTokens: number) => sample({
   messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens
 })
 
-/** What is known before the first question is carried by the request state. */
+/** The results before the first question are in the request state. */
 const begin = async (ctx: Context) => await ctx.once('began', () => new Date().toISOString())
 
 export const elicitation = defineTool({

@@ -1,4 +1,4 @@
-// Tools of which the input schema is what matters.
+// Tools for tests of input schemas.
 
 import { defineTool } from 'trivet'
 

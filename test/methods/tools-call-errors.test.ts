@@ -1,0 +1,127 @@
+import t from 'tap'
+import { buildApp } from '../helpers/app.ts'
+import { createReadableLog } from '../helpers/log.ts'
+import { send } from '../helpers/request.ts'
+import { call, toolsModule } from './tools-module.ts'
+
+t.test('an output that does not match is an internal error, and the log says why (128)', async (t) => {
+  const outputSchema =
+    "outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }"
+  const marker = 'marker-4711'
+  const broken = {
+    wrong: { options: outputSchema, run: `() => ({ sum: '${marker}' })` },
+    wrong_later: { options: outputSchema, run: `async () => ({ sum: '${marker}' })` },
+    missing: { options: outputSchema, run: '() => undefined' },
+    wrong_by_hand: {
+      options: outputSchema, run: `() => toolResult({ structuredContent: { sum: '${marker}' } })`
+    },
+    missing_by_hand: { options: outputSchema, run: '() => toolResult({ content: [] })' },
+    bad_block: { run: `() => ({ content: [{ type: 'text', txt: '${marker}' }] })` },
+    bad_base64: {
+      run: `() => ({ content: [{ type: 'image', data: '${marker}!', mimeType: 'image/png' }] })`
+    },
+    bad_role: {
+      run: `() => toolResult({
+        content: [{ type: 'text', text: '${marker}', annotations: { audience: ['nobody'] } }]
+      })`
+    },
+    no_json: { run: '() => 1n' },
+    circular: { run: '() => { const a = {}; a.a = a; return a }' }
+  }
+  const log = createReadableLog()
+  const app = await buildApp(t, { 'tools/a.ts': toolsModule(broken) }, { logger: log.logger })
+  for (const name of Object.keys(broken)) {
+    const { status, response } = await send(app, call(name))
+    t.equal(status, 200)
+    t.strictSame(
+      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
+    )
+    const line = log.lines.find(({ name: subject, err }) => subject === name && err !== undefined)
+    t.ok(line?.err.message, `the log says of ${name}: ${String(line?.err.message)}`)
+  }
+  t.match(
+    log.lines.find(({ name, err }) => name === 'wrong' && err !== undefined).err.message,
+    /sum: must be number/
+  )
+})
+
+t.test('a result with isError is not checked against the output schema (129)', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolsModule({
+      failed: {
+        options: "outputSchema: { type: 'object', required: ['sum'] }",
+        run: "() => toolResult({ isError: true, content: [{ type: 'text', text: 'no sum today' }] })"
+      },
+      threw: {
+        options: "outputSchema: { type: 'object', required: ['sum'] }",
+        run: "() => { throw new ToolError('no sum today') }"
+      }
+    })
+  })
+  for (const name of ['failed', 'threw']) {
+    t.match((await send(app, call(name))).response.result, {
+      isError: true, content: [{ text: 'no sum today' }]
+    })
+  }
+})
+
+t.test('a tool error is a result that the model can act on, with all its content (124)', async (t) => {
+  const log = createReadableLog()
+  const link = { type: 'resource_link', uri: 'file:///rates.md', name: 'rates' }
+  const app = await buildApp(t, {
+    'tools/a.ts': toolsModule({
+      at_once: {
+        run: `() => {
+          throw new ToolError('No such book.', {
+            content: [${JSON.stringify(link)}], cause: new Error('the secret cause')
+          })
+        }`
+      },
+      later: {
+        run: `async () => { throw new ToolError('No such book.', { content: [${JSON.stringify(link)}] }) }`
+      }
+    })
+  }, { logger: log.logger })
+  for (const name of ['at_once', 'later']) {
+    const { status, response: { result: { _meta, ...result } } } = await send(app, call(name))
+    t.equal(status, 200)
+    t.strictSame(result, {
+      resultType: 'complete', content: [{ type: 'text', text: 'No such book.' }, link], isError: true
+    })
+  }
+  t.match(
+    log.lines.find(({ err }) => err !== undefined), { tool: 'at_once', err: { message: 'the secret cause' } },
+    'the log has the cause'
+  )
+})
+
+t.test('an unexpected exception goes to the log, and the client learns nothing of it (254)', async (t) => {
+  const secret = 'postgres://admin:hunter2@db'
+  const failing = {
+    at_once: { run: `() => { throw new Error('${secret}') }` },
+    later: { run: `async () => { throw new TypeError('x', { cause: new Error('${secret}') }) }` },
+    text: { run: `() => { throw '${secret}' }` },
+    object: { run: `() => Promise.reject({ message: '${secret}', code: -32000, httpStatus: 418 })` },
+    nothing: { run: '() => { throw undefined }' },
+    disguised: {
+      run: `() => {
+        throw Object.assign(new Error('${secret}'), { code: -32602, data: '${secret}', statusCode: 400 })
+      }`
+    }
+  }
+  const log = createReadableLog()
+  const app = await buildApp(t, { 'tools/a.ts': toolsModule(failing) }, { logger: log.logger })
+  for (const name of Object.keys(failing)) {
+    const { status, headers, response } = await send(app, call(name))
+    t.equal(status, 200)
+    t.strictSame(
+      response, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }, name
+    )
+    t.notMatch(JSON.stringify(headers), 'hunter2')
+    const logged = log.lines.filter(({ name: subject, msg }) => subject === name && msg === 'request failed')
+    t.equal(logged.length, 1)
+    if (name !== 'nothing') {
+      t.match(JSON.stringify(logged[0].err), /hunter2/, `the log has why ${name} failed`)
+    }
+  }
+})
