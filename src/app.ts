@@ -100,7 +100,7 @@ export async function createService (
     await close()
     await backend.close()
   }
-  const giveUp = async (error: unknown): Promise<never> => {
+  const closeAndThrow = async (error: unknown): Promise<never> => {
     await closeAll()
     throw error
   }
@@ -163,7 +163,7 @@ export async function createService (
     sealer
   }
   // It looks at each request first: the modern era takes whatever is left.
-  if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(giveUp))
+  if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(closeAndThrow))
   const shutdown = registerShutdown(app, {
     lifetimes,
     endStreams () {

@@ -59,7 +59,7 @@ interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const NO_SECRETS =
+const MISSING_SECRETS =
   'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has ' +
     'sealed. ' +
   'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
@@ -161,7 +161,7 @@ export function readConfig (environment: { readonly [variable: string]: string |
       `HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`
     )
   }
-  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (needsSecrets(config)) problems.push(MISSING_SECRETS)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -188,7 +188,7 @@ export function completeConfig (given: Partial<AppConfig>): AppConfig {
     problems.push(`${key} must be ${kind.form}, got ${isSecret === true ? 'something else' : inspect(value)}`)
     return fallback
   })
-  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (needsSecrets(config)) problems.push(MISSING_SECRETS)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -233,7 +233,7 @@ function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
 }
 
 /** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
-function lacksSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
+function needsSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
   return isSharedUrl(stateUrl) && secrets.length === 0
 }
 

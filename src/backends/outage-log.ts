@@ -1,6 +1,6 @@
 // One line for an outage, and not one for each failure: the first failure at once, and one from time to time.
 
-export interface OutageLogOptions {
+interface OutageLogOptions {
   readonly log: { warn (fields: object, message: string): void }
   readonly message: string
   /** In milliseconds; 10,000 by default. */

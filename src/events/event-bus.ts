@@ -1,6 +1,6 @@
 import type { ChangeEvent } from './change-event.ts'
 
-export type ChangeListener = (event: ChangeEvent) => void
+type ChangeListener = (event: ChangeEvent) => void
 
 /** Carries change events to everyone who listens, on this replica and on every other one. */
 export interface EventBus {

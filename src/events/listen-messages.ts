@@ -5,13 +5,13 @@ import { toResultResponse, type RequestId } from '../protocol/json-rpc.ts'
 import {
   acknowledgedNotification, listChangedNotification, resourceUpdatedNotification, subscriptionMeta, type ListName, type SubscriptionFilter
 } from '../protocol/notifications.ts'
-import type { StreamWords } from './subscription.ts'
+import type { StreamMessages } from './subscription.ts'
 
 /** Writes the result that a stream is ended with. */
-export interface ListenResultWriter { write (members: '', meta: ReturnType<typeof subscriptionMeta>): string }
+interface ListenResultWriter { write (members: '', meta: ReturnType<typeof subscriptionMeta>): string }
 
 /** Every message of the stream names the request that it belongs to. */
-export class ListenWords implements StreamWords {
+export class ListenMessages implements StreamMessages {
   readonly id: RequestId
   readonly #filter: SubscriptionFilter
   readonly #writer: ListenResultWriter

@@ -1,6 +1,6 @@
 // The listeners within this process.
 
-export interface LocalListeners<T> {
+interface LocalListeners<T> {
   /** Calls every current listener. Throws an AggregateError afterwards where some of them failed. */
   tell (message: T): void
   /** Listens until the returned function is called. */
@@ -15,16 +15,16 @@ export function createLocalListeners<T> (): LocalListeners<T> {
 
   return {
     tell (message) {
-      const failures: unknown[] = []
+      const errors: unknown[] = []
       for (const { hear } of closed ? [] : [...listeners]) {
         try {
           hear(message)
         } catch (error) {
-          failures.push(error)
+          errors.push(error)
         }
       }
       // Thrown after the loop, so that the failure of one listener keeps nothing from the others.
-      if (failures.length > 0) throw new AggregateError(failures, 'a listener failed')
+      if (errors.length > 0) throw new AggregateError(errors, 'a listener failed')
     },
     add (hear) {
       const entry = { hear }

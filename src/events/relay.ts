@@ -7,7 +7,7 @@ export interface RelayMessage {
   readonly [member: string]: unknown
 }
 
-export type RelayListener = (message: RelayMessage) => void
+type RelayListener = (message: RelayMessage) => void
 
 /** Carries messages to every replica, this one included. */
 export interface Relay {

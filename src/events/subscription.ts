@@ -13,7 +13,7 @@ import type { MessageSink } from './message-sink.ts'
 const MAX_PENDING_RESOURCES = 1000
 
 /** How a stream puts what it has to tell, as JSON. */
-export interface StreamWords {
+export interface StreamMessages {
   /** What the log calls the stream. */
   readonly id: RequestId
   listChanged (list: ListName): string
@@ -25,7 +25,7 @@ export interface StreamWords {
 
 export class Subscription {
   readonly sink: MessageSink
-  readonly words: StreamWords
+  readonly messages: StreamMessages
   /** Whose stream it is. */
   readonly owner: string
   /** How many keep-alive rounds it has been blocked, without having read anything between them. */
@@ -38,9 +38,9 @@ export class Subscription {
   // Without trailing slashes.
   #followed: ReadonlySet<string> = NOTHING
 
-  constructor (owner: string, filter: SubscriptionFilter, words: StreamWords, sink: MessageSink) {
+  constructor (owner: string, filter: SubscriptionFilter, messages: StreamMessages, sink: MessageSink) {
     this.owner = owner
-    this.words = words
+    this.messages = messages
     this.sink = sink
     this.follow(filter)
   }
@@ -68,8 +68,8 @@ export class Subscription {
   /** Sends what is pending, unless the client is not reading: then it waits, and merges with what comes. */
   flush (): void {
     if (this.sink.isBlocked) return
-    for (const list of this.#lists) this.sink.send(this.words.listChanged(list))
-    for (const uri of this.#uris) this.sink.send(this.words.resourceUpdated(uri))
+    for (const list of this.#lists) this.sink.send(this.messages.listChanged(list))
+    for (const uri of this.#uris) this.sink.send(this.messages.resourceUpdated(uri))
     this.#lists.clear()
     this.#uris.clear()
   }

@@ -17,7 +17,7 @@ export interface Subscriptions {
   readonly isFull: boolean
   /** Says what the stream begins with, then carries what it asks for until either side ends it. */
   open (subscription: Subscription): void
-  /** Ends every stream with its last words. Idempotent. */
+  /** Ends every stream with its last messages. Idempotent. */
   close (): void
 }
 
@@ -66,7 +66,7 @@ export function createSubscriptions (
         subscription.blockedRounds = 0
         subscription.sink.keepAlive()
       } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
-        onSlowReader(subscription.words.id)
+        onSlowReader(subscription.messages.id)
         subscription.sink.cut()
       }
     }
@@ -76,7 +76,7 @@ export function createSubscriptions (
     get size () { return open.size },
     get isFull () { return open.size >= maxStreams },
     open (subscription) {
-      const { sink, words } = subscription
+      const { sink, messages } = subscription
       sink.onClose(() => {
         open.delete(subscription)
         pending.delete(subscription)
@@ -87,9 +87,9 @@ export function createSubscriptions (
         subscription.flush()
       })
       // Before it can hear anything: nothing may precede it.
-      const opening = words.opening?.()
+      const opening = messages.opening?.()
       if (opening !== undefined) sink.send(opening)
-      if (closed) sink.end(words.closing?.())
+      if (closed) sink.end(messages.closing?.())
       else open.add(subscription)
     },
     close () {
@@ -99,7 +99,7 @@ export function createSubscriptions (
       unsubscribe()
       for (const subscription of [...open]) {
         subscription.flush()
-        subscription.sink.end(subscription.words.closing?.())
+        subscription.sink.end(subscription.messages.closing?.())
       }
     }
   }

@@ -18,7 +18,7 @@ export interface Sealer {
   open (purpose: string, bound: string, token: string): Buffer | undefined
 }
 
-export interface SealerOptions {
+interface SealerOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
   /** Called once, before the first token is sealed under a random secret, which no other process has. */

@@ -22,8 +22,8 @@ import {
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 
-export interface CatalogFolderOptions {
-  /** The most bytes that reading a file, or the files of a directory, may return. */
+interface CatalogFolderOptions {
+  /** The most bytes that reader a file, or the files of a directory, may return. */
   readonly maxResourceBytes: number
   readonly watchMode: WatchMode
   /** What catalog modules get when they import 'trivet'. */
@@ -67,22 +67,22 @@ async function loadFolder (
   const graph = createModuleGraph({
     root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs })
   })
-  const reading = new Reading(root, graph)
-  const server = await reading.server()
+  const reader = new CatalogReader(root, graph)
+  const server = await reader.server()
   const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(
     ['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name)))
   )
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
 
-  reading.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
-  for (const file of toolModules) await reading.module('tools', file, ['tool'])
+  reader.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
+  for (const file of toolModules) await reader.module('tools', file, ['tool'])
   for (const file of promptFiles) {
-    if (file.path.endsWith('.md')) await reading.markdownPrompt('prompts', file)
-    else if (isModule(file)) await reading.module('prompts', file, ['prompt'])
+    if (file.path.endsWith('.md')) await reader.markdownPrompt('prompts', file)
+    else if (isModule(file)) await reader.module('prompts', file, ['prompt'])
   }
   for (const file of resourceModules) {
-    await reading.module('resources', file, ['resource', 'resource-template'])
+    await reader.module('resources', file, ['resource', 'resource-template'])
   }
   compiled.forgetUnused()
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
@@ -92,21 +92,21 @@ async function loadFolder (
 
   return {
     server,
-    tools: reading.tools,
-    prompts: reading.prompts,
+    tools: reader.tools,
+    prompts: reader.prompts,
     resources: [
-      ...reading.resources,
+      ...reader.resources,
       ...plain.resources.map(
         ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
       )
     ],
     templates: [
-      ...reading.templates,
+      ...reader.templates,
       ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])
     ],
-    handles: reading.handles(),
+    handles: reader.handles(),
     stamps: plain.stamps,
-    problems: reading.complaints
+    problems: reader.problems
   }
 }
 
@@ -116,12 +116,12 @@ async function isFolder (path: string): Promise<boolean> {
 }
 
 /** One pass over the folder: what it found, and what it could not use. */
-class Reading {
+class CatalogReader {
   readonly tools: Array<Located<ToolDefinition>> = []
   readonly prompts: Array<Located<PromptDefinition>> = []
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
-  readonly complaints: Problem[] = []
+  readonly problems: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
   readonly #loading = new Map<string, Promise<Namespace>>()
@@ -135,7 +135,7 @@ class Reading {
     try {
       return await readServerSettings(this.#root)
     } catch (error) {
-      this.complaints.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
+      this.problems.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
       return defaultServerSettings(this.#root)
     }
   }
@@ -163,7 +163,7 @@ class Reading {
         ({ definition }) => !isHandle(definition)
       )
       if (found.length === 0) {
-        this.complaints.push({
+        this.problems.push({
           file,
           place: '',
           rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/`
@@ -171,7 +171,7 @@ class Reading {
       }
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
-      this.complaints.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
+      this.problems.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
@@ -195,7 +195,7 @@ class Reading {
     try {
       this.prompts.push({ definition: await readMarkdownPromptFile(absolutePath), file, place: '' })
     } catch (error) {
-      this.complaints.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
+      this.problems.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
@@ -216,6 +216,6 @@ class Reading {
       this.resources.push({ definition, ...at })
     } else if (isTemplate(definition) && allowed.includes('resource-template')) {
       this.templates.push({ definition, ...at })
-    } else this.complaints.push({ ...at, rule: `must be made by ${expected} in this folder` })
+    } else this.problems.push({ ...at, rule: `must be made by ${expected} in this folder` })
   }
 }

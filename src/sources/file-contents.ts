@@ -24,7 +24,7 @@ export function mimeTypeOf (path: string): string | undefined {
   return mime.getType(path) ?? undefined
 }
 
-export interface FileReadOptions {
+interface FileReadOptions {
   /** The folder that the file must still be in when it is read. */
   readonly folder: string
   /** Its real path when it was listed. */

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 const FENCED = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
 const OPENED = /^\uFEFF?---[ \t]*\r?\n/
 
-export interface FrontMatter { readonly data: unknown, readonly body: string }
+interface FrontMatter { readonly data: unknown, readonly body: string }
 
 /**
  * Throws a YAMLParseError, whose message names line and column in the file, for front matter that is not

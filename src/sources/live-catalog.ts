@@ -9,13 +9,13 @@ import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import type { CatalogSource } from './catalog-source.ts'
 
-export interface CatalogLog {
+interface CatalogLog {
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
   error (fields: object, message: string): void
 }
 
-export interface LiveCatalog {
+interface LiveCatalog {
   readonly catalog: Catalog
   /** Stops watching. What is being loaded is finished and dropped. */
   close (): Promise<void>
@@ -41,7 +41,7 @@ export async function openLiveCatalog (
   })
   isLoaded = true
   if (dirty) startReloading()
-  warnOfUnreachable(catalog.current)
+  logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
     return await compileCatalog(await source.load(), options)
@@ -90,7 +90,7 @@ export async function openLiveCatalog (
   }
 
   /** Nobody is granted a scope without authentication, which is easy to overlook. */
-  function warnOfUnreachable ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
+  function logScopedPrimitives ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
     const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
     if (scoped.length > 0) {
       log.info(

@@ -35,7 +35,7 @@ export async function readMarkdownPromptFile (file: string): Promise<PromptDefin
 }
 
 /** @param file its name is the prompt's, where the front matter gives none. */
-export function readMarkdownPrompt (text: string, file: string): PromptDefinition {
+function readMarkdownPrompt (text: string, file: string): PromptDefinition {
   const { data, body } = splitFrontMatter(text)
   const { name = basename(file, '.md'), arguments: args = [], ...settings } = readSettings(data)
   const turns = readTurns(body)

@@ -7,7 +7,7 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Namespace } from '../modules/namespace.ts'
 
-export interface Found<D = unknown> {
+interface FoundDefinition<D = unknown> {
   /** The export, and its index where the export is a list. Empty for a single default export. */
   readonly place: string
   readonly definition: D
@@ -17,12 +17,12 @@ export interface Found<D = unknown> {
  * Every definition among the exports, once under whichever name. A list of definitions counts as each of
  * them.
  */
-export function findDefinitions (namespace: Namespace): Found[] {
+export function findDefinitions (namespace: Namespace): FoundDefinition[] {
   const seen = new Set<unknown>()
   return findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
 }
 
-function findAll (namespace: Namespace): Found[] {
+function findAll (namespace: Namespace): FoundDefinition[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]

@@ -10,14 +10,14 @@ import { resourceTooLarge } from '../protocol/errors.ts'
 import { FileTooLargeError, mimeTypeOf, readFileContents } from './file-contents.ts'
 import type { FolderFile } from './folder-files.ts'
 
-export interface PlainFiles {
+interface PlainFiles {
   readonly resources: ReadonlyArray<{ readonly definition: ResourceDefinition, readonly file: FolderFile }>
   readonly template: ResourceTemplateDefinition
   /** By URI. */
   readonly stamps: ReadonlyMap<string, string>
 }
 
-export interface PlainFilesOptions {
+interface PlainFilesOptions {
   readonly readTtlMs: number
   /** The most that one read may return: a file, or all the files of a directory. */
   readonly maxBytes: number

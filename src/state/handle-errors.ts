@@ -24,7 +24,7 @@ export function tooManyWriters ({ kind }: HandleKind): ToolError {
 }
 
 /** What to throw on, of what was caught. */
-export function toHandleFailure ({ kind }: HandleKind, error: unknown): unknown {
+export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
   return error instanceof StoreUnavailable
     ? new ToolError(`The ${kind} cannot be reached at the moment. Try again in a few seconds.`, {
       cause: error

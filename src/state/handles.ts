@@ -5,14 +5,14 @@ import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Handles, NewHandle } from '../authoring/handles.ts'
 import { pauseBefore } from './backoff.ts'
-import { toHandleFailure, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
+import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
 import type { HandleKind } from './handle-kind.ts'
 import { checkValue } from './handle-value.ts'
 import { JsonValue, readJson } from './json-value.ts'
-import type { Lifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-export interface HandlesOptions {
+interface HandlesOptions {
   /** How many live handles one principal may have. */
   readonly maxPerOwner: number
   readonly now?: () => number
@@ -23,7 +23,7 @@ export interface HandleAccess {
   open (kind: HandleKind, principal: Principal, signal: () => AbortSignal): Handles<unknown>
 }
 
-interface Parts extends Required<HandlesOptions> {
+interface HandlesDependencies extends Required<HandlesOptions> {
   readonly store: StateStore
   /** Replicas compare and set; within a process, whoever came first is first. */
   readonly turns: Turns
@@ -40,30 +40,30 @@ const MAX_ATTEMPTS = 64
 export function createHandles (
   store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
 ): HandleAccess {
-  const parts = { store, maxPerOwner, now, turns: createTurns() }
-  return { open: (kind, principal, signal) => new OwnHandles(parts, kind, ownerOf(principal), signal) }
+  const dependencies = { store, maxPerOwner, now, turns: createTurns() }
+  return { open: (kind, principal, signal) => new OwnHandles(dependencies, kind, ownerOf(principal), signal) }
 }
 
 class OwnHandles implements Handles<unknown> {
-  readonly #parts: Parts
+  readonly #dependencies: HandlesDependencies
   readonly #kind: HandleKind
   readonly #owner: string
   readonly #signal: () => AbortSignal
 
-  constructor (parts: Parts, kind: HandleKind, owner: string, signal: () => AbortSignal) {
-    this.#parts = parts
+  constructor (dependencies: HandlesDependencies, kind: HandleKind, owner: string, signal: () => AbortSignal) {
+    this.#dependencies = dependencies
     this.#kind = kind
     this.#owner = owner
     this.#signal = signal
   }
 
   async create (given: unknown): Promise<NewHandle<unknown>> {
-    const { store, maxPerOwner, now } = this.#parts
+    const { store, maxPerOwner, now } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
       const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
       const value = await checkValue(this.#kind, given)
-      const lifetime: Lifetime = {
+      const lifetime: RecordLifetime = {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
       }
       const record = await store.create(this.#keyOf(id), value, lifetime, maxPerOwner)
@@ -73,20 +73,20 @@ class OwnHandles implements Handles<unknown> {
       }
       return { id, value: readJson(value), expiresAt: new Date(record.expiresAt).toISOString() }
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 
   async read (id: string): Promise<unknown> {
     try {
-      return readJson(this.#found(await this.#parts.store.read(this.#keyOf(id)), id).value)
+      return readJson(this.#found(await this.#dependencies.store.read(this.#keyOf(id)), id).value)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 
   async update (id: string, change: Change): Promise<unknown> {
-    const { store, turns } = this.#parts
+    const { store, turns } = this.#dependencies
     const key = this.#keyOf(id)
     const turn = turns.take(`${key.owner}/${key.name}`)
     try {
@@ -105,7 +105,7 @@ class OwnHandles implements Handles<unknown> {
       }
       throw tooManyWriters(this.#kind)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     } finally {
       turn.end()
     }
@@ -113,9 +113,9 @@ class OwnHandles implements Handles<unknown> {
 
   async delete (id: string): Promise<void> {
     try {
-      if (!await this.#parts.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
+      if (!await this.#dependencies.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 

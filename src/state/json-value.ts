@@ -21,7 +21,7 @@ export class JsonValue implements StateValue {
 
   /** Whether it has more bytes than so many. Seldom makes them to find out. */
   isLongerThan (limit: number): boolean {
-    return longest(this.json, 0) > limit && this.bytes.length > limit
+    return maxBytesOf(this.json, 0) > limit && this.bytes.length > limit
   }
 }
 
@@ -31,12 +31,12 @@ export function readJson (value: StateValue): unknown {
 }
 
 /** How many bytes its JSON can have at most: as if each character were of the kind that takes most. */
-function longest (json: unknown, depth: number): number {
+function maxBytesOf (json: unknown, depth: number): number {
   if (typeof json === 'string') return 2 + 6 * json.length
   if (typeof json !== 'object' || json === null) return 25
   if (depth > MAX_DEPTH) return Infinity
   let sum = 2
-  if (Array.isArray(json)) for (const one of json) sum += 1 + longest(one, depth + 1)
-  else for (const [key, one] of Object.entries(json)) sum += 4 + 6 * key.length + longest(one, depth + 1)
+  if (Array.isArray(json)) for (const one of json) sum += 1 + maxBytesOf(one, depth + 1)
+  else for (const [key, one] of Object.entries(json)) sum += 4 + 6 * key.length + maxBytesOf(one, depth + 1)
   return sum
 }

@@ -10,7 +10,7 @@ export interface StateKey {
 }
 
 /** How long a record is kept. */
-export interface Lifetime {
+export interface RecordLifetime {
   /**
    * How long after its last use at least, in milliseconds. A store may keep it a hundredth longer, a minute
    * at most.
@@ -47,7 +47,7 @@ export interface StateStore {
    * The limit may be overstepped only by what has expired.
    */
   create (
-    key: StateKey, value: StateValue, lifetime: Lifetime, limit: number
+    key: StateKey, value: StateValue, lifetime: RecordLifetime, limit: number
   ): Promise<StateRecord | 'taken' | 'full'>
   /** A use: the record's idle lifetime begins anew. `undefined` where there is none, or no more. */
   read (key: StateKey): Promise<StateRecord | undefined>

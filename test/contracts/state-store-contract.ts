@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import {
-  StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore
 } from '../../src/state/state-store.ts'
 import { within } from '../helpers/deadline.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
@@ -34,7 +34,7 @@ export function checkStateStore (
   { unitMs = 60_000, toleranceMs = 0 }: StateStoreContractOptions = {}
 ): void {
   const KEY: StateKey = { owner: 'owner-1', name: 'bsk_1.a:b' }
-  const IDLE: Lifetime = { idleMs: 10 * unitMs }
+  const IDLE: RecordLifetime = { idleMs: 10 * unitMs }
   const LIMIT = 1000
   const named = (name: string, owner = KEY.owner): StateKey => ({ owner, name })
 
@@ -225,7 +225,7 @@ export function checkStateStore (
 
   t.test('what has expired is not there for anybody, and its name is free', async (t) => {
     const { store, advance } = await open(t)
-    const short: Lifetime = { idleMs: 2 * unitMs }
+    const short: RecordLifetime = { idleMs: 2 * unitMs }
     const versions = new Map<string, string>()
     for (const name of ['read', 'replaced', 'deleted', 'created']) {
       versions.set(name, (await create(store, named(name), 'old', short)).version)

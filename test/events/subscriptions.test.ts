@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
-import { ListenWords } from '../../src/events/listen-words.ts'
+import { ListenMessages } from '../../src/events/listen-messages.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
 import { Subscription } from '../../src/events/subscription.ts'
 import {
@@ -73,7 +73,7 @@ function listen (
   const writer = {
     write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta })
   }
-  subscriptions.open(new Subscription('anonymous', filter, new ListenWords(id, filter, writer), sink))
+  subscriptions.open(new Subscription('anonymous', filter, new ListenMessages(id, filter, writer), sink))
 }
 
 async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {

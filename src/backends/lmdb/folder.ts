@@ -26,7 +26,7 @@ const OPENING = {
 /** Its databases have no prefix in their names: earlier releases, which knew no prefixes, wrote them so. */
 const DEFAULT_PREFIX = 'trivet'
 
-export interface LmdbFolder {
+interface LmdbFolder {
   readonly root: RootDatabase<Buffer, string>
   readonly headers: Database<Buffer, string>
   readonly values: Database<Buffer, string>
@@ -42,7 +42,7 @@ export interface LmdbFolder {
 export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    refuseUnusable(folder)
+    assertUsable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
     const openDatabase = <K extends string | [number, string]>(kind: string): Database<Buffer, K> => {
       const name = prefix === DEFAULT_PREFIX ? kind : `${prefix}:${kind}`
@@ -65,7 +65,7 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
 }
 
 /** A failed open crashes LMDB, so that known problems are found before it. */
-function refuseUnusable (folder: string): void {
+function assertUsable (folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   for (const name of ['data.mdb', 'lock.mdb']) {
     const path = join(folder, name)

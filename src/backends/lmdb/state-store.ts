@@ -17,7 +17,7 @@ const NOTHING = Buffer.alloc(0)
 /** A use is written only where it extends the lifetime by at least this part of the idle lifetime. */
 const EXTENSION_THRESHOLD = 0.01
 
-export interface LmdbStateStoreOptions {
+interface LmdbStateStoreOptions {
   /** Stores of different prefixes share a folder and no records. `trivet` by default. */
   readonly prefix?: string
   /** The time in milliseconds since the epoch. The system's by default. */
@@ -49,7 +49,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   const timer = setInterval(() => { if (!isSweeping) track(sweep()) }, sweepMs).unref()
 
-  function refuseWhenClosed (): void {
+  function assertOpen (): void {
     if (closing !== undefined) throw new StoreUnavailable(new Error('the store is closed'))
   }
 
@@ -163,7 +163,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   async function sweep (): Promise<void> {
     isSweeping = true
     try {
-      while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(settle) })
+      while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(removeOrReschedule) })
     } catch {
       // The next sweep tries again. Until then reads ignore expired records.
     }
@@ -179,7 +179,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   /** Removes an expired record. A record that was used meanwhile is noted again, under its new expiry. */
-  function settle ([notedAt, id]: [number, string]): void {
+  function removeOrReschedule ([notedAt, id]: [number, string]): void {
     const header = findHeader(id)
     if (header !== undefined && header.expiresAt <= now()) return remove(id)
     expiries.remove([notedAt, id])
@@ -197,7 +197,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   return {
     async create (key, { bytes }, lifetime, limit) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         if (findLive(id) !== undefined) return 'taken'
@@ -212,7 +212,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async read (key) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       try {
         // LMDB keeps a view for a moment, in which newer writes of other processes are missing.
@@ -233,7 +233,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       }
     },
     async replace (key, version, { bytes }) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         const header = findLive(id)
@@ -241,7 +241,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async delete (key) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         const found = findLive(id) !== undefined
@@ -250,7 +250,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async list (owner) {
-      refuseWhenClosed()
+      assertOpen()
       try {
         root.resetReadTxn()
         const live = findOwned(owner).filter(({ expiresAt }) => now() < expiresAt)
@@ -260,7 +260,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       }
     },
     async check () {
-      refuseWhenClosed()
+      assertOpen()
       // Writes nothing, but needs what a write needs: the thread that writes, and the folder's lock.
       await write(() => {})
     },

@@ -2,7 +2,7 @@ import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-l
 
 interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
 
-export interface MemoryEventLogOptions extends EventLogLimits {
+interface MemoryEventLogOptions extends EventLogLimits {
   /** The limit of all streams together: beyond it the oldest are dropped. 64 MB by default. */
   readonly maxBytes?: number
   readonly now?: () => number

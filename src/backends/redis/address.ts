@@ -27,10 +27,10 @@ export function readRedisUrl (url: string): RedisAddress {
   if (kind === 'single' && hosts.length > 1) {
     throw badUrl('more than one host needs redis+sentinel or redis+cluster')
   }
-  const parts = path.split('/').filter((part) => part !== '')
-  const master = kind === 'sentinel' ? parts.shift() : ''
+  const segments = path.split('/').filter((part) => part !== '')
+  const master = kind === 'sentinel' ? segments.shift() : ''
   if (master === undefined) throw badUrl('the name of the master is missing, such as /mymaster')
-  const [db = '0', ...rest] = parts
+  const [db = '0', ...rest] = segments
   if (!/^\d{1,5}$/.test(db) || rest.length > 0) {
     throw badUrl('after the hosts there must be the number of a database')
   }

@@ -5,13 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
-export interface RedisPublisher {
+interface RedisPublisher {
   readonly isCluster: boolean
   publish (channel: string, message: string): Promise<unknown>
   spublish (channel: string, message: string): Promise<unknown>
 }
 
-export interface RedisSubscriber {
+interface RedisSubscriber {
   readonly isCluster: boolean
   readonly status: string
   subscribe (channel: string): Promise<unknown>
@@ -27,16 +27,16 @@ export interface RedisChannelClients {
 }
 
 /** What may have been lost: texts of others (`isMissed`), texts of this process (`isUnsent`). */
-export interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
+interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
 
-export interface RedisChannelListener {
+interface RedisChannelListener {
   onMessage (text: string): void
   /** Texts come through again after an interruption. */
   onRestored (gap: Gap): void
   onError (error: unknown): void
 }
 
-export interface RedisChannel {
+interface RedisChannel {
   /** Rejects where Redis did not confirm the text. */
   send (text: string): Promise<void>
   close (): void
@@ -127,15 +127,15 @@ export async function openRedisChannel (
     }
   }
 
-  function hear (channel: string, message: string): void {
+  function receive (channel: string, message: string): void {
     if (channel !== name) return
     const end = message.indexOf(' ')
     const [from, text] = [message.slice(0, end), message.slice(end + 1)]
-    if (from === origin) hearOwn(text)
+    if (from === origin) receiveOwn(text)
     else if (!text.startsWith('?')) onMessage(text)
   }
 
-  function hearOwn (text: string): void {
+  function receiveOwn (text: string): void {
     if (!text.startsWith('?')) return
     silentSince = performance.now()
     if (Number(text.slice(1)) <= lastProbeBeforeGap) return
@@ -150,12 +150,12 @@ export async function openRedisChannel (
   function close (): void {
     isClosed = true
     clearTimeout(timer)
-    subscriber.off(heardEvent, hear)
+    subscriber.off(heardEvent, receive)
     subscriber.off('ready', onReady)
     for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
   }
 
-  function unheard (): Error {
+  function openTimeoutError (): Error {
     const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
     return new Error(`the channel ${name} of Redis was not heard within ${OPEN_TIMEOUT_MS} ms`, { cause })
   }
@@ -165,8 +165,8 @@ export async function openRedisChannel (
     try {
       await new Promise<void>((resolve, reject) => {
         onFirstHeard = resolve
-        late = setTimeout(() => reject(unheard()), OPEN_TIMEOUT_MS)
-        subscriber.on(heardEvent, hear)
+        late = setTimeout(() => reject(openTimeoutError()), OPEN_TIMEOUT_MS)
+        subscriber.on(heardEvent, receive)
         subscriber.on('ready', onReady)
         for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
         if (subscriber.status === 'ready') onReady()

@@ -6,9 +6,9 @@ import { Cluster, Redis } from 'ioredis'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { toRedisError } from './redis-error.ts'
 
-export type RedisClient = Redis | Cluster
+type RedisClient = Redis | Cluster
 
-export interface RedisConnection {
+interface RedisConnection {
   /** For commands. */
   readonly commands: RedisClient
   /** For channels: a connection that listens may send no other commands. */
@@ -21,7 +21,7 @@ export interface RedisConnection {
   close (): Promise<void>
 }
 
-export interface RedisConnectionOptions {
+interface RedisConnectionOptions {
   /** Told of each failure of a connection, and so of each attempt to connect that fails. */
   onError (error: unknown): void
 }
@@ -64,7 +64,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
       try {
         await Promise.all(clients.map(async (client) => await connect(client, late)))
       } catch {
-        throw unreachable(address, deadlineMs, lastError ?? new Error('it does not answer'))
+        throw unreachableError(address, deadlineMs, lastError ?? new Error('it does not answer'))
       }
     },
     async close () {
@@ -73,7 +73,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
   }
 }
 
-function unreachable ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
+function unreachableError ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
   const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
   const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${cause.message})`
   return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
@@ -172,7 +172,7 @@ function toRetryDelay (attempts: number): number {
 async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
   // Rejects with the first attempt, while further attempts follow.
   if (client.status === 'wait') client.connect().catch(() => {})
-  await reach(client, 'ready', late)
+  await waitForStatus(client, 'ready', late)
   // A cluster is ready before its nodes are, and its nodes queue commands until they are ready.
   if (!(client instanceof Cluster)) return
   const nodes = client.nodes('master').filter((node) => node.status !== 'wait')
@@ -183,12 +183,12 @@ async function disconnect (client: RedisClient): Promise<void> {
   if (client.status === 'end') return
   // Between two attempts to connect nothing is open. The driver then drops its timer and reports no end.
   if (client.status === 'reconnecting') return client.disconnect()
-  const ended = reach(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
+  const ended = waitForStatus(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
   client.disconnect()
   await ended
 }
 
-async function reach (client: RedisClient, status: 'ready' | 'end', late: AbortSignal): Promise<void> {
+async function waitForStatus (client: RedisClient, status: 'ready' | 'end', late: AbortSignal): Promise<void> {
   if (client.status === status) return
   await new Promise<void>((resolve, reject) => {
     client.once(status, () => resolve())

@@ -8,7 +8,7 @@ import { readObject } from './message.ts'
 
 const MISSED: ChangeEvent = { type: 'events-missed' }
 
-export interface RedisEventBusOptions {
+interface RedisEventBusOptions {
   /** The name of the channel. */
   readonly channel: string
   /**
@@ -32,7 +32,7 @@ export async function openRedisEventBus (
     onMessage: (text) => guard(() => listeners.tell(readEvent(text, name))),
     onRestored ({ isMissed, isUnsent }) {
       if (isMissed) guard(() => listeners.tell(MISSED))
-      if (isUnsent) handOver(MISSED).catch(onError)
+      if (isUnsent) sendToReplicas(MISSED).catch(onError)
     },
     onError
   })
@@ -45,7 +45,7 @@ export async function openRedisEventBus (
     }
   }
 
-  async function handOver (event: ChangeEvent): Promise<void> {
+  async function sendToReplicas (event: ChangeEvent): Promise<void> {
     await channel.send(JSON.stringify(event)).catch(onError)
   }
 
@@ -53,11 +53,11 @@ export async function openRedisEventBus (
     async publish (event) {
       if (closed) return
       // Before the listeners are told, so that one that fails keeps nothing from the other replicas.
-      const handedOver = handOver(event)
+      const sent = sendToReplicas(event)
       try {
         listeners.tell(event)
       } finally {
-        await handedOver
+        await sent
       }
     },
     subscribe: (hear) => listeners.add(hear),

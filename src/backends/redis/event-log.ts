@@ -4,11 +4,11 @@ import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-l
 import { toRedisError } from './redis-error.ts'
 import { APPEND } from './scripts.ts'
 
-export interface RedisStreamCommands {
+interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
 }
 
-export interface RedisEventLogOptions extends EventLogLimits {
+interface RedisEventLogOptions extends EventLogLimits {
   /** Begins the name of every key. */
   readonly prefix: string
 }

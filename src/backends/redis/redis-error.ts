@@ -28,12 +28,12 @@ export function toRedisError (error: unknown): RedisError {
   if (error instanceof RedisError) return error
   if (!(error instanceof Error)) return new RedisError('the driver threw what is no error')
   const { name, args } = readCommand(error)
-  const failure = new RedisError(withoutArguments(readMessage(error), args))
+  const redisError = new RedisError(withoutArguments(readMessage(error), args))
   const frames = (error.stack ?? '').split('\n').filter((line) => FRAME.test(line))
-  failure.stack = [`${failure.name}: ${failure.message}`, ...frames].join('\n')
-  if (typeof name === 'string') failure.command = name
-  if ('code' in error && typeof error.code === 'string') failure.code = error.code
-  return failure
+  redisError.stack = [`${redisError.name}: ${redisError.message}`, ...frames].join('\n')
+  if (typeof name === 'string') redisError.command = name
+  if ('code' in error && typeof error.code === 'string') redisError.code = error.code
+  return redisError
 }
 
 /** Where several addresses, or all nodes of a cluster, failed, the reasons are in further errors. */

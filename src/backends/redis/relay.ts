@@ -5,7 +5,7 @@ import type { Relay, RelayMessage } from '../../events/relay.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 import { readObject } from './message.ts'
 
-export interface RedisRelayOptions {
+interface RedisRelayOptions {
   /** The name of the channel. */
   readonly channel: string
   /**

@@ -12,7 +12,7 @@ import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
 type Argument = string | number | Buffer
 
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
-export interface RedisCommands {
+interface RedisCommands {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
   ping (): Promise<unknown>
   /** Absent where there is more than one. */
@@ -29,7 +29,7 @@ const SCRIPTS = {
   list: toScript(LIST)
 }
 
-export interface RedisStateStoreOptions {
+interface RedisStateStoreOptions {
   /** Begins the name of every key. */
   readonly prefix: string
 }
@@ -38,18 +38,18 @@ export interface RedisStateStoreOptions {
 export function openRedisStateStore (client: RedisCommands, { prefix }: RedisStateStoreOptions): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
-  let isGathering = false
+  let isCorked = false
 
   /**
    * Commands of one turn of the event loop leave in one write: a write costs as much as the rest of a
    * command.
    */
-  function gather ({ stream }: RedisCommands): void {
-    if (isGathering || stream === undefined) return
-    isGathering = true
+  function corkOneTurn ({ stream }: RedisCommands): void {
+    if (isCorked || stream === undefined) return
+    isCorked = true
     stream.cork()
     setImmediate(() => {
-      isGathering = false
+      isCorked = false
       stream.uncork()
     })
   }
@@ -71,14 +71,14 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
   async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
     // A cluster places a key by the part in braces: all keys of one owner are on one node.
     const live = `${prefix}:{${owner}}`
-    gather(client)
-    const parts = [2, `${live}:${name}`, live, name, ...args]
+    corkOneTurn(client)
+    const keysAndArguments = [2, `${live}:${name}`, live, name, ...args]
     try {
-      return await client.callBuffer('EVALSHA', script.sha, ...parts)
+      return await client.callBuffer('EVALSHA', script.sha, ...keysAndArguments)
     } catch (error) {
       // A server that does not know the script has done nothing.
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return await client.callBuffer('EVAL', script.text, ...parts)
+      return await client.callBuffer('EVAL', script.text, ...keysAndArguments)
     }
   }
 
