@@ -1,7 +1,7 @@
 import { createLocalListeners } from '../../events/local-listeners.ts'
 import type { Relay, RelayMessage } from '../../events/relay.ts'
 
-/** The relay of a single process. It misses nothing. */
+/** The relay of a single process. It loses no messages. */
 export function createMemoryRelay (): Relay {
   const listeners = createLocalListeners<RelayMessage>()
   return {

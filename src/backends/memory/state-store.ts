@@ -1,4 +1,4 @@
-// The store of one process, which ends with it: for tests, and for a service whose state need not survive it.
+// The store of one process, for tests and for services whose state need not survive the process.
 
 import {
   StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
@@ -7,7 +7,7 @@ import {
 const SWEEP_MS = 30_000
 
 interface MemoryStateStoreOptions {
-  /** The time in milliseconds since the epoch. The system's by default. */
+  /** The time in milliseconds since the epoch. The system clock by default. */
   readonly now?: () => number
   /** How often expired records are dropped, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
@@ -19,13 +19,16 @@ interface StoredRecord {
   value: StateValue
   version: string
   expiresAt: number
-  /** The sweep checks this record at the end of this span of time. It does not expire in an earlier one. */
+  /**
+   * The number of a span of `sweepMs`. The sweep checks the record at the end of this span. The record does
+   * not expire in an earlier one.
+   */
   dueIn: number
 }
 
 interface OwnerRecords {
   readonly records: Map<string, StoredRecord>
-  /** None of the records expires before this. */
+  /** No record expires before this time. */
   earliest: number
 }
 
@@ -56,7 +59,8 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
   function put (key: StateKey, lifetime: RecordLifetime, value: StateValue): StateRecord {
     drop(key)
     const expiresAt = expiryOf(lifetime, now())
-    const record: StoredRecord = { key, lifetime, value, version: String(++replacements), expiresAt, dueIn: 0 }
+    const version = String(++replacements)
+    const record: StoredRecord = { key, lifetime, value, version, expiresAt, dueIn: 0 }
     const owned = owners.get(key.owner) ?? { records: new Map<string, StoredRecord>(), earliest: Infinity }
     owners.set(key.owner, owned)
     owned.records.set(key.name, record)
@@ -82,7 +86,7 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
     due.set(record.dueIn, sharing.add(record))
   }
 
-  /** Checks the records of a full owner only when one of them can have expired since the last check. */
+  /** Reads the records of a full owner only if one of them may have expired since they were last read. */
   function hasRoom (owner: string, limit: number): boolean {
     const owned = owners.get(owner)
     if (owned === undefined || owned.records.size < limit) return limit > 0
@@ -93,7 +97,7 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
     return owned.records.size < limit
   }
 
-  /** A use does not move its record to a later span. The sweep does, once for all uses. */
+  /** A use does not move its record to a later span. The sweep moves it once for all uses. */
   function sweep (): void {
     const time = now()
     for (const [span, records] of due) {
@@ -122,7 +126,7 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
       assertOpen()
       const record = find(key)
       if (record?.version !== version) return undefined
-      // The record expires no earlier than before, so that `earliest` and `dueIn` stay right.
+      // The record does not expire earlier than before, so `earliest` and `dueIn` stay valid.
       record.value = value
       record.version = String(++replacements)
       record.expiresAt = expiryOf(record.lifetime, now())
