@@ -6,7 +6,7 @@ export function createMemoryRelay (): Relay {
   const listeners = createLocalListeners<RelayMessage>()
   return {
     async send (message) { listeners.tell(message) },
-    listen: (hear) => listeners.add(hear),
+    listen: (listener) => listeners.add(listener),
     async close () { listeners.close() }
   }
 }

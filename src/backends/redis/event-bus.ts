@@ -58,7 +58,7 @@ export async function openRedisEventBus (
         await sent
       }
     },
-    subscribe: (hear) => listeners.add(hear),
+    subscribe: (listener) => listeners.add(listener),
     async close () {
       closed = true
       channel.close()

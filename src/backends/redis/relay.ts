@@ -48,8 +48,8 @@ export async function openRedisRelay (
         await channel.send(text)
       }
     },
-    listen (hear, onMissed = () => {}) {
-      const stops = [listeners.add(hear), missListeners.add(onMissed)]
+    listen (listener, onMissed = () => {}) {
+      const stops = [listeners.add(listener), missListeners.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
     async close () {
