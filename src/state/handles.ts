@@ -1,5 +1,5 @@
-// The only door to the store. A record is looked up under its owner, so that no tool can forget to check who
-// that is.
+// The only access of tools to the store. Every record is looked up under its owner, so that no tool can
+// forget to check the owner.
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
@@ -19,22 +19,22 @@ interface HandlesOptions {
 }
 
 export interface HandleAccess {
-  /** The handles of one kind that belong to a principal. Waiting for others ends with the signal. */
+  /** The handles of one kind that belong to a principal. The signal ends the pause between attempts. */
   open (kind: HandleKind, principal: Principal, signal: () => AbortSignal): Handles<unknown>
 }
 
 interface HandlesDependencies extends Required<HandlesOptions> {
   readonly store: StateStore
-  /** Replicas compare and set; within a process, whoever came first is first. */
+  /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   readonly turns: Turns
 }
 
 type Change = Parameters<Handles<unknown>['update']>[1]
 
-/** 128 bits, which nobody guesses. */
+/** 128 random bits, which cannot be guessed. */
 const ID_BYTES = 16
 const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
-/** How often an update may find that somebody else was faster. */
+/** How often an update is tried when other writers change the record first. */
 const MAX_ATTEMPTS = 64
 
 export function createHandles (
@@ -50,7 +50,9 @@ class OwnHandles implements Handles<unknown> {
   readonly #owner: string
   readonly #signal: () => AbortSignal
 
-  constructor (dependencies: HandlesDependencies, kind: HandleKind, owner: string, signal: () => AbortSignal) {
+  constructor (
+    dependencies: HandlesDependencies, kind: HandleKind, owner: string, signal: () => AbortSignal
+  ) {
     this.#dependencies = dependencies
     this.#kind = kind
     this.#owner = owner
@@ -93,7 +95,7 @@ class OwnHandles implements Handles<unknown> {
       if (turn.wait !== undefined) await turn.wait
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const { value: before, version } = this.#found(await store.read(key), id)
-        // Read anew each time: what an attempt that came too late did to its draft is gone.
+        // A new draft for each attempt: the changes of a failed attempt are dropped.
         const draft = readJson(before)
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
@@ -119,7 +121,7 @@ class OwnHandles implements Handles<unknown> {
     }
   }
 
-  /** Throws for what can be no id of this kind: nothing else is ever asked of the store. */
+  /** Throws for a malformed id, so that the store gets only ids of this kind. */
   #keyOf (id: string): StateKey {
     const { kind, prefix } = this.#kind
     const head = `${prefix}_`
@@ -135,7 +137,7 @@ class OwnHandles implements Handles<unknown> {
   }
 }
 
-/** Whether nothing has to be written. Where values are no bytes, that is not worth finding out. */
+/** Values that the store keeps as JSON are written even if unchanged: comparing costs more than writing. */
 function isSame (value: StateValue, before: StateValue): boolean {
   return !(before instanceof JsonValue) && value.bytes.equals(before.bytes)
 }
