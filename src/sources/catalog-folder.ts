@@ -1,4 +1,4 @@
-// A catalog as a folder: server.yaml, tools/, prompts/, resources/.
+// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/.
 
 import { stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -23,26 +23,26 @@ import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 
 interface CatalogFolderOptions {
-  /** The most bytes that reader a file, or the files of a directory, may return. */
+  /** The maximum bytes that one read of a file or of a directory may return. */
   readonly maxResourceBytes: number
   readonly watchMode: WatchMode
-  /** What catalog modules get when they import 'trivet'. */
+  /** The module that catalog modules get when they import 'trivet'. */
   readonly trivet: Namespace
   /**
-   * How long one module may take to evaluate. One that never ends must not stop later reloads. Default
-   * 30,000.
+   * How long one module may take to evaluate, in milliseconds. A module that never ends must not block later
+   * reloads. 30,000 by default.
    */
   readonly moduleDeadlineMs?: number
 }
 
-/** @param folder relative to where the process runs, unless it is absolute. */
+/** @param folder absolute, or relative to the working directory of the process. */
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
   const compiled = createCompiledModules()
   return {
     name: root,
     load: () => loadFolder(root, compiled, options),
-    // Where there is no folder to watch, loading says so, and better.
+    // A missing folder is not watched, so that `load` reports the problem.
     watch: async (onChange) => await isFolder(root)
       ? await watchFolder(root, options.watchMode, onChange)
       : async () => {}
@@ -115,7 +115,7 @@ async function isFolder (path: string): Promise<boolean> {
   return facts?.isDirectory() === true
 }
 
-/** One pass over the folder: what it found, and what it could not use. */
+/** Reads the folder once, and collects definitions and problems. */
 class CatalogReader {
   readonly tools: Array<Located<ToolDefinition>> = []
   readonly prompts: Array<Located<PromptDefinition>> = []
@@ -141,13 +141,12 @@ class CatalogReader {
   }
 
   /**
-   * Asks for all modules before the first is waited for: those that await something then do so at the same
-   * time.
+   * Starts loading all modules before any is awaited, so that their top-level awaits run at the same time.
    */
   start (files: readonly FolderFile[]): void {
     for (const { absolutePath } of files) {
       const loading = this.#graph.load(absolutePath)
-      // An error is told when it is the file's turn.
+      // `module` awaits the same promise, and reports its error.
       loading.catch(() => {})
       this.#loading.set(absolutePath, loading)
     }
@@ -166,7 +165,8 @@ class CatalogReader {
         this.problems.push({
           file,
           place: '',
-          rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/`
+          rule: `exports nothing made by ${expected}; ` +
+            'code that tools share belongs in another folder, such as lib/'
         })
       }
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
@@ -176,7 +176,8 @@ class CatalogReader {
   }
 
   /**
-   * The handles that any module exports, wherever it lies: tools share them. Once each, under whichever name.
+   * The handle definitions that modules in any folder export. Each is returned once, even if several modules
+   * export it.
    */
   handles (): Array<Located<HandleDefinition>> {
     const found = new Map<HandleDefinition, Located<HandleDefinition>>()
@@ -199,7 +200,7 @@ class CatalogReader {
     }
   }
 
-  /** Names the file as well, where it is one that the loaded one imports. */
+  /** Names the file too if the error arose in a file that the loaded one imports. */
   #placeInGraph (error: unknown, loaded: string): string {
     const origin = this.#graph.originOf(error) ?? loaded
     const line = placeOf(error, origin)
