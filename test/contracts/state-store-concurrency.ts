@@ -9,7 +9,7 @@ import type { OpenTestStore, StoreSetup } from './state-store-setup.ts'
 export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetup): void {
   const { KEY, IDLE, LIMIT, unitMs, named, create } = setup
 
-  t.test('a limit holds against creations at the same time', async (t) => {
+  t.test('the limit holds for concurrent creations', async (t) => {
     const { store } = await open(t)
     const made = await Promise.all(
       Array.from(
@@ -19,7 +19,7 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     t.equal(made.filter((result) => result === 'full').length, 40)
   })
 
-  t.test('64 increments at the same time come to 64', async (t) => {
+  t.test('64 concurrent increments count to 64', async (t) => {
     const { store } = await open(t)
     await create(store, KEY, '0')
     await Promise.all(Array.from({ length: 64 }, async () => {
@@ -36,7 +36,7 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     t.equal(textOf(await store.read(KEY)), '64')
   })
 
-  t.test('of 50 creations of one name at the same time, one comes through', async (t) => {
+  t.test('of 50 concurrent creations of one name, one succeeds', async (t) => {
     const { store } = await open(t)
     const made = await Promise.all(
       Array.from(
@@ -49,8 +49,7 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     t.equal(textOf(await store.read(KEY)), textOf(won[0]))
   })
 
-  t.test('closing while it is busy loses nothing that was acknowledged, and afterwards nothing is ' +
-    'done', async (t) => {
+  t.test('closing loses no acknowledged write, and later calls reject', async (t) => {
     const { store, reopen } = await open(t)
     await create(store, KEY)
     const names = Array.from({ length: 200 }, (_, index) => `n${index}`)
@@ -83,7 +82,7 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     await next.close()
   })
 
-  t.test('what was acknowledged outlives the store, with its version and its lifetime', async (t) => {
+  t.test('acknowledged records outlive the store, with version and lifetime', async (t) => {
     const { store, advance, reopen } = await open(t)
     await t.resolves(store.check())
     if (reopen === undefined) return

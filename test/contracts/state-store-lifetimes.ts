@@ -8,7 +8,7 @@ import type { OpenTestStore, StoreSetup } from './state-store-setup.ts'
 export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup): void {
   const { KEY, IDLE, LIMIT, unitMs, named, create, isAbout } = setup
 
-  t.test('what has expired takes no room, and what was used in time does', async (t) => {
+  t.test('expired records do not count for the limit, and used ones do', async (t) => {
     const { store, advance } = await open(t)
     const add = async (name: string) => await store.create(named(name), toValue(name), IDLE, 2)
     await add('a')
@@ -22,7 +22,7 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(textOf(await store.read(named('b'))), 'b')
   })
 
-  t.test('each use begins the idle lifetime anew, and says until when', async (t) => {
+  t.test('each use restarts the idle lifetime, and returns the expiry', async (t) => {
     const { store, now, advance } = await open(t)
     const made = await create(store, KEY)
     isAbout(t, made.expiresAt, now() + IDLE.idleMs, 'created')
@@ -40,7 +40,7 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(await store.read(KEY), undefined)
   })
 
-  t.test('a replacement that fails, and a creation of what there is, are no uses', async (t) => {
+  t.test('a failed replacement or creation is no use', async (t) => {
     const { store, advance } = await open(t)
     await create(store, KEY)
     await advance(6 * unitMs)
@@ -50,7 +50,7 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(await store.read(KEY), undefined)
   })
 
-  t.test('no use takes a record past its end', async (t) => {
+  t.test('no use extends a record past its end', async (t) => {
     const { store, now, advance } = await open(t)
     const endsAt = now() + 12 * unitMs
     const made = await create(store, KEY, 'first', { ...IDLE, endsAt })
@@ -68,7 +68,7 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(await store.replace(KEY, replaced?.version ?? '', toValue('third')), undefined)
   })
 
-  t.test('what has expired is not there for anybody, and its name is free', async (t) => {
+  t.test('an expired record is absent, and its name is free', async (t) => {
     const { store, advance } = await open(t)
     const short: RecordLifetime = { idleMs: 2 * unitMs }
     const versions = new Map<string, string>()

@@ -7,7 +7,7 @@ import type { OpenTestStore, StoreSetup } from './state-store-setup.ts'
 export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): void {
   const { KEY, IDLE, LIMIT, unitMs, named, create, isAbout } = setup
 
-  t.test('what is created can be read, replaced and deleted', async (t) => {
+  t.test('a record can be created, read, replaced and deleted', async (t) => {
     const { store } = await open(t)
     t.equal(await store.read(KEY), undefined)
     const made = await create(store, KEY)
@@ -21,7 +21,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.equal(await store.delete(KEY), false)
   })
 
-  t.test('what an owner has is listed, with its end, and nobody else\'s', async (t) => {
+  t.test('lists the live records of one owner, with their expiries', async (t) => {
     const { store, now, advance } = await open(t)
     t.equal((await store.list(KEY.owner)).size, 0)
     await create(store, named('short'), 'a', { idleMs: unitMs })
@@ -36,7 +36,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.strictSame([...(await store.list(KEY.owner)).keys()], ['long.a:b-c_d'])
   })
 
-  t.test('a name that is taken stays as it is', async (t) => {
+  t.test('creating an existing record does not change it', async (t) => {
     const { store } = await open(t)
     const made = await create(store, KEY)
     t.equal(await store.create(KEY, toValue('other'), IDLE, LIMIT), 'taken')
@@ -45,7 +45,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.equal(textOf(await create(store, KEY, 'anew')), 'anew', 'and is free again when its record is deleted')
   })
 
-  t.test('an owner has room for so many records and no more', async (t) => {
+  t.test('an owner can have as many records as the limit allows', async (t) => {
     const { store } = await open(t)
     const add = async (name: string, owner?: string) => await store.create(
       named(name, owner), toValue(name), IDLE, 2
@@ -66,10 +66,10 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.equal(await add('d'), 'full')
   })
 
-  t.test("an owner's records are a world of their own", async (t) => {
+  t.test('owners cannot reach records of other owners', async (t) => {
     const { store } = await open(t)
     const made = await create(store, KEY)
-    // Neither the other's name nor one that begins like it, nor a name that reads like both.
+    // Another owner, owners that begin with the same text, and a key whose joined text is the same.
     for (const other of [
       named(KEY.name, 'owner-2'), named(KEY.name, 'owner-'), named(KEY.name, 'owner-11'),
       named(`1${KEY.name}`, 'owner-')
@@ -85,7 +85,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.equal(textOf(await store.read(named(KEY.name, 'owner-2'))), 'theirs')
   })
 
-  t.test('a version is replaced once', async (t) => {
+  t.test('each version can be replaced once', async (t) => {
     const { store } = await open(t)
     t.equal(await store.replace(KEY, '1', toValue('nothing')), undefined, 'and never where there is none')
     const made = await create(store, KEY)
@@ -107,7 +107,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     t.equal(textOf(await store.read(KEY)), 'anew')
   })
 
-  t.test('a value is any bytes, few or many, and a name may be long', async (t) => {
+  t.test('values may be any bytes of any length, and names may be long', async (t) => {
     const { store } = await open(t)
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
     const values = [
@@ -127,7 +127,7 @@ export function checkRecords (t: Test, open: OpenTestStore, setup: StoreSetup): 
     }
   })
 
-  t.test('what was read stays as it was, whatever becomes of the record', async (t) => {
+  t.test('a value that was read does not change with the record', async (t) => {
     const { store } = await open(t)
     const made = await create(store, KEY, 'first')
     const read = await store.read(KEY)

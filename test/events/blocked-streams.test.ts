@@ -3,8 +3,7 @@ import t from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 
-t.test('holds what happens while the client does not read, once each, and tells it when the client reads ' +
-  'again', async (t) => {
+t.test('keeps notifications while the client does not read, and sends each once afterwards', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
@@ -21,7 +20,7 @@ t.test('holds what happens while the client does not read, once each, and tells 
   t.equal(sink.messages.length, 3, 'nothing is told twice')
 })
 
-t.test('what was missed and what happens besides is told once', async (t) => {
+t.test('missed events and later ones are reported once', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['shop://a'] }, sink)
@@ -33,7 +32,7 @@ t.test('what was missed and what happens besides is told once', async (t) => {
   t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated'])
 })
 
-t.test('a blocked stream holds no more than its filter, whatever happens (207)', async (t) => {
+t.test('a blocked stream keeps no more than its filter includes (207)', async (t) => {
   const { bus, subscriptions } = build(t)
   const exact = new FakeSink()
   const directory = new FakeSink()
@@ -52,9 +51,7 @@ t.test('a blocked stream holds no more than its filter, whatever happens (207)',
   t.equal(directory.uris.at(-1), 'file:///docs/3', 'and then single resources are told again')
 })
 
-t.test('a reader that takes nothing for two keep-alive rounds is cut off, and the owner is told', async (
-  t
-) => {
+t.test('a stream that is blocked for two keep-alive rounds is closed and reported', async (t) => {
   const slow: unknown[] = []
   const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: (id) => { slow.push(id) } })
   const stuck = new FakeSink()
@@ -71,7 +68,7 @@ t.test('a reader that takes nothing for two keep-alive rounds is cut off, and th
   t.strictSame(slow, ['stuck'], 'it is told once')
 })
 
-t.test('a reader that lags but reads is not cut off', async (t) => {
+t.test('a slow client that still reads is not disconnected', async (t) => {
   const { subscriptions } = build(t, { keepAliveMs: 5, onSlowReader: () => t.fail('it was reading') })
   const lagging = new FakeSink()
   const clock = new FakeSink()
@@ -79,8 +76,7 @@ t.test('a reader that lags but reads is not cut off', async (t) => {
   listen(subscriptions, 'clock', {}, clock)
   lagging.isBlocked = true
   let rounds = 0
-  // Comes after the other in each round: that one is blocked whenever it is looked at, but reads between the
-  // rounds.
+  // This stream comes second in each round. The first stream is blocked in each round, but reads in between.
   clock.keepAlive = () => {
     rounds++
     lagging.unblock()

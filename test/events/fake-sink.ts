@@ -13,7 +13,7 @@ import type { RequestId } from '../../src/protocol/json-rpc.ts'
 import type { SubscriptionFilter } from '../../src/protocol/notifications.ts'
 import type { Message } from '../helpers/request.ts'
 
-/** A stream to a client that reads, or does not, as the test wants. */
+/** A stream whose client reads or does not read, as the test says. */
 export class FakeSink implements MessageSink {
   isBlocked = false
   readonly #onDrain: Array<() => void> = []

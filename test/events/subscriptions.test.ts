@@ -25,7 +25,7 @@ t.test('acknowledges first, even while events are being published (194, 195)', a
   ])
 })
 
-t.test('sends only what was asked for, and takes false for not asked (197, 198)', async (t) => {
+t.test('sends only what the filter includes, and treats false as absent (197, 198)', async (t) => {
   const { bus, subscriptions } = build(t)
   const asking = {
     tools: new FakeSink(),
@@ -52,7 +52,7 @@ t.test('sends only what was asked for, and takes false for not asked (197, 198)'
   t.strictSame(asking.nothing.methods, [])
 })
 
-t.test('names the subscription by the id of its request, in the type that the id has (196)', async (t) => {
+t.test('sends the id of the request as the subscription id, with its type (196)', async (t) => {
   const { bus, subscriptions } = build(t)
   for (const id of ['7', 7, 0, '', -1]) {
     const sink = new FakeSink()
@@ -69,7 +69,7 @@ t.test('names the subscription by the id of its request, in the type that the id
   }
 })
 
-t.test('tells once what happens several times within one turn of the event loop', async (t) => {
+t.test('reports repeated changes within one turn of the event loop once', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1', 'a://2'] }, sink)
@@ -87,8 +87,7 @@ t.test('tells once what happens several times within one turn of the event loop'
   t.equal(sink.messages.length, 5, 'what happens later is told again')
 })
 
-t.test('a subscription to a directory hears of what is in it, by its own URI, and of nothing beside it ' +
-  '(163)', async (t) => {
+t.test('a subscription to a directory reports changed resources in it by their own URIs (163)', async (t) => {
   const { bus, subscriptions } = build(t)
   const open = (uri: string) => {
     const sink = new FakeSink()
@@ -110,9 +109,7 @@ t.test('a subscription to a directory hears of what is in it, by its own URI, an
   t.strictSame(file.uris, ['file:///docs/a.md'])
 })
 
-t.test('where events were missed, everything that was asked for counts as changed, and nothing else', async (
-  t
-) => {
+t.test('missed events are reported as changes of all that the filter includes', async (t) => {
   const { bus, subscriptions } = build(t)
   const everything = new FakeSink()
   const tools = new FakeSink()
@@ -155,7 +152,7 @@ t.test('streams with equal ids are independent (202, 203)', async (t) => {
   t.strictSame(second.methods, ['notifications/prompts/list_changed'])
 })
 
-t.test('a stream that ends with events pending is told nothing more', async (t) => {
+t.test('a closed stream gets no pending notifications', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 1, { toolsListChanged: true }, sink)
@@ -165,7 +162,7 @@ t.test('a stream that ends with events pending is told nothing more', async (t) 
   t.strictSame(sink.methods, [])
 })
 
-t.test('tells thousands of streams, a part of them in each turn of the event loop', async (t) => {
+t.test('flushes thousands of streams over several turns of the event loop', async (t) => {
   const { bus, subscriptions } = build(t)
   const sinks = Array.from({ length: 1200 }, () => new FakeSink())
   for (const [id, sink] of sinks.entries()) listen(subscriptions, id, { toolsListChanged: true }, sink)
@@ -176,7 +173,7 @@ t.test('tells thousands of streams, a part of them in each turn of the event loo
   await until(() => told() === sinks.length, 'all of them')
 })
 
-t.test('is full at its limit, and not once a stream has left (207)', (t) => {
+t.test('is full at its limit, and not after a stream has ended (207)', (t) => {
   const { subscriptions } = build(t, { maxStreams: 2 })
   const first = new FakeSink()
   listen(subscriptions, 1, {}, first)
@@ -188,9 +185,7 @@ t.test('is full at its limit, and not once a stream has left (207)', (t) => {
   t.end()
 })
 
-t.test('closing tells what is pending and ends each stream with the result of its own request (204)', async (
-  t
-) => {
+t.test('closing sends pending notifications, and ends each stream with its result (204)', async (t) => {
   const { bus, subscriptions } = build(t)
   const [text, number] = [new FakeSink(), new FakeSink()]
   listen(subscriptions, 'a', { toolsListChanged: true }, text)

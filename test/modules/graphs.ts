@@ -10,7 +10,7 @@ import { within } from '../helpers/deadline.ts'
 
 export const newGraph = (root = '/'): ModuleGraph => createModuleGraph({ root, provided: { trivet } })
 
-/** Evaluates the first of these files in a graph of its own. */
+/** Evaluates the first of these files in a new graph. */
 export async function evaluate (t: Test, files: Files): Promise<Namespace> {
   const root = await writeCatalog(t, files)
   const [first = ''] = Object.keys(files)

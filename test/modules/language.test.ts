@@ -19,7 +19,7 @@ t.test('evaluates TypeScript and JavaScript under each of their extensions', asy
   }
 })
 
-t.test('strips types, and keeps what TypeScript adds at run time', async (t) => {
+t.test('strips types, and compiles TypeScript\'s run-time syntax', async (t) => {
   const { total, text, flags, unset } = await evaluate(t, {
     'a.ts': `import type { Gone } from './gone.ts'
       import { type AlsoGone, base } from './b.ts'
@@ -42,9 +42,7 @@ t.test('strips types, and keeps what TypeScript adds at run time', async (t) => 
   t.strictSame(flags, [2, 'c', 'A'])
 })
 
-t.test('gives modules what they have in Node: top-level await, import.meta, dynamic import, JSON', async (
-  t
-) => {
+t.test('supports top-level await, import.meta, dynamic import and JSON', async (t) => {
   const files = {
     'a.ts': `import data from './data.json' with { type: 'json' }
       import { later } from './later.js'
@@ -66,7 +64,7 @@ t.test('gives modules what they have in Node: top-level await, import.meta, dyna
   t.match(meta, { url: pathToFileURL(file).href, filename: file, dirname: root })
 })
 
-t.test('re-exports every way there is', async (t) => {
+t.test('supports every form of re-export', async (t) => {
   const { one, two, ns, fallback, changed } = await evaluate(t, {
     'a.ts': "export * from './b.ts'\nexport { two } from './c.ts'\nexport * as ns from './b.ts'\nexport { " +
       "default as fallback } from './b.ts'\nimport { count, grow } from './b.ts'\ngrow()\nexport const " +
@@ -102,7 +100,7 @@ t.test('evaluates modules that import each other', async (t) => {
   t.strictSame(both, [false, true], 'also where both are asked for at once')
 })
 
-t.test('calls what it imports as it was exported: without a receiver of its own to need', async (t) => {
+t.test('calls imported functions without a receiver', async (t) => {
   const { answers } = await evaluate(t, {
     'a.ts': `import twice, { callable, nothing as optional } from './b.ts'
       import * as all from './b.ts'
@@ -118,7 +116,7 @@ t.test('calls what it imports as it was exported: without a receiver of its own 
   t.strictSame(answers, [1, 4, undefined, 3, 5, '4', 7])
 })
 
-t.test('leaves alone the strings, comments and regular expressions that look like imports', async (t) => {
+t.test('does not change strings, comments and patterns that look like imports', async (t) => {
   const { texts } = await evaluate(t, {
     'a.js': `// import a from './gone.js'
       /* export * from './gone.js'; import('./gone.js') */

@@ -4,7 +4,7 @@ import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.
 import { problemsOf } from '../helpers/load-catalog.ts'
 import { evaluate, newGraph } from './graphs.ts'
 
-t.test('says in which line a module is wrong, also after its types are gone', async (t) => {
+t.test('reports the line of a problem, also in TypeScript', async (t) => {
   const types = 'interface Rate {\n  from: string\n}\n'
   const cases: ReadonlyArray<readonly [Files, string, RegExp]> = [
     [{ 'tools/a.ts': `${types}const a: number = (\nexport const b = 1` }, 'line 5', /^Unexpected "export"$/],
@@ -35,7 +35,7 @@ t.test('says in which line a module is wrong, also after its types are gone', as
   }
 })
 
-t.test('keeps the line numbers of errors that a handler throws later', async (t) => {
+t.test('errors that a handler throws later have the author\'s line', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': 'interface A {\n  b: 1\n}\nexport const fail = (): never => {\n  throw new Error("later")\n}'
   })
@@ -45,7 +45,7 @@ t.test('keeps the line numbers of errors that a handler throws later', async (t)
   t.match(thrown instanceof Error ? thrown.stack : '', `${join(root, 'a.ts')}:5:9`)
 })
 
-t.test('has every importer complain of a shared file that fails, and names that file', async (t) => {
+t.test('reports a broken shared file for every importer, with its name', async (t) => {
   const importing = (name: string) => `import '../lib/shared.ts'\n${toolModule(name)}`
   for (const [shared, place, rule] of [
     ['\nthrow new Error("no key")', 'in lib/shared.ts, line 2', 'no key'],
@@ -64,7 +64,7 @@ t.test('has every importer complain of a shared file that fails, and names that 
   }
 })
 
-t.test('says that a name which is not there may be a type', async (t) => {
+t.test('the error for a missing export says that the name may be a type', async (t) => {
   for (const text of [
     "import { T } from './b.ts'\nexport const a = T", "export { T } from './b.ts'",
     "import { T } from './b.ts'\nexport { T }"
@@ -80,7 +80,7 @@ t.test('says that a name which is not there may be a type', async (t) => {
   })
 })
 
-t.test('points at the author\'s line in every kind of text', async (t) => {
+t.test('errors have the author\'s line in every kind of source', async (t) => {
   const texts = {
     'a.js': "import { sep } from 'node:path'\nexport const f = () => {\n  void sep\n  throw new " +
       "Error('f')\n}",

@@ -5,7 +5,7 @@ import { writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 import { within } from '../helpers/deadline.ts'
 import { newGraph, PACKAGES } from './graphs.ts'
 
-t.test('shares packages between graphs, and the catalog\'s own files not', async (t) => {
+t.test('shares packages between graphs, and evaluates own files in each graph', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': "export { token as esm } from 'esm-only'\nexport { token as cjs } from 'cjs'\nexport { token " +
       "as own } from './lib.ts'",
@@ -24,7 +24,7 @@ t.test('shares packages between graphs, and the catalog\'s own files not', async
   t.not(after.own, before.own)
 })
 
-t.test('sees an edited dependency in a new graph, and only there', async (t) => {
+t.test('a new graph runs an edited dependency, and an old graph does not', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': "export { rate } from './lib/rates.ts'", 'lib/rates.ts': 'export const rate = 1'
   })
@@ -34,9 +34,7 @@ t.test('sees an edited dependency in a new graph, and only there', async (t) => 
   t.equal((await newGraph().load(join(root, 'a.ts'))).rate, 2)
 })
 
-t.test('keeps a module that never ends from holding up the others for longer than one deadline', async (
-  t
-) => {
+t.test('modules that never end delay the others by one deadline at most', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': "import '../lib/hangs.ts'\n",
     'tools/b.ts': "import '../lib/hangs.ts'\n",
@@ -65,7 +63,7 @@ t.test('keeps a module that never ends from holding up the others for longer tha
   t.equal((await newGraph(root).load(join(root, 'lib/hangs.ts'))).a, 1, 'a new graph starts anew')
 })
 
-t.test('sees an edited CommonJS file in a new graph, and what it requires', async (t) => {
+t.test('a new graph runs an edited CommonJS file and its dependencies again', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': "import whole, { n } from './b.cjs'\nimport { createRequire } from 'node:module'\nexport { " +
       "whole, n }\nexport const same = createRequire(import.meta.url)('./b.cjs') === whole\nexport { " +
@@ -93,7 +91,7 @@ t.test('sees an edited CommonJS file in a new graph, and what it requires', asyn
   t.equal(before.pkg, after.pkg, 'a package stays')
 })
 
-t.test('has loaded what was evaluated without an error', async (t) => {
+t.test('loaded() returns the files that were evaluated without an error', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': "import './b.ts'\nthrow new Error('a')",
     'b.ts': 'export const b = 1',

@@ -5,7 +5,7 @@ import * as trivet from '../../src/index.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { evaluate, newGraph, PACKAGES } from './graphs.ts'
 
-t.test('gives the service\'s own trivet to a folder that has no node_modules', async (t) => {
+t.test('provides the service\'s trivet to a folder without node_modules', async (t) => {
   const { ToolError, all, defineTool } = await evaluate(t, {
     'deep/down/a.ts': "export { ToolError } from 'trivet'\nimport { defineTool } from 'trivet'\nimport * " +
       "as all from 'trivet'\nexport { all, defineTool }"
@@ -15,7 +15,7 @@ t.test('gives the service\'s own trivet to a folder that has no node_modules', a
   t.ok(typeof all === 'object' && all !== null && 'createApp' in all && all.createApp === trivet.createApp)
 })
 
-t.test('resolves packages from the catalog\'s own node_modules as Node does', async (t) => {
+t.test('resolves packages in the catalog\'s node_modules as Node does', async (t) => {
   const found = await evaluate(t, {
     'tools/a.ts': `import esm from 'esm-only'
       import { one } from 'esm-only/deep/one'
@@ -45,9 +45,7 @@ t.test('resolves packages from the catalog\'s own node_modules as Node does', as
   })
 })
 
-t.test('resolves imports beside the link by which a file was found, as a mounted ConfigMap needs it', async (
-  t
-) => {
+t.test('resolves imports from the folder of a link, as a mounted ConfigMap needs', async (t) => {
   const root = await writeCatalog(t, {
     '..data/a.ts': "export { b } from './lib/b.ts'", 'lib/b.ts': 'export const b = 1'
   })
@@ -55,7 +53,7 @@ t.test('resolves imports beside the link by which a file was found, as a mounted
   t.equal((await newGraph().load(join(root, 'a.ts'))).b, 1)
 })
 
-t.test('belongs to the catalog wherever the catalog lies', async (t) => {
+t.test('a file belongs to the catalog even if the catalog is in a package', async (t) => {
   for (const folder of [
     'node_modules/shop', 'node_modules/@scope/shop', 'node_modules/shop/catalog', 'shop'
   ]) {
@@ -78,7 +76,7 @@ t.test('belongs to the catalog wherever the catalog lies', async (t) => {
   }
 })
 
-t.test('gives import.meta.resolve, and takes what it says', async (t) => {
+t.test('import.meta.resolve returns URLs that import() accepts', async (t) => {
   const { urls, back } = await evaluate(t, {
     'a.ts': "export const urls = ['./b.js', './b.ts', './none.js', 'esm-only', 'path'].map((name) => " +
       "import.meta.resolve(name).split('/').slice(-2).join('/'))\nexport const back = (await " +
@@ -90,7 +88,7 @@ t.test('gives import.meta.resolve, and takes what it says', async (t) => {
   t.equal(back, 1)
 })
 
-t.test('imports JSON with the attribute and without it, and nothing else by that attribute', async (t) => {
+t.test('imports JSON with or without the attribute, and other files only without it', async (t) => {
   const files = {
     'data.json': '\uFEFF{ "n": 2 }',
     'b.ts': '',

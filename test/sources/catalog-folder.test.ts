@@ -50,7 +50,7 @@ t.test('takes a default export, named exports and lists of definitions, each def
   t.strictSame(keysOf((await loadSnapshot(root)).primitives.tools), ['first', 'fourth', 'second', 'third'])
 })
 
-t.test('serves a folder that has nothing in it, under the folder\'s name', async (t) => {
+t.test('serves an empty folder under the folder\'s name', async (t) => {
   const root = await writeCatalog(t, {})
   const { server, primitives } = await loadSnapshot(root)
   t.match(server, {
@@ -61,7 +61,7 @@ t.test('serves a folder that has nothing in it, under the folder\'s name', async
   ])
 })
 
-t.test('follows links within the folder, and none that lead out of it or around in it', async (t) => {
+t.test('follows links within the folder, but none that leads out of it or to a folder above', async (t) => {
   const outside = await writeCatalog(t, { 'evil.ts': toolModule('evil') })
   const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a'), 'tools/.data/b.ts': toolModule('b') })
   await symlink('.data/b.ts', `${root}/tools/b.ts`)
@@ -72,7 +72,7 @@ t.test('follows links within the folder, and none that lead out of it or around 
   t.strictSame(keysOf((await loadSnapshot(root)).primitives.tools), ['a', 'b'])
 })
 
-t.test('takes a path relative to where the process runs', async (t) => {
+t.test('accepts a path relative to the working directory', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': `import { loads } from './b.ts'\n${toolModule('a', "title: loads + ' ' + import.meta.dirname")}`,
     'tools/b.ts': `globalThis.bLoads = (globalThis.bLoads ?? 0) + 1\nexport const loads = globalThis.bLoads\n${toolModule('b', 'title: loads + import.meta.filename')}`
@@ -85,7 +85,7 @@ t.test('takes a path relative to where the process runs', async (t) => {
   t.equal(server.info.name, basename(root))
 })
 
-t.test('complains of a file in tools/ that is none, and says where it belongs', async (t) => {
+t.test('reports a file in tools/ without a tool, with advice', async (t) => {
   t.match(await problemsOf(t, { 'tools/rates.ts': 'export const rates = new Map()' }), [{
     file: 'tools/rates.ts',
     place: '',
@@ -94,7 +94,7 @@ t.test('complains of a file in tools/ that is none, and says where it belongs', 
   }])
 })
 
-t.test('complains of a definition in the wrong folder', async (t) => {
+t.test('reports a definition in the wrong folder', async (t) => {
   const prompt = moduleOf("export const hello = definePrompt({ name: 'p', render: () => '' })")
   t.match(await problemsOf(t, {
     'tools/p.ts': prompt, 'prompts/t.ts': toolModule('t'), 'resources/t.resource.ts': toolModule('t')
@@ -141,7 +141,7 @@ t.test('reports every problem at once, each with file, place and rule', async (t
   })
 })
 
-t.test('says that the folder is missing, whether it watches or not', async (t) => {
+t.test('reports a missing folder in every watch mode', async (t) => {
   for (const watch of ['on', 'poll', 'off'] as const) {
     await t.rejects(
       createApp({ catalog: '/no/such/folder', watch, logLevel: 'silent', stateUrl: 'memory:' }),
@@ -155,7 +155,7 @@ async function listOf (t: Test, files: Files, method: string): Promise<Message> 
   return (await send(app, { method })).response.result
 }
 
-t.test('keeps metadata whose prefix is one\'s own', async (t) => {
+t.test('keeps metadata whose prefix is not reserved', async (t) => {
   const { tools } = await listOf(
     t,
     {
@@ -168,7 +168,7 @@ t.test('keeps metadata whose prefix is one\'s own', async (t) => {
   t.strictSame(tools[0]._meta, { 'com.example/team': { id: 1 }, plain: true, 'com.example.mcp/x': 1 })
 })
 
-t.test('waits once for a module that never ends, names it, and loads it when it is mended', async (t) => {
+t.test('waits once for a module that never ends, reports it, and loads it after a fix', async (t) => {
   const IMPORTERS = 30
   const DEADLINE_MS = 400
   const names = Array.from({ length: IMPORTERS }, (_, index) => `t${100 + index}`)
@@ -198,7 +198,7 @@ t.test('waits once for a module that never ends, names it, and loads it when it 
   t.strictSame((await source.load()).problems, [])
 })
 
-t.test('takes elements in tools, as TSX', async (t) => {
+t.test('accepts TSX in tools', async (t) => {
   const root = await writeCatalog(t, {
     'tools/card.tsx': `/** @jsxRuntime classic @jsx h */\nconst h = (type: string, props: object | null, ...children: unknown[]) => '<' + type + '>' + children.join('') + '</' + type + '>'\n${toolModule('card', 'title: <b>card</b>')}`
   })

@@ -2,7 +2,7 @@
 
 export const keysOf = (offered: ReadonlyArray<{ key: string }>): string[] => offered.map(({ key }) => key)
 
-/** A module's text, with everything there is to import. */
+/** A module's text, with all imports. */
 export const moduleOf =
   (text: string): string =>
     `import { definePrompt, defineResource, defineResourceTemplate, defineTool } from 'trivet'\n${text}\n`

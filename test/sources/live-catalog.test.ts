@@ -18,7 +18,7 @@ const DEADLINE_MS = 20_000
 
 interface Live { readonly app: FastifyInstance, readonly log: ReadableLog, readonly stream: AnswerStream }
 
-/** A service over this folder, and a client that listens to all of its lists and to some resources. */
+/** A service for this folder, and a client that subscribes to all lists and to some resources. */
 async function openLive (
   t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}
 ): Promise<Live> {
@@ -59,7 +59,7 @@ const TOOLS = 'notifications/tools/list_changed'
 const PROMPTS = 'notifications/prompts/list_changed'
 const RESOURCES = 'notifications/resources/list_changed'
 
-t.test('serves what was changed, however it was changed (135, 192)', async (t) => {
+t.test('serves every kind of change (135, 192)', async (t) => {
   const root = await writeCatalog(t, { 'tools/a.ts': saying('one'), 'tools/gone.ts': saying('gone', 'gone') })
   const { app, stream } = await openLive(t, root)
   await writeByRename(root, 'tools/a.ts', saying('two'))
@@ -79,7 +79,7 @@ t.test('serves what was changed, however it was changed (135, 192)', async (t) =
   t.match(stream.messages[1].params, { _meta: { 'io.modelcontextprotocol/subscriptionId': 'listening' } })
 })
 
-t.test('announces only the lists and the files that are others now (135, 162, 163, 172)', async (t) => {
+t.test('announces only lists and files that have changed (135, 162, 163, 172)', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': toolModule('a', 'title: "A"'), 'prompts/p.md': 'P', 'resources/a.txt': 'a', 'resources/b.txt': 'b', 'resources/docs/c.txt': 'c', 'lib/x.ts': ''
   })
@@ -110,7 +110,7 @@ t.test('announces only the lists and the files that are others now (135, 162, 16
   }
 })
 
-t.test('finishes a request on the snapshot that it began with, code and library', async (t) => {
+t.test('finishes a request with the code and the libraries that it began with', async (t) => {
   const gates = await writeCatalog(t, {})
   const waiting = (version: string) => `import { existsSync, writeFileSync } from 'node:fs'
     import { setTimeout } from 'node:timers/promises'
@@ -139,8 +139,7 @@ t.test('finishes a request on the snapshot that it began with, code and library'
   t.equal(await within(fresh, 'the new answer'), 'tool 2 lib 2')
 })
 
-t.test('keeps serving what it has while the new catalog does not load, says why, and loads it once it is ' +
-  'mended', async (t) => {
+t.test('keeps serving the old catalog until the new one has no problems, and logs the problems', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a'
   })
@@ -167,7 +166,7 @@ t.test('keeps serving what it has while the new catalog does not load, says why,
   t.strictSame(said(stream), [])
 })
 
-t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
+t.test('never serves files of different versions together', async (t) => {
   const tool =
     (name: string) =>
       `import { defineTool } from 'trivet'\nimport { version } from '../lib/version.ts'\nexport default defineTool({ name: '${name}', title: version, run: () => version })`
@@ -200,7 +199,7 @@ t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
 })
 
 for (const watch of ['on', 'poll'] as const) {
-  t.test(`notices the link swap of a mounted ConfigMap (${watch})`, async (t) => {
+  t.test(`detects the link swap of a mounted ConfigMap (${watch})`, async (t) => {
     const root = await writeCatalog(t, {})
     const files = (text: string): Files => ({
       'server.yaml': 'name: mounted',
@@ -224,7 +223,7 @@ for (const watch of ['on', 'poll'] as const) {
     await untilCalled(app, 'a', 'four')
   })
 
-  t.test(`notices the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
+  t.test(`detects the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
     const root = await writeCatalog(t, { 'server.yaml': 'name: mounted', 'tools/.keep': '' })
     await writeVolume(join(root, 'tools'), '1', { 'a.ts': saying('one') })
     const { app, log } = await openLive(t, root, [], { watch })
@@ -240,7 +239,7 @@ for (const watch of ['on', 'poll'] as const) {
   })
 }
 
-t.test('polls where it is told to', async (t) => {
+t.test('polls if the setting says so', async (t) => {
   const root = await writeCatalog(t, { 'tools/a.ts': saying('one') })
   const { app } = await openLive(t, root, [], { watch: 'poll' })
   await writeInPlace(root, 'tools/a.ts', saying('two, and longer'))

@@ -3,9 +3,7 @@ import { toolModule, type Files } from '../helpers/catalog-folder.ts'
 import { problemsOf } from '../helpers/load-catalog.ts'
 import { moduleOf } from './definition-modules.ts'
 
-t.test('refuses what could not be served, when it loads (110, 112, 115, 116–120, 150, 161, 189)', async (
-  t
-) => {
+t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161, 189)', async (t) => {
   const tool = (options: string, name = 't') => ({ 'tools/t.ts': toolModule(name, options) })
   const property = (schema: string) => tool(`inputSchema: { type: 'object', properties: { a: ${schema} } }`)
   const prompt = (options: string) => ({

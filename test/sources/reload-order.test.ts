@@ -8,7 +8,7 @@ import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
 
-/** A source that changes when the test says so. Each load waits for its turn. */
+/** A source whose changes and loads are controlled by the test. */
 function createScriptedSource (): {
   source: CatalogSource
   change: () => void
@@ -91,7 +91,7 @@ t.test('loads once more after a change during a load, and only once', async (t) 
   await close()
 })
 
-t.test('stops watching when it is closed, and drops what is being loaded', async (t) => {
+t.test('stops watching when it is closed, and drops the load in progress', async (t) => {
   const { loads, change, opening, watched, events } = await openScripted()
   loads[0]?.({ stamps: new Map([['x://a', '1']]) })
   const { catalog, close } = await opening
@@ -106,7 +106,7 @@ t.test('stops watching when it is closed, and drops what is being loaded', async
   t.notOk(watched())
 })
 
-t.test('stops watching where the first load fails', async (t) => {
+t.test('stops watching if the first load fails', async (t) => {
   const { loads, opening, watched } = await openScripted()
   loads[0]?.({ problems: [{ file: 'a', place: '', rule: 'is wrong' }] })
   await t.rejects(opening, { name: 'CatalogError', message: /a: is wrong/ })

@@ -6,7 +6,7 @@ import { problemsOf, loadSnapshot } from '../helpers/load-catalog.ts'
 import { send } from '../helpers/request.ts'
 import { moduleOf } from './definition-modules.ts'
 
-t.test('takes every setting from server.yaml', async (t) => {
+t.test('reads every setting from server.yaml', async (t) => {
   const app = await buildApp(t, {
     'server.yaml': `name: shop
 title: The shop
@@ -52,7 +52,7 @@ pageSize: 2
   })
 })
 
-t.test('complains of what is wrong in server.yaml', async (t) => {
+t.test('reports the problems of server.yaml', async (t) => {
   const cases: ReadonlyArray<readonly [string, string, RegExp]> = [
     ['name: shop\nnmae: shop', '', /^nmae: is not known here/],
     ['name: shop\n\nicons: [', 'line 3', /^Flow sequence .* end with a \]$/],

@@ -7,8 +7,7 @@ const ID =
   "inputSchema: { type: 'object', properties: { id: { type: 'string' }, text: { type: 'string' } }, " +
     "required: ['id'] }"
 
-// `confirm` asks about a basket, and `draw` about nothing that has an id: the arguments of two callers are
-// then the same.
+// `confirm` asks about a basket. `draw` has no id of its own, so two callers can send it the same arguments.
 export const FILES = {
   'tools/baskets.ts': `
 export const baskets = defineHandle({

@@ -10,7 +10,7 @@ import { openStream, type AnswerStream } from '../helpers/stream.ts'
 
 const ASKABLE = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
 
-/** Takes the header for what a token would say: it stands in for whoever checks tokens. */
+/** Reads the principal from the header, in place of a check of tokens. */
 export const byHeader: Authenticator = {
   authenticate: (header) => header === undefined
     ? ANONYMOUS
@@ -19,12 +19,12 @@ export const byHeader: Authenticator = {
 
 export interface Caller { readonly subject?: string, readonly clientId?: string }
 
-/** Ends whatever is theirs: it must never turn up in what the other is sent. */
+/** The end of every text of a caller. It must never be in an answer to the other caller. */
 const markOf = ({ subject, clientId }: Caller): string => `of ${subject}/${clientId}.`
 
 /**
- * Which id is tried: one that was ever given to anybody, one that differs from it in what base64 leaves out,
- * or one that nobody got.
+ * The id that a step uses: one that was created, one that differs from it only in bits that base64 ignores,
+ * or one that was never created.
  */
 export interface Guess { readonly seen: number, readonly form: 'as it is' | 'respelled' | 'made up' }
 
@@ -33,7 +33,7 @@ export type Way = 'read' | 'update' | 'delete' | 'confirm' | 'resource' | 'promp
 export type Step = { readonly by: 0 | 1 } & (
   | { readonly does: 'create' | 'draw' }
   | { readonly does: Way | 'listen', readonly guess: Guess }
-  // `to` is what it is sent with: the request that it was given to, or another.
+  // `to` is the request that repeats the state: the one that got the state, or another.
   | {
     readonly does: 'answer'
     readonly state: number
@@ -45,7 +45,7 @@ export type Step = { readonly by: 0 | 1 } & (
 
 interface Basket { readonly owner: 0 | 1, text: string, isDeleted: boolean }
 
-/** A request state that was given to somebody. */
+/** A request state, and the request that got it. */
 interface Sealed {
   readonly owner: 0 | 1
   readonly way: 'confirm' | 'draw'
@@ -57,7 +57,7 @@ interface Sealed {
 const MADE_UP = `bsk_${'A'.repeat(22)}`
 const DRAW_ID = 'of-everyone'
 
-/** The last character of 128 bits has four that are left out when it is read as base64. */
+/** The last character of 128 bits in base64 has four bits that decoders ignore. */
 function respell (id: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return id.slice(0, -1) + (alphabet[alphabet.indexOf(id.slice(-1)) ^ 1] ?? '')
@@ -77,12 +77,12 @@ function toRequest (way: Way | 'draw' | 'create', id: string, text: string): Req
   }
 }
 
-/** The one text of whatever came. */
+/** The text of a result of any method. */
 function textOf ({ result }: Message): string {
   return result?.content?.[0].text ?? result?.contents?.[0].text ?? result?.messages?.[0].content.text
 }
 
-/** Where all runs take place, and every case that came up in them. */
+/** The service of all runs, and every case that occurred in them. */
 interface Bench {
   readonly t: Test
   readonly app: FastifyInstance
@@ -90,7 +90,7 @@ interface Bench {
   readonly seen: Set<string>
 }
 
-/** What two principals do in one run, and what should come of it. */
+/** The steps of two principals in one run, and their expected results. */
 export class Run {
   readonly #bench: Bench
   readonly #callers: readonly [Caller, Caller]
@@ -120,7 +120,7 @@ export class Run {
     }
   }
 
-  /** Whoever changed a basket of their own has heard of it, and nobody else of anything. */
+  /** Checks that each caller got the notifications of its own baskets, and no others. */
   async end (): Promise<void> {
     for (const { stream, uri, isToldOf } of this.#streams) {
       const _meta = { 'io.modelcontextprotocol/subscriptionId': 1 }
@@ -142,7 +142,7 @@ export class Run {
     return form === 'respelled' ? respell(id) : id
   }
 
-  /** The basket, if it is the caller's own. */
+  /** The basket, if the caller owns it. */
   #own (by: 0 | 1, id: string): Basket | undefined {
     const basket = this.#baskets.get(id)
     return basket === undefined || basket.isDeleted || basket.owner !== by ? undefined : basket
@@ -183,7 +183,7 @@ export class Run {
     expect(way, textOf(JSON.parse(answer.body)), way === 'delete' ? 'deleted' : own.text)
   }
 
-  /** The question comes, and is kept for whoever steals it. */
+  /** Expects the question, and keeps the request state for later steps. */
   async #ask (by: 0 | 1, way: 'confirm' | 'draw', id: string, seen: string): Promise<void> {
     const { result } = JSON.parse((await this.#send(by, toRequest(way, id, ''))).body)
     expect(way, Object.keys(result.inputRequests), ['sure'])
@@ -205,8 +205,7 @@ export class Run {
       `answer: ${sealed.owner === by ? 'own' : 'stolen'} state, ${way === sealed.way && id === sealed.id ? 'to its request' : 'to another'}`
     )
     const answer = await send(sealed.requestState)
-    // What was seen when the question was asked is what was confirmed, whatever has become of the basket
-    // since.
+    // The answer has the text from before the question, even if the basket has changed since.
     if (isItsOwn) return expect('answer', textOf(JSON.parse(answer.body)), `${action} ${sealed.seen}`)
     expect('a refused state', JSON.parse(answer.body).error?.code, -32602)
     expect('a refused state', answer, await send('made up'))
@@ -224,7 +223,7 @@ export class Run {
     this.#streams.push({ by, uri, stream, isToldOf: false })
   }
 
-  /** What the caller is answered of an id that nobody was ever given, with the other id in its place. */
+  /** The answer for an id that was never created, with this id in its place. */
   async #unknown (by: 0 | 1, way: Way, id: string, text: string): Promise<Answered> {
     const never = `bsk_${'B'.repeat(21)}A`
     const answer = await this.#send(by, toRequest(way, never, text))

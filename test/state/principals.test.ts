@@ -1,5 +1,4 @@
-// Whatever two principals do, in whichever order, neither gets at the other's state: not by an id, not by a
-// URI, not by a request state.
+// Random steps of two principals: neither reaches the other's state by an id, a URI or a request state.
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -49,7 +48,7 @@ const pairs: { readonly [who: string]: readonly [Caller, Caller] } = {
 }
 
 for (const [who, callers] of Object.entries(pairs)) {
-  t.test(`${who}: each has their own, and of the other's nothing but the answer for what nobody has (67, 215, 216)`, { timeout: 120_000 }, async (t) => {
+  t.test(`${who}: neither reaches the state of the other (67, 215, 216)`, { timeout: 120_000 }, async (t) => {
     const app = await buildApp(t, FILES, { authenticator: byHeader, maxHandles: 1_000_000 })
     const url = await listen(app)
     const seen = new Set<string>()

@@ -9,7 +9,7 @@ import { textOf, toValue } from '../../helpers/state-value.ts'
 
 export const KEY: StateKey = { owner: 'o', name: 'counter' }
 export const LIFETIME = { idleMs: 600_000 }
-/** Past this a call counts as hanging. */
+/** A call that takes longer counts as hanging, in milliseconds. */
 export const QUICK_MS = 2500
 
 export async function connect (t: Test, url: string): Promise<StateStore> {
@@ -21,7 +21,7 @@ export async function connect (t: Test, url: string): Promise<StateStore> {
   return store
 }
 
-/** How many writes a server has made that changed something. */
+/** The number of changes that a server has made. */
 export async function countChanges (server: RedisServer): Promise<string | undefined> {
   return /rdb_changes_since_last_save:(\d+)/.exec(await server.cli('info', 'persistence'))?.[1]
 }

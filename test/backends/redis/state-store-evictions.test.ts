@@ -6,7 +6,7 @@ import { textOf, toValue } from '../../helpers/state-value.ts'
 import { connect, countChanges, KEY, LIFETIME, unavailable } from './connect.ts'
 
 if (hasRedisServer(t)) {
-  t.test('unused records expire by themselves, and an owner without records leaves nothing', async (t) => {
+  t.test('unused records expire, and an owner without records leaves no keys', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const keys = async () => (await own.cli('keys', '*')).split('\n').toSorted()
@@ -18,7 +18,7 @@ if (hasRedisServer(t)) {
     t.strictSame(await keys(), [''])
   })
 
-  t.test('a record that Redis has evicted is absent everywhere, although its name is left', async (t) => {
+  t.test('an evicted record is absent in every call, although its name is left', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const keyOf = (name: string): StateKey => ({ owner: 'o', name })
@@ -48,7 +48,7 @@ if (hasRedisServer(t)) {
     t.type(await create('f'), 'object')
   })
 
-  t.test('an owner of many records finds room for those that were evicted', async (t) => {
+  t.test('an owner of many records can replace evicted ones', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const create = async (index: number) => {
@@ -70,7 +70,7 @@ if (hasRedisServer(t)) {
     t.equal((await store.list('o')).size, 5000)
   })
 
-  t.test('an eviction leaves no way around the limit of memory', async (t) => {
+  t.test('after an eviction the limit of memory still holds', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const create = async (name: string) => await store.create({ owner: 'o', name }, toValue('x'), LIFETIME, 1)
@@ -83,7 +83,7 @@ if (hasRedisServer(t)) {
     t.type(await create('b'), 'object')
   })
 
-  t.test('a use soon after another writes nothing, and shortens no lifetime', async (t) => {
+  t.test('a use soon after another writes nothing, and does not shorten the lifetime', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const endsAt = Date.now() + 700_000
@@ -108,16 +108,16 @@ if (hasRedisServer(t)) {
     t.equal(textOf(await store.read({ ...KEY })), '0')
   })
 
-  t.test('a record that ends soon is used as it is until then', async (t) => {
+  t.test('a use of a record that is close to its end writes nothing', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const endsAt = Date.now() + 60_000
     await store.create(KEY, toValue('0'), { ...LIFETIME, endsAt }, 10)
     const before = await countChanges(own)
-    // So often that a millisecond ends in the middle of a script.
+    // Repeated until a millisecond ends in the middle of a script.
     const expiries = new Set<number>()
     for (let i = 0; i < 2000; i++) expiries.add((await store.read(KEY))?.expiresAt ?? 0)
-    // A script reads what is left and then the clock. The machine may pause it in between.
+    // A script reads the remaining time and then the clock. The machine may pause it in between.
     t.ok(
       [...expiries].every((expiresAt) => expiresAt >= endsAt - 1 && expiresAt < endsAt + 1000),
       [...expiries].join()
@@ -125,7 +125,7 @@ if (hasRedisServer(t)) {
     t.equal(await countChanges(own), before)
   })
 
-  t.test('a record whose end has come when it is made is none, and leaves nothing', async (t) => {
+  t.test('a record whose end is past leaves no keys', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), { ...LIFETIME, endsAt: Date.now() - 60_000 }, 10)

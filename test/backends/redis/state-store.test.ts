@@ -26,7 +26,7 @@ if (hasRedisServer(t)) {
     }
   }, { unitMs: 150, toleranceMs: 200 })
 
-  t.test('two replicas change one record, and nothing is lost', async (t) => {
+  t.test('two replicas change one record without losing a change', async (t) => {
     const stores = [await connect(t, server.url), await connect(t, server.url)]
     await stores[0]?.create(KEY, toValue('0'), LIFETIME, 10)
     const all = Array.from({ length: 100 }, (_, index) => stores[index % 2] ?? flush)
@@ -34,7 +34,7 @@ if (hasRedisServer(t)) {
     t.equal(textOf(await stores[1]?.read(KEY)), '100')
   })
 
-  t.test('a lost Redis fails quickly, and comes back with all of it', { timeout: 60_000 }, async (t) => {
+  t.test('calls reject quickly without Redis, and all data is there after the outage', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t, { isDurable: true })
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
@@ -84,7 +84,7 @@ if (hasRedisServer(t)) {
     t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
   })
 
-  t.test('calls to a Redis that hangs fail soon, and later ones at once', { timeout: 60_000 }, async (t) => {
+  t.test('calls to a hanging Redis reject soon, and later ones at once', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     own.freeze()
@@ -102,7 +102,7 @@ if (hasRedisServer(t)) {
     await until(async () => await isThere(store), 'Redis to be found again', 10_000)
   })
 
-  t.test('a Redis that refuses is not available, and says why', { timeout: 60_000 }, async (t) => {
+  t.test('a refusal of Redis is StoreUnavailable, with the reason as its cause', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const other: StateKey = { owner: 'o', name: 'other' }
@@ -123,7 +123,7 @@ if (hasRedisServer(t)) {
 
     await own.cli('replicaof', '127.0.0.1', '1')
     await t.rejects(store.read(KEY), unavailable(/^READONLY/), 'its values may be old')
-    // The refusal closes the connection: there may be another master.
+    // The refusal closes the connection, because there may be another master.
     await until(async () => await isThere(store), 'the new connection')
     await t.rejects(create(), unavailable(/^READONLY/))
     await own.cli('replicaof', 'no', 'one')
@@ -131,7 +131,7 @@ if (hasRedisServer(t)) {
     await until(isMade, 'Redis to take writes again', 10_000)
   })
 
-  t.test('what is asked within one turn goes to Redis in one write', async (t) => {
+  t.test('commands of one turn of the event loop are sent in one write', async (t) => {
     const own = await startRedisServer(t)
     const redis = openRedis(own.url, { onError () {} })
     t.teardown(async () => await redis.close())
@@ -151,7 +151,7 @@ if (hasRedisServer(t)) {
     t.equal(writes, 1)
   })
 
-  t.test('scripts that Redis has forgotten are sent again', async (t) => {
+  t.test('scripts are sent again after Redis has dropped them', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
@@ -160,7 +160,7 @@ if (hasRedisServer(t)) {
     t.equal(textOf(await store.read(KEY)), '20')
   })
 
-  t.test('works in a cluster, whoever the owners are', { timeout: 60_000 }, async (t) => {
+  t.test('works in a cluster, with owners on all nodes', { timeout: 60_000 }, async (t) => {
     const cluster = await startRedisCluster(t)
     const store = await connect(t, cluster.url)
     const owners = Array.from({ length: 30 }, (_, index) => `owner-${index}`)
@@ -173,7 +173,7 @@ if (hasRedisServer(t)) {
     t.ok(kept.every((count) => count > 0), 'and they lie on all of its nodes')
   })
 
-  t.test('finds the master through Sentinels, and logs in', { timeout: 60_000 }, async (t) => {
+  t.test('finds the master through Sentinels, with a password', { timeout: 60_000 }, async (t) => {
     const { url } = await startRedisSentinel(t, 'word:of@its/own')
     const store = await connect(t, url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
