@@ -129,7 +129,8 @@ t.test('missed events are reported as changes of all that the filter includes', 
   await bus.publish({ type: 'events-missed' })
   await turn()
   t.strictSame(everything.methods, [
-    'notifications/tools/list_changed', 'notifications/prompts/list_changed', 'notifications/resources/list_changed',
+    'notifications/tools/list_changed', 'notifications/prompts/list_changed',
+    'notifications/resources/list_changed',
     'notifications/resources/updated', 'notifications/resources/updated'
   ])
   t.strictSame(everything.uris, ['shop://a', 'file:///docs/'], 'by the URIs that it asked for')

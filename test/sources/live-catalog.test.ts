@@ -81,7 +81,12 @@ t.test('serves every kind of change (135, 192)', async (t) => {
 
 t.test('announces only lists and files that have changed (135, 162, 163, 172)', async (t) => {
   const root = await writeCatalog(t, {
-    'tools/a.ts': toolModule('a', 'title: "A"'), 'prompts/p.md': 'P', 'resources/a.txt': 'a', 'resources/b.txt': 'b', 'resources/docs/c.txt': 'c', 'lib/x.ts': ''
+    'tools/a.ts': toolModule('a', 'title: "A"'),
+    'prompts/p.md': 'P',
+    'resources/a.txt': 'a',
+    'resources/b.txt': 'b',
+    'resources/docs/c.txt': 'c',
+    'lib/x.ts': ''
   })
   const { stream } = await openLive(t, root, ['file:///a.txt', 'file:///docs', 'file:///b.txt'])
   const announced = async (what: string[]): Promise<void> => {

@@ -48,7 +48,12 @@ pageSize: 2
       '"data:image/png;base64,AAAA" }]'
   })
   t.match((await loadSnapshot(root)).server.info, {
-    name: basename(root), title: 'T', version: '2', description: 'D', websiteUrl: 'https://a.example', icons: [{ src: 'data:image/png;base64,AAAA' }]
+    name: basename(root),
+    title: 'T',
+    version: '2',
+    description: 'D',
+    websiteUrl: 'https://a.example',
+    icons: [{ src: 'data:image/png;base64,AAAA' }]
   })
 })
 

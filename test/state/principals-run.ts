@@ -201,9 +201,9 @@ export class Run {
       method, params: { ...params, inputResponses, requestState }
     })
     const isItsOwn = sealed.owner === by && sealed.way === way && sealed.id === id
-    this.#bench.seen.add(
-      `answer: ${sealed.owner === by ? 'own' : 'stolen'} state, ${way === sealed.way && id === sealed.id ? 'to its request' : 'to another'}`
-    )
+    const whose = sealed.owner === by ? 'own' : 'stolen'
+    const target = way === sealed.way && id === sealed.id ? 'to its request' : 'to another'
+    this.#bench.seen.add(`answer: ${whose} state, ${target}`)
     const answer = await send(sealed.requestState)
     // The answer has the text from before the question, even if the basket has changed since.
     if (isItsOwn) return expect('answer', textOf(JSON.parse(answer.body)), `${action} ${sealed.seen}`)
@@ -229,9 +229,8 @@ export class Run {
     const answer = await this.#send(by, toRequest(way, never, text))
     const { result, error } = JSON.parse(answer.body)
     const said = error?.message ?? (result.isError === true ? textOf({ result }) : '')
-    if (
-      !/There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found$/.test(said)
-    ) {
+    const unknown = /There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found$/
+    if (!unknown.test(said)) {
       throw new Error(`${way} of an unknown id: ${answer.body}`)
     }
     return { ...answer, body: answer.body.replaceAll(never, id) }
