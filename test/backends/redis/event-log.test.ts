@@ -42,7 +42,7 @@ if (hasRedisServer(t)) {
 
   checkEventLog(t, async (limits) => createRedisEventLog(redis.commands, { prefix: 'trivet', ...limits }))
 
-  t.test('every stream expires, even if an append is interrupted at any byte', { timeout: 60_000 }, async (t) => {
+  t.test('every stream expires, even after an interrupted append', { timeout: 60_000 }, async (t) => {
     const proxy = await startProxy(t, server.port)
     const found: string[] = []
     for (let bytes = 1; bytes < 400; bytes += 10) {

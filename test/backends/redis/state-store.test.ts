@@ -34,7 +34,7 @@ if (hasRedisServer(t)) {
     t.equal(textOf(await stores[1]?.read(KEY)), '100')
   })
 
-  t.test('calls reject quickly without Redis, and all data is there after the outage', { timeout: 60_000 }, async (t) => {
+  t.test('calls without Redis reject quickly, and no data is lost', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t, { isDurable: true })
     const store = await connect(t, own.url)
     await store.create(KEY, toValue('0'), LIFETIME, 10)
@@ -84,7 +84,7 @@ if (hasRedisServer(t)) {
     t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
   })
 
-  t.test('calls to a hanging Redis reject soon, and later ones at once', { timeout: 60_000 }, async (t) => {
+  t.test('calls to a hanging Redis reject soon, later ones at once', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     own.freeze()
@@ -102,7 +102,7 @@ if (hasRedisServer(t)) {
     await until(async () => await isThere(store), 'Redis to be found again', 10_000)
   })
 
-  t.test('a refusal of Redis is StoreUnavailable, with the reason as its cause', { timeout: 60_000 }, async (t) => {
+  t.test('a refusal of Redis is StoreUnavailable with a cause', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
     const other: StateKey = { owner: 'o', name: 'other' }
