@@ -1,4 +1,4 @@
-# Everything that building needs, and what it builds: dist/.
+# Builds dist/ with all dependencies.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -7,7 +7,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
 
-# What runs needs no more than this of node_modules.
+# The dependencies at run time.
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -19,8 +19,8 @@ COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 RUN mkdir /catalog /data && chown node:node /data
-# Nothing is written but to /data: the root may be read-only.
-# Others can reach the container, so it starts only when TRIVET_AUTH says who may use it.
+# The service writes only to /data, so the root file system may be read-only.
+# Others can reach the container, so the service starts only if TRIVET_AUTH is set.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
 USER node
 EXPOSE 3000

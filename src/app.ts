@@ -1,9 +1,10 @@
-// The composition root: every part is built here, and joined here.
+// The composition root: it creates and connects all components.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
+import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { completeConfig, ConfigError, isLoopback, type AppConfig } from './config.ts'
@@ -33,8 +34,8 @@ import { openLiveCatalog } from './sources/live-catalog.ts'
 import { createHandles } from './state/handles.ts'
 
 /**
- * The options of `createApp`: the settings of the README's table by their names in camel case, each with its
- * default. `host`, `port` and `auth` are not options: the embedding program listens, and passes an
+ * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
+ * default. `host`, `port` and `auth` are not options: the embedding program calls `listen`, and passes an
  * authenticator.
  */
 export interface AppOptions extends Partial<AppConfig> {
@@ -66,33 +67,28 @@ export interface Service {
   readonly app: FastifyInstance
   readonly catalog: Catalog
   /**
-   * Announces the end to whoever sends requests, and waits until they go elsewhere. To be followed by
-   * `app.close()`.
+   * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
+   * afterwards.
    */
   drain (): Promise<void>
 }
 
-/** The app together with what it serves, for whoever starts it and wants to say so. */
+/** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
   { logger, authenticator = openToAll, ...options }: AppOptions
 ): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? pino({ level: config.logLevel })
-  const backend = await openBackend(config.stateUrl, { log, prefix: config.statePrefix }).catch((
-    error: unknown
-  ) => {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
-  })
+  const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
-    // Loaded late, because it is what exports this function: a catalog's 'trivet' is this very module.
+    // Imported here and not at the top, because index.ts imports this file.
     trivet: await import('./index.ts')
   })
-  const { catalog, close } = await openLiveCatalog(source, bus, log, {
-    pageSize: config.pageSize
-  }).catch(async (error: unknown) => {
+  const opening = openLiveCatalog(source, bus, log, { pageSize: config.pageSize })
+  const { catalog, close } = await opening.catch(async (error: unknown) => {
     await backend.close()
     throw error
   })
@@ -100,7 +96,7 @@ export async function createService (
     await close()
     await backend.close()
   }
-  const giveUp = async (error: unknown): Promise<never> => {
+  const closeAndThrow = async (error: unknown): Promise<never> => {
     await closeAll()
     throw error
   }
@@ -127,7 +123,7 @@ export async function createService (
 
   const app = createFastify(log)
   const policy = createOriginPolicy(config)
-  // Before the first connection: the policy follows the address that is really listened on.
+  // Runs before the first connection. The policy depends on the address that the app listens on.
   app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
   const lifetimes = createLifetimes()
   // Each observer, the authorizer and the limiter is one line here.
@@ -148,7 +144,7 @@ export async function createService (
     }
   })
   const eras: Era[] = [createModernEra({ pipeline, replies })]
-  const parts = {
+  const legacyDependencies = {
     config,
     log,
     catalog,
@@ -162,8 +158,8 @@ export async function createService (
     subscriptions,
     sealer
   }
-  // It looks at each request first: the modern era takes whatever is left.
-  if (config.legacy === 'on') eras.unshift(await openLegacyEra(parts).catch(giveUp))
+  // The first era in the list checks each request first. The modern era serves all others.
+  if (config.legacy === 'on') eras.unshift(await openLegacyEra(legacyDependencies).catch(closeAndThrow))
   const shutdown = registerShutdown(app, {
     lifetimes,
     endStreams () {
@@ -177,11 +173,8 @@ export async function createService (
       await closeAll()
     }
   })
-  app.register(
-    async (open) => registerHealthRoutes(open, shutdown, [
-      { name: 'the state store', check: async () => await store.check() }
-    ])
-  )
+  const storeCheck = { name: 'the state store', check: async () => await store.check() }
+  app.register(async (open) => registerHealthRoutes(open, shutdown, [storeCheck]))
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, replies })
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
@@ -190,7 +183,17 @@ export async function createService (
   return { app, catalog, drain: shutdown.drain }
 }
 
-/** Whether only this machine can reach an address that is listened on. */
+async function openConfiguredBackend (
+  { stateUrl, statePrefix }: AppConfig, log: FastifyBaseLogger
+): Promise<OpenedBackend> {
+  try {
+    return await openBackend(stateUrl, { log, prefix: statePrefix })
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+  }
+}
+
+/** Whether only this machine can reach the address that the app listens on. */
 function isLocal (address: ReturnType<FastifyInstance['server']['address']>): boolean {
   return typeof address === 'object' && address !== null && isLoopback(address.address)
 }

@@ -1,8 +1,7 @@
-// Every setting of the service, with its default, its unit and its bounds. Read once and frozen; all problems
-// are told together.
+// Every setting of the service, with its default, its unit and its bounds. Settings are read once and frozen.
+// All problems are reported together.
 
 import { inspect } from 'node:util'
-
 import { isSharedUrl, isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
 
 export interface Config {
@@ -33,18 +32,18 @@ export interface Config {
   readonly sessionIdleMs: number
 }
 
-/** What the process alone goes by: where it listens, and whether it may. The app takes everything else. */
+/** The settings that only the process uses, to listen. The app uses all others. */
 type ListeningKey = 'host' | 'port' | 'auth'
 
 export type AppConfig = Omit<Config, ListeningKey>
 
-/** What values a setting may have. */
+/** The values that a setting may have. */
 interface Kind<T> {
-  /** In words, after "must be". */
+  /** The values in words: completes "must be". */
   readonly form: string
-  /** The same for the text of a variable, where that differs. */
+  /** The same for an environment variable, if the words differ. */
   readonly textForm?: string
-  /** What the text of a variable stands for, right or wrong. */
+  /** Converts the text of an environment variable to a value, which may not be valid. */
   readonly parse: (text: string) => unknown
   readonly accepts: (value: unknown) => value is T
 }
@@ -53,15 +52,15 @@ interface Setting<T> {
   readonly variable: string
   readonly fallback: T
   readonly kind: Kind<T>
-  /** Never repeated in a problem. */
+  /** Whether problems must not contain the value. */
   readonly isSecret?: true
 }
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const NO_SECRETS =
-  'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: no other replica could open what one has ' +
-    'sealed. ' +
+const MISSING_SECRETS =
+  'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: ' +
+  'no other replica could open what one has sealed. ' +
   'Give all replicas the same secret of 32 characters or more, such as the output of: openssl rand -base64 48'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
@@ -128,7 +127,7 @@ export const SETTINGS: Settings = {
   }
 }
 
-/** Settings that cannot be used, with every reason. */
+/** The settings cannot be used. `problems` has every reason. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
@@ -140,8 +139,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * The settings of an environment. An empty variable counts as absent. Throws a ConfigError with every
- * problem.
+ * Reads the settings from environment variables. An empty variable counts as absent. Throws a ConfigError
+ * with every problem.
  */
 export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
   const problems: string[] = []
@@ -151,29 +150,29 @@ export function readConfig (environment: { readonly [variable: string]: string |
     if (written === '') return fallback
     const value = kind.parse(written)
     if (kind.accepts(value)) return value
-    problems.push(
-      `${variable} must be ${kind.textForm ?? kind.form}, got ${isSecret === true ? 'something else' : JSON.stringify(written)}`
-    )
+    const shown = isSecret === true ? 'something else' : JSON.stringify(written)
+    problems.push(`${variable} must be ${kind.textForm ?? kind.form}, got ${shown}`)
     return fallback
   })
   if (!isLoopback(config.host) && config.auth === undefined) {
     problems.push(
-      `HOST is ${config.host}, which others can reach: say who may use the service. TRIVET_AUTH=none lets everyone in`
+      `HOST is ${config.host}, which others can reach: say who may use the service. ` +
+      'TRIVET_AUTH=none lets everyone in'
     )
   }
-  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (needsSecrets(config)) problems.push(MISSING_SECRETS)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
 
-/** Why an option that `createApp` does not use is none of its options. */
+/** The problems of settings that are not options of `createApp`. */
 const NOT_OPTIONS: { readonly [K in ListeningKey]: string } = {
   host: 'host is not an option of createApp: pass it to app.listen()',
   port: 'port is not an option of createApp: pass it to app.listen()',
   auth: 'auth is not an option of createApp: pass an authenticator'
 }
 
-/** The given options, and the defaults for all others. Throws a ConfigError with every problem. */
+/** Adds the defaults to the given options. Throws a ConfigError with every problem. */
 export function completeConfig (given: Partial<AppConfig>): AppConfig {
   const options = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined))
   const problems = [...options.keys()].flatMap((key) => {
@@ -188,7 +187,7 @@ export function completeConfig (given: Partial<AppConfig>): AppConfig {
     problems.push(`${key} must be ${kind.form}, got ${isSecret === true ? 'something else' : inspect(value)}`)
     return fallback
   })
-  if (lacksSecrets(config)) problems.push(NO_SECRETS)
+  if (needsSecrets(config)) problems.push(MISSING_SECRETS)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -201,7 +200,7 @@ function settingOf<K extends keyof Config> (key: K): Setting<Config[K]> {
   return SETTINGS[key]
 }
 
-/** Each setting under its name. */
+/** Calls `read` for each setting. */
 function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
   return {
     host: read('host'),
@@ -232,8 +231,8 @@ function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
   }
 }
 
-/** Replicas that share a store serve the same requests, and must be able to open what another has sealed. */
-function lacksSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
+/** Replicas that share a store must be able to open the tokens that another replica has sealed. */
+function needsSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
   return isSharedUrl(stateUrl) && secrets.length === 0
 }
 

@@ -1,4 +1,4 @@
-// The public interface: a catalog and an embedding program import these from 'trivet'.
+// The public interface: catalogs and embedding programs import it as 'trivet'.
 
 export { defineTool } from './authoring/define-tool.ts'
 export type { CallToolResult, ToolDefinition, ToolOptions, ToolOutput } from './authoring/define-tool.ts'

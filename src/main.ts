@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The process: settings from the environment, a listening socket, signals. The only file that touches
+// The process: reads settings from the environment, listens, and handles signals. No other file uses
 // `process`.
 
 import closeWithGrace from 'close-with-grace'
@@ -9,7 +9,7 @@ import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 
-/** What closing needs beyond the deadline of the requests, in milliseconds. */
+/** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
 
 try {
@@ -24,21 +24,20 @@ async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
   const logger = pino({ level: config.logLevel })
   const { app, catalog, drain } = await createService({ ...config, logger })
 
-  // A tool that forgets a promise must not take down everyone else's requests.
-  process.on(
-    'unhandledRejection', (err) => logger.error({ err }, 'a promise was rejected and nobody handled it')
-  )
-  closeWithGrace({
-    delay: config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS, logger, skip: ['unhandledRejection']
-  }, async ({ err, signal }) => {
+  // A rejected promise in one tool must not end the requests of others.
+  process.on('unhandledRejection', (err) => {
+    logger.error({ err }, 'a promise was rejected and nobody handled it')
+  })
+  const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
+  closeWithGrace({ delay, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
     if (err === undefined) logger.info({ signal }, 'shutting down')
     else logger.fatal({ err }, 'shutting down after an error that nobody caught')
-    // Who presses Ctrl-C has no load balancer to wait for.
+    // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
     if (signal === 'SIGTERM') await drain()
     await app.close()
   })
 
-  // The line below says the same, for people too.
+  // Fastify would log the address. The line below has it too.
   logger.level = 'warn'
   const address = await app.listen({ host, port })
   logger.level = config.logLevel
@@ -49,6 +48,7 @@ function describe (
   { server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot
 ): string {
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
-  return `${info.title ?? info.name} serves ${count(tools.length, 'tool')}, ${count(prompts.length, 'prompt')}, ` +
-    `${count(listed.length, 'resource')} and ${count(templates.length, 'resource template')}`
+  const [toolCount, promptCount] = [count(tools.length, 'tool'), count(prompts.length, 'prompt')]
+  const resources = `${count(listed.length, 'resource')} and ${count(templates.length, 'resource template')}`
+  return `${info.title ?? info.name} serves ${toolCount}, ${promptCount}, ${resources}`
 }

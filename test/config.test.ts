@@ -3,10 +3,10 @@ import { completeConfig, type Config, ConfigError, isLoopback, readConfig, SETTI
 
 interface Expectation {
   readonly fallback: unknown
-  /** Text and what it is read as. */
+  /** The text of a variable, and its value. */
   readonly good: ReadonlyArray<readonly [text: string, value: unknown]>
   readonly bad: readonly string[]
-  /** How the problem begins, after the name of the variable. */
+  /** The start of the problem, after the name of the variable. */
   readonly rule: string
 }
 
@@ -111,7 +111,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   sessionIdleMs: integer(86_400_000, 1000, 2_592_000_000)
 }
 
-/** What is wrong with the environment; empty where nothing is. */
+/** The problems of an environment. */
 function problemsOf (environment: { [variable: string]: string }): readonly string[] {
   try {
     readConfig(environment)
@@ -130,9 +130,7 @@ for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entr
   ))) {
   const valueOf = (config: Config) => Object.entries(config).find(([name]) => name === key)?.[1]
 
-  t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} by default, and where it is empty`, async (
-    t
-  ) => {
+  t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} if absent or empty`, async (t) => {
     t.same(valueOf(readConfig({})), fallback)
     t.same(valueOf(readConfig({ [variable]: '' })), fallback)
     t.same(valueOf(readConfig({ [variable]: '  ' })), fallback)
@@ -142,7 +140,7 @@ for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entr
     for (const [text, value] of good) t.same(valueOf(readConfig({ [variable]: text })), value, text)
   })
 
-  t.test(`${variable} complains precisely`, async (t) => {
+  t.test(`${variable} is refused with its variable, its form and its value`, async (t) => {
     for (const text of bad) {
       t.same(problemsOf({ [variable]: text, TRIVET_AUTH: variable === 'TRIVET_AUTH' ? text : 'none' }), [
         `${variable} ${rule}${isSecret ? 'something else' : JSON.stringify(text)}`
@@ -156,13 +154,13 @@ t.test('has an expectation above for every setting', async (t) => {
   t.same(Object.keys(readConfig({})).sort(), Object.keys(SETTINGS).sort())
 })
 
-t.test('names every variable once, in its own name space but for the two that platforms set', async (t) => {
+t.test('gives each setting its own variable, which begins with TRIVET_ except HOST and PORT', async (t) => {
   const variables = Object.values(SETTINGS).map(({ variable }) => variable)
   t.equal(new Set(variables).size, variables.length)
   t.same(variables.filter((variable) => !variable.startsWith('TRIVET_')), ['HOST', 'PORT'])
 })
 
-t.test('complains of everything at once', async (t) => {
+t.test('reports all problems at once', async (t) => {
   const problems = problemsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
   t.match(problems, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
   t.equal(problems.length, 3)
@@ -175,34 +173,32 @@ t.test('ignores variables that are not its own', async (t) => {
   t.same(readConfig({ PATH: '/bin', TRIVET_UNKNOWN: 'x' }), readConfig({}))
 })
 
-t.test('can be changed by nobody', async (t) => {
+t.test('is frozen', async (t) => {
   t.ok(Object.isFrozen(readConfig({})))
   t.ok(Object.isFrozen(readConfig({ TRIVET_ALLOWED_HOSTS: 'a' }).allowedHosts))
 })
 
-t.test('refuses an address that others can reach, unless it is said who may use the service (6, 7)', async (
-  t
-) => {
+t.test('refuses an address that others can reach without an authentication mode (6, 7)', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.168.1.4', 'shop.example', '127.0.0.1.example']) {
     t.match(problemsOf({ HOST }), [/^HOST is .*, which others can reach: .*TRIVET_AUTH=none/], HOST)
     t.equal(readConfig({ HOST, TRIVET_AUTH: 'none' }).host, HOST)
   }
 })
 
-t.test('asks nothing of an address that only this machine can reach (6)', async (t) => {
+t.test('needs no authentication mode for a loopback address (6)', async (t) => {
   for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]']) {
     t.ok(isLoopback(HOST))
     t.same(problemsOf({ HOST }), [], HOST)
   }
 })
 
-t.test('completes what an embedding program gives', async (t) => {
+t.test('completes the options of an embedding program', async (t) => {
   const { host, port, auth, ...defaults } = readConfig({})
   t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
 })
 
-t.test('refuses what an embedding program may not give, all at once', async (t) => {
+t.test('refuses invalid options of an embedding program, with all problems', async (t) => {
   const refused = (given: object): readonly string[] => {
     try {
       completeConfig(given)

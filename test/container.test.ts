@@ -1,5 +1,4 @@
-// There may be no container engine where the tests run: the Dockerfile is plain enough to be followed step by
-// step.
+// Runs the steps of the Dockerfile without a container engine, which the machine may not have.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,7 +45,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     await mkdir(stage)
     for (const [instruction, rest] of steps) {
       if (instruction === 'COPY') await copy(rest, stage)
-      // Folders of the image's own root are not this machine's to make.
+      // Folders at the root of the image are not created on this machine.
       else if (instruction === 'RUN' && !rest.startsWith('mkdir /')) {
         await run('bash', ['-c', rest], { cwd: stage, maxBuffer: 1e8 })
       } else if (instruction === 'ENV') {
@@ -84,7 +83,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   }).catch((error: { stderr: string }) => error)
   t.match(refused.stderr, /TRIVET_AUTH/, 'it starts only when it is said who may use it')
 
-  // On loopback and the example's folder, because this machine is not a container.
+  // Uses loopback and the folder of the example, because this machine is not a container.
   const own = {
     ...environment,
     HOST: '127.0.0.1',
@@ -115,7 +114,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   }
 })
 
-t.test('the composition mounts the example read-only, and says who may use it', async (t) => {
+t.test('the composition mounts the example read-only, and sets an authentication mode', async (t) => {
   const { services, configs } = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'))
   const replicas = ['trivet-1', 'trivet-2', 'trivet-3']
   for (const name of replicas) {

@@ -1,4 +1,4 @@
-// The built service as a process: what it prints, how it ends, and what it survives.
+// The built service as a process: its output, its exit codes, and the errors that it survives.
 
 import t from 'tap'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
@@ -34,12 +34,12 @@ const call = (name: string, args?: object): RequestParts => ({
   method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
 })
 
-// One service for all that it survives: starting one takes a second.
+// The tests share one service, because starting it takes a second.
 const service = await startService(t, {
   TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_LOG_LEVEL: 'trace'
 })
 
-t.test('prints one line with what it offers and where', async (t) => {
+t.test('prints one line with the catalog and the address', async (t) => {
   t.match(
     service.stdout(),
     /^The Shop serves 3 tools, 1 prompt, 2 resources and 2 resource templates at http:\/\/127\.0\.0\.1:\d+\/mcp\n$/
@@ -47,9 +47,7 @@ t.test('prints one line with what it offers and where', async (t) => {
   t.equal(service.stderr(), '')
 })
 
-t.test('logs one line for each request: what it was and how it ended, and nothing that it said (254)', async (
-  t
-) => {
+t.test('logs one line for each request, with its outcome and without its content (254)', async (t) => {
   const marker = 'marker4711'
   const headers = { authorization: `Bearer ${marker}`, cookie: `session=${marker}`, 'x-api-key': marker }
   const requests: Array<readonly [RequestParts, object]> = [
@@ -109,7 +107,7 @@ t.test('logs one line for each request: what it was and how it ended, and nothin
   )
 })
 
-t.test('settings that cannot be used end it with 1 and every complaint', async (t) => {
+t.test('invalid settings end it with exit code 1 and every problem', async (t) => {
   const { code, stdout, stderr } = await runService({
     TRIVET_CATALOG: '.',
     PORT: '70000',
@@ -130,7 +128,7 @@ t.test('settings that cannot be used end it with 1 and every complaint', async (
   t.notMatch(stderr, /\n\s+at /, 'it is no crash')
 })
 
-t.test('a catalog that does not load ends it with 1 and every complaint', async (t) => {
+t.test('a catalog that does not load ends it with exit code 1 and every problem', async (t) => {
   const catalog = await writeCatalog(t, {
     'server.yaml': 'nmae: shop\n',
     'tools/a.ts': toolModule('a', "inputSchema: { type: 'array' }"),
@@ -156,7 +154,7 @@ t.test('a catalog that does not load ends it with 1 and every complaint', async 
   t.match(missing.stderr, /\/nowhere\/to\/be\/found/)
 })
 
-t.test('a port that is taken ends it, and says so', async (t) => {
+t.test('a port in use ends it with a message', async (t) => {
   const { code, stdout, stderr } = await runService({
     TRIVET_CATALOG: await writeCatalog(t, {}), PORT: new URL(service.url).port
   })
@@ -164,7 +162,7 @@ t.test('a port that is taken ends it, and says so', async (t) => {
   t.match(stdout + stderr, /EADDRINUSE/)
 })
 
-t.test('a tool that forgets a promise takes nobody down', async (t) => {
+t.test('a rejected promise that no tool handles does not end the service', async (t) => {
   for (let i = 0; i < 3; i++) {
     t.match((await post(t, service.url, call('forgets'))).response, { result: { content: [{ text: 'ok' }] } })
   }
@@ -177,7 +175,7 @@ t.test('a tool that forgets a promise takes nobody down', async (t) => {
   })
 })
 
-t.test('SIGTERM and SIGINT end it with 0, and its open streams with their result (204)', async (t) => {
+t.test('SIGTERM and SIGINT end it with exit code 0, and open streams with their results (204)', async (t) => {
   const other = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_PATH: '/v1/tools' })
   t.match(
     other.stdout(),

@@ -1,10 +1,10 @@
 import { defineHandle, ToolError, type Context } from 'trivet'
 import { findBook, formatPrice, unknownBook } from './books.ts'
 
-/** Additions that are remembered, so that one sent again counts once. */
+/** How many additions a basket remembers, so that a repeated addition counts once. */
 const REMEMBERED_ADDITIONS = 1000
 
-/** A basket stays the caller's own: whoever did not make it cannot see it. */
+/** A basket belongs to the caller that created it. No other caller can see it. */
 export const baskets = defineHandle({
   kind: 'basket',
   prefix: 'bsk',
@@ -45,7 +45,7 @@ export interface Basket {
 
 export const basketId = { type: 'string', maxLength: 100, description: 'From create_basket' } as const
 
-/** To show to models and people. */
+/** The basket as models and people see it. */
 export function viewBasket (id: string, { lines, order }: Basket) {
   const priced = lines.map(({ bookId, quantity }) => {
     const book = findBook(bookId)
@@ -86,7 +86,7 @@ export const basketView = {
   required: ['basketId', 'lines', 'totalCents', 'total']
 } as const
 
-/** Changes a basket that is not ordered yet, and tells everyone who follows it. */
+/** Changes a basket that is not ordered yet, and notifies its subscribers. */
 export async function changeBasket (
   ctx: Context, id: string, change: (basket: Basket) => void
 ): Promise<Basket> {
@@ -102,7 +102,7 @@ export async function changeBasket (
   return basket
 }
 
-/** Whether an addition of this name has been made before; from now on it has. */
+/** Remembers the addition. Returns whether it was made before. */
 export function isRepeated (basket: Basket, name: string): boolean {
   if (basket.additions.includes(name)) return true
   basket.additions = [...basket.additions, name].slice(-REMEMBERED_ADDITIONS)

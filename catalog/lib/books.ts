@@ -5,9 +5,9 @@ export interface Book {
   id: string
   title: string
   author: string
-  /** Of first publication. */
+  /** The year of the first publication. */
   year: number
-  /** Of the original. */
+  /** The language of the original. */
   language: string
   genres: string[]
   pages: number
@@ -29,7 +29,7 @@ export function findBook (id: string): Book | undefined {
   return byId.get(id)
 }
 
-/** Names the ids that look most like the wrong one: with them a model can correct itself. */
+/** The error names the most similar ids, so that a model can correct itself. */
 export function unknownBook (id: string): ToolError {
   const wanted = letterPairs(id)
   const likeness = (book: Book) => {

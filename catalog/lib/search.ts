@@ -2,7 +2,7 @@ import { books, type Book } from './books.ts'
 
 const index = books.map((book) => ({ book, weights: weighWords(book) }))
 
-/** The books that fit the query, the best first, among those that are `eligible`. */
+/** The eligible books that match the query, the best first. */
 export function searchBooks (query: string, eligible: (book: Book) => boolean = () => true): Book[] {
   const terms = [...new Set(wordsOf(query))].map((word) => ({ word, rarity: rarityOf(word) }))
   const found = index
@@ -14,12 +14,12 @@ export function searchBooks (query: string, eligible: (book: Book) => boolean = 
     )
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-  // Beside a good match, one that shares only a common word is noise.
+  // Weak matches, which share only a common word, are dropped if there is a good match.
   const least = (found[0]?.score ?? 0) / 5
   return found.filter(({ score }) => score >= least).map(({ book }) => book)
 }
 
-/** A word weighs as much as the most telling field that it stands in. */
+/** The weight of a word is that of its most important field. */
 function weighWords ({ title, author, genres, blurb, language }: Book): Map<string, number> {
   const weights = new Map<string, number>()
   const fields: Array<[text: string, weight: number]> = [
@@ -31,7 +31,7 @@ function weighWords ({ title, author, genres, blurb, language }: Book): Map<stri
   return weights
 }
 
-/** A word that every book has tells nothing about any. */
+/** Rare words weigh more: a word in every book has no weight. */
 function rarityOf (word: string): number {
   const holders = index.filter(({ weights }) => weights.has(word)).length
   return holders === 0 ? 0 : Math.log(books.length / holders)

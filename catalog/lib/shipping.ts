@@ -1,11 +1,11 @@
-// What shipping costs. resources/policies/shipping.md tells customers the same: change both.
+// The shipping rates. resources/policies/shipping.md has the same rates: change both.
 
 export interface Rate {
   /** Up to FIRST_GRAMS. */
   firstCents: number
-  /** For each further STEP_GRAMS, or part of them. */
+  /** For each further STEP_GRAMS, also for an incomplete one. */
   stepCents: number
-  /** Shipping is free for books of this worth or more. */
+  /** Shipping is free for orders of at least this value. */
   freeFromCents: number
   workingDays: { from: number, to: number }
 }

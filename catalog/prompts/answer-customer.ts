@@ -25,7 +25,10 @@ export default definePrompt({
       role: 'user',
       content: {
         type: 'text',
-        text: `A customer of our bookshop asks:\n\n${question}\n\nDraft a friendly reply of at most 120 words. Promise only what the policy above says; if it does not answer the question, say so and offer to have a colleague reply.`
+        text: `A customer of our bookshop asks:\n\n${question}\n\n` +
+          'Draft a friendly reply of at most 120 words. ' +
+          'Promise only what the policy above says; if it does not answer the question, ' +
+          'say so and offer to have a colleague reply.'
       }
     }]
   }

@@ -19,8 +19,7 @@ export default defineTool({
         type: 'string',
         minLength: 1,
         maxLength: 64,
-        description: 'A name of your own for this addition. Sent again after a failure, it adds nothing ' +
-          'twice.'
+        description: 'Your own name for this addition. A retry with the same name does not add twice.'
       }
     },
     required: ['basketId', 'bookId'],

@@ -65,7 +65,7 @@ export default defineTool({
     const list = []
     let pages = 0
     for (const { id: bookId, title, pages: length } of chosen) {
-      // In place of a slow service. Real work takes the signal in the same way, and stops with the call.
+      // Simulates a slow service. Real work can use the signal in the same way, to stop with the call.
       await pause(250, undefined, { signal: ctx.signal })
       list.push({ bookId, title, fromWeek: weekOf(pages + 1), toWeek: weekOf(pages + length) })
       pages += length

@@ -26,16 +26,17 @@ export default defineTool({
   annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
   async run ({ basketId }, ctx) {
     const basket = await ctx.handles(baskets).read(basketId)
-    // Asked again, the same order is the answer: nothing is ordered twice.
+    // A repeated call returns the same order, so nothing is ordered twice.
     if (basket.order !== undefined) return { ordered: true, order: basket.order }
     const { lines, totalCents, total } = viewBasket(basketId, basket)
     if (lines.length === 0) throw new ToolError('This basket is empty. add_to_basket puts something into it.')
 
-    // What the customer is about to confirm: it is remembered while they think.
+    // Remembered until the customer answers, to compare it with the basket afterwards.
     const confirmedCents = await ctx.once('confirmed-cents', () => totalCents)
+    const books = lines.map(({ quantity, title }) => `${quantity} x ${title}`).join(', ')
     const { confirmation } = await ctx.ask({
       confirmation: elicit.form({
-        message: `Order ${lines.map(({ quantity, title }) => `${quantity} x ${title}`).join(', ')} for ${total}?`,
+        message: `Order ${books} for ${total}?`,
         schema: {
           type: 'object',
           properties: { confirm: { type: 'boolean', title: 'Yes, order this' } },
@@ -46,7 +47,7 @@ export default defineTool({
     if (confirmation.action !== 'accept' || !confirmation.content.confirm) return { ordered: false }
 
     const { order } = await ctx.handles(baskets).update(basketId, (draft) => {
-      // Somebody else's click on the same button was faster.
+      // A concurrent call has placed the order first.
       if (draft.order !== undefined) return
       if (viewBasket(basketId, draft).totalCents !== confirmedCents) {
         throw new ToolError('The basket has changed since the order was confirmed. Check out again.')

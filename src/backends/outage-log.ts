@@ -1,15 +1,15 @@
-// One line for an outage, and not one for each failure: the first failure at once, and one from time to time.
+// Limits the log lines of an outage: the first error is logged at once, later ones at most every `repeatMs`.
 
-export interface OutageLogOptions {
+interface OutageLogOptions {
   readonly log: { warn (fields: object, message: string): void }
   readonly message: string
   /** In milliseconds; 10,000 by default. */
   readonly repeatMs?: number
-  /** Milliseconds that never go back. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
-/** To be called with each failure. `failures` in a line counts the failures since the line before. */
+/** Call the returned function with each error. `failures` counts the errors since the line before. */
 export function createOutageLog (options: OutageLogOptions): (error: unknown) => void {
   const { log, message, repeatMs = 10_000, now = () => performance.now() } = options
   let mutedUntil = -Infinity

@@ -1,4 +1,4 @@
-// The backends. The scheme of TRIVET_STATE_URL picks one of them.
+// The table of backends. The scheme of TRIVET_STATE_URL selects one.
 
 import type { Backend, OpenedBackend, BackendOptions } from './backend.ts'
 import { lmdbBackend } from './lmdb/backend.ts'
@@ -11,7 +11,7 @@ const BACKENDS: readonly Backend[] = [
   redisBackend
 ]
 
-/** What TRIVET_STATE_URL must be, for people. */
+/** The forms of all URLs, in words: completes "TRIVET_STATE_URL must be". */
 export const STATE_URL_FORM = new Intl.ListFormat('en', { type: 'disjunction' })
   .format(BACKENDS.map(({ form }) => form))
 
@@ -19,12 +19,12 @@ export function isStateUrl (url: string): boolean {
   return findBackend(url) !== undefined
 }
 
-/** Whether replicas share the state of this URL. */
+/** Whether replicas share the state at this URL. */
 export function isSharedUrl (url: string): boolean {
   return findBackend(url)?.isShared === true
 }
 
-/** Rejects as the backend does, and where the URL is of no backend. */
+/** Rejects if no backend has a URL of this form, or if the backend rejects. */
 export async function openBackend (url: string, options: BackendOptions): Promise<OpenedBackend> {
   const backend = findBackend(url)
   if (backend === undefined) throw new Error(`TRIVET_STATE_URL must be ${STATE_URL_FORM}`)

@@ -1,10 +1,10 @@
-// A fact inside the service. It becomes a notification only at the edge.
+// A change event is a fact inside the service. Each stream to a client turns it into a notification.
 
 export type ChangeEvent =
   | { readonly type: 'tools-changed' }
   | { readonly type: 'prompts-changed' }
   | { readonly type: 'resources-changed' }
-  /** With an owner it is the business of that one's streams alone. */
+  /** If it has an owner, only that owner's streams report it. */
   | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string }
-  /** The bus was interrupted: anything may have changed meanwhile. */
+  /** The bus was interrupted, so events may have been lost. */
   | { readonly type: 'events-missed' }

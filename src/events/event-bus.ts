@@ -1,12 +1,12 @@
 import type { ChangeEvent } from './change-event.ts'
 
-export type ChangeListener = (event: ChangeEvent) => void
+type ChangeListener = (event: ChangeEvent) => void
 
-/** Carries change events to everyone who listens, on this replica and on every other one. */
+/** Passes change events to all listeners, on this replica and on all others. */
 export interface EventBus {
-  /** Resolves when the event has been handed over; what listeners do with it is their own affair. */
+  /** Resolves after the event was sent. It does not wait for listeners of other replicas. */
   publish (event: ChangeEvent): Promise<void>
-  /** Hears every event published from now on, once each, until the returned function is called. */
+  /** Calls the listener once for each event published from now on, until the returned function is called. */
   subscribe (listener: ChangeListener): () => void
   /** Ends delivery. Idempotent. Publishing afterwards does nothing. */
   close (): Promise<void>

@@ -1,17 +1,18 @@
-// The events of streams, for clients whose connection broke and who ask for the rest.
+// The recent events of streams. A client whose connection broke reconnects and gets the events that it
+// missed.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 export interface LoggedEvent {
-  /** From 1. Positions have no gaps, but the first ones of a long stream are missing. */
+  /** Counts from 1, without gaps. The first events of a long stream are dropped. */
   readonly position: number
   readonly text: string
 }
 
-/** Each stream is limited in its number of events and in its lifetime. New events replace the oldest. */
+/** Each stream has a maximum number of events and a lifetime. New events replace the oldest ones. */
 export interface EventLog {
   /**
-   * Positions are appended in order. Only the replica that serves a stream appends to it, or a replica that
-   * takes a stream over from one that is gone.
+   * Events must be appended in the order of their positions. Only the replica that serves a stream appends to
+   * it. If that replica is lost, another one may take over.
    */
   append (stream: string, event: LoggedEvent): Promise<void>
   /** The events after the position; `undefined` for a stream that is unknown or has expired. */

@@ -1,33 +1,34 @@
-// The listeners within this process.
+// The listeners in this process.
 
-export interface LocalListeners<T> {
-  /** Calls every current listener. Throws an AggregateError afterwards where some of them failed. */
+interface LocalListeners<T> {
+  /** Calls every current listener, then throws an AggregateError if any of them threw. */
   tell (message: T): void
-  /** Listens until the returned function is called. */
-  add (hear: (message: T) => void): () => void
-  /** Drops all listeners, and calls none from now on. */
+  /** Adds a listener until the returned function is called. */
+  add (listener: (message: T) => void): () => void
+  /** Removes all listeners. Later calls of `tell` do nothing. */
   close (): void
 }
 
 export function createLocalListeners<T> (): LocalListeners<T> {
-  const listeners = new Set<{ readonly hear: (message: T) => void }>()
+  const listeners = new Set<{ readonly listener: (message: T) => void }>()
   let closed = false
 
   return {
     tell (message) {
-      const failures: unknown[] = []
-      for (const { hear } of closed ? [] : [...listeners]) {
+      const errors: unknown[] = []
+      for (const { listener } of closed ? [] : [...listeners]) {
         try {
-          hear(message)
+          listener(message)
         } catch (error) {
-          failures.push(error)
+          errors.push(error)
         }
       }
-      // Thrown after the loop, so that the failure of one listener keeps nothing from the others.
-      if (failures.length > 0) throw new AggregateError(failures, 'a listener failed')
+      // Thrown after the loop: an error of one listener must not keep the message from the others.
+      if (errors.length > 0) throw new AggregateError(errors, 'a listener failed')
     },
-    add (hear) {
-      const entry = { hear }
+    add (listener) {
+      // In an object of its own, so that a listener that is added twice is called twice.
+      const entry = { listener }
       listeners.add(entry)
       return () => { listeners.delete(entry) }
     },

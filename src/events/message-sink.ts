@@ -1,21 +1,21 @@
-// Where a handler's messages go, whatever carries them.
+// A stream of messages to a client, independent of the transport.
 
 /** One open stream of messages to one client. */
 export interface MessageSink {
   /** Sends one message, as JSON. Does nothing once the stream has ended. */
   send (json: string): void
-  /** Tells whatever is between here and the client that the stream is alive. */
+  /** Sends bytes that carry no message, so that proxies do not close an idle stream. */
   keepAlive (): void
-  /** Sends the last message, if there is one, and ends the stream. */
+  /** Sends the last message, if any, and ends the stream. */
   end (json?: string): void
-  /** Cuts the stream off without a last message. */
+  /** Closes the connection without a last message. */
   cut (): void
-  /** Whether messages are waiting because the client does not take them. */
+  /** Whether messages are waiting because the client does not read. */
   readonly isBlocked: boolean
-  /** Calls the listener each time that waiting messages have gone out. */
+  /** Calls the listener each time the waiting messages have been sent. */
   onDrain (listener: () => void): void
   /**
-   * Calls the listener once, when the stream is closed. `isComplete` where its last message was sent before.
+   * Calls the listener once, when the stream is closed. `isComplete` says whether the last message was sent.
    */
   onClose (listener: (isComplete: boolean) => void): void
 }

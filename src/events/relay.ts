@@ -1,26 +1,26 @@
-// Messages between replicas. The relay does not know what they mean: each part of the service checks those
-// that it hears, and ignores the types that it does not know.
+// Messages between replicas. The relay does not check them: each listener checks the messages that it
+// receives, and ignores unknown types.
 
-/** A value of JSON. */
+/** A JSON object. */
 export interface RelayMessage {
   readonly type: string
   readonly [member: string]: unknown
 }
 
-export type RelayListener = (message: RelayMessage) => void
+type RelayListener = (message: RelayMessage) => void
 
-/** Carries messages to every replica, this one included. */
+/** Passes messages to every replica, including this one. */
 export interface Relay {
   /**
-   * The listeners of this replica have heard the message. Rejects where other replicas may not have heard it.
+   * Calls the listeners of this replica at once. Rejects if other replicas may not have received the message.
    */
   send (message: RelayMessage): Promise<void>
   /**
-   * Hears every message sent from now on, once each, until the returned function is called.
+   * Calls the listener once for each message sent from now on, until the returned function is called.
    *
    * @param onMissed called when messages of other replicas may have been lost.
    */
-  listen (hear: RelayListener, onMissed?: () => void): () => void
+  listen (listener: RelayListener, onMissed?: () => void): () => void
   /** Ends delivery. Idempotent. Sending afterwards does nothing. */
   close (): Promise<void>
 }

@@ -1,4 +1,4 @@
-// One open stream of changes: what it asked for, and what it has not been told yet.
+// One open stream of changes: its filter, and its pending notifications.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import type { RequestId } from '../protocol/json-rpc.ts'
@@ -7,45 +7,44 @@ import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
 /**
- * Past this many resources that are waiting to be told, a change below a subscribed directory is told as one
- * of the directory.
+ * With this many pending resources, a further change below a subscribed directory is reported as a change of
+ * the directory.
  */
 const MAX_PENDING_RESOURCES = 1000
 
-/** How a stream puts what it has to tell, as JSON. */
-export interface StreamWords {
-  /** What the log calls the stream. */
+/** Writes the messages of a stream, as JSON. */
+export interface StreamMessages {
+  /** Identifies the stream in the log. */
   readonly id: RequestId
   listChanged (list: ListName): string
   resourceUpdated (uri: string): string
-  /** What it begins with, and what it is ended with, where anything. */
+  /** The first and the last message of the stream, if it has any. */
   opening? (): string
   closing? (): string
 }
 
 export class Subscription {
   readonly sink: MessageSink
-  readonly words: StreamWords
-  /** Whose stream it is. */
+  readonly messages: StreamMessages
   readonly owner: string
-  /** How many keep-alive rounds it has been blocked, without having read anything between them. */
+  /** The number of consecutive keep-alive rounds in which the stream was blocked. */
   blockedRounds = 0
-  // What is pending is a set, so that however much happens while the client does not read, no more than its
-  // own filter is ever held, and of what lies below its directories a limited number.
+  // Pending notifications are in sets. While the client does not read, they grow to the size of its filter,
+  // and by a limited number of resources below its directories.
   readonly #lists = new Set<ListName>()
   readonly #uris = new Set<string>()
   #filter: SubscriptionFilter = {}
   // Without trailing slashes.
   #followed: ReadonlySet<string> = NOTHING
 
-  constructor (owner: string, filter: SubscriptionFilter, words: StreamWords, sink: MessageSink) {
+  constructor (owner: string, filter: SubscriptionFilter, messages: StreamMessages, sink: MessageSink) {
     this.owner = owner
-    this.words = words
+    this.messages = messages
     this.sink = sink
     this.follow(filter)
   }
 
-  /** From now on it is told of this, and of nothing else. */
+  /** Replaces the filter. */
   follow (filter: SubscriptionFilter): void {
     this.#filter = filter
     this.#followed = filter.resourceSubscriptions === undefined
@@ -53,7 +52,7 @@ export class Subscription {
       : new Set(filter.resourceSubscriptions.map(withoutSlash))
   }
 
-  /** Notes the event, if it was asked for. `true` where there is now something to flush. */
+  /** Notes the event if the filter includes it, and returns whether it does. */
   note (event: ChangeEvent): boolean {
     switch (event.type) {
       case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
@@ -65,11 +64,11 @@ export class Subscription {
     }
   }
 
-  /** Sends what is pending, unless the client is not reading: then it waits, and merges with what comes. */
+  /** Sends the pending notifications. Does nothing while the client does not read. */
   flush (): void {
     if (this.sink.isBlocked) return
-    for (const list of this.#lists) this.sink.send(this.words.listChanged(list))
-    for (const uri of this.#uris) this.sink.send(this.words.resourceUpdated(uri))
+    for (const list of this.#lists) this.sink.send(this.messages.listChanged(list))
+    for (const uri of this.#uris) this.sink.send(this.messages.resourceUpdated(uri))
     this.#lists.clear()
     this.#uris.clear()
   }
@@ -79,26 +78,20 @@ export class Subscription {
     return asked === true
   }
 
-  /**
-   * A client that reads again what did not change loses a moment; one that is not told of a change keeps what
-   * is wrong.
-   */
+  /** An unneeded notification costs the client one request. A lost one leaves the client with old data. */
   #noteAll (): boolean {
-    const {
-      toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = []
-    } = this.#filter
-    this.#noteList('tools', toolsListChanged)
-    this.#noteList('prompts', promptsListChanged)
-    this.#noteList('resources', resourcesListChanged)
-    for (const uri of resourceSubscriptions) this.#uris.add(uri)
+    this.#noteList('tools', this.#filter.toolsListChanged)
+    this.#noteList('prompts', this.#filter.promptsListChanged)
+    this.#noteList('resources', this.#filter.resourcesListChanged)
+    for (const uri of this.#filter.resourceSubscriptions ?? []) this.#uris.add(uri)
     return this.#lists.size + this.#uris.size > 0
   }
 
   #noteUri (uri: string): boolean {
     const [nearest] = selfAndDirectories(uri).filter((one) => this.#followed.has(one))
     if (nearest === undefined) return false
-    // Past the limit the directory stands for all that is in it.
-    this.#uris.add(this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri) ? uri : nearest)
+    const isExact = this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri)
+    this.#uris.add(isExact ? uri : nearest)
     return true
   }
 }
@@ -109,7 +102,7 @@ function withoutSlash (uri: string): string {
   return uri.endsWith('/') ? uri.slice(0, -1) : uri
 }
 
-/** Whoever follows a directory hears of what is in it. */
+/** A URI and the directories above it: a subscription to a directory includes the resources in it. */
 function selfAndDirectories (uri: string): string[] {
   const found = [withoutSlash(uri)]
   for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {

@@ -1,4 +1,4 @@
-// All open streams of changes of this process: one listener on the bus, one timer for all of them.
+// All open streams of changes in this process. They share one listener on the bus and one timer.
 
 import type { RequestId } from '../protocol/json-rpc.ts'
 import type { ChangeEvent } from './change-event.ts'
@@ -8,25 +8,25 @@ import type { Subscription } from './subscription.ts'
 export interface SubscriptionsOptions {
   readonly maxStreams: number
   readonly keepAliveMs: number
-  /** Told of each stream that was closed because its reader was too slow. */
+  /** Called for each stream that is closed because its client reads too slowly. */
   onSlowReader (id: RequestId): void
 }
 
 export interface Subscriptions {
   readonly size: number
   readonly isFull: boolean
-  /** Says what the stream begins with, then carries what it asks for until either side ends it. */
+  /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
   open (subscription: Subscription): void
-  /** Ends every stream with its last words. Idempotent. */
+  /** Sends each stream its pending notifications and its last message, and ends it. Idempotent. */
   close (): void
 }
 
 /**
- * A flush of more streams than this is spread over several turns of the event loop, so that requests are
- * served between.
+ * How many streams are flushed in one turn of the event loop. The rest waits for later turns, so that
+ * requests are served in between.
  */
 const FLUSH_BATCH = 500
-/** A client that has not read for this many keep-alive rounds is cut off. */
+/** A stream that is blocked in this many consecutive keep-alive rounds is closed. */
 const MAX_BLOCKED_ROUNDS = 2
 
 export function createSubscriptions (
@@ -36,15 +36,15 @@ export function createSubscriptions (
   const pending = new Set<Subscription>()
   let flushing = false
   let closed = false
-  const unsubscribe = bus.subscribe(hear)
+  const unsubscribe = bus.subscribe(noteEvent)
   const timer = setInterval(keepAlive, keepAliveMs).unref()
 
-  function hear (event: ChangeEvent): void {
+  function noteEvent (event: ChangeEvent): void {
     for (const subscription of open) if (subscription.note(event)) pending.add(subscription)
     scheduleFlush()
   }
 
-  // Not at once: what happens within one turn of the event loop is told once.
+  // Deferred, so that repeated changes within one turn of the event loop are reported once.
   function scheduleFlush (): void {
     if (flushing || pending.size === 0) return
     flushing = true
@@ -66,7 +66,7 @@ export function createSubscriptions (
         subscription.blockedRounds = 0
         subscription.sink.keepAlive()
       } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
-        onSlowReader(subscription.words.id)
+        onSlowReader(subscription.messages.id)
         subscription.sink.cut()
       }
     }
@@ -76,20 +76,20 @@ export function createSubscriptions (
     get size () { return open.size },
     get isFull () { return open.size >= maxStreams },
     open (subscription) {
-      const { sink, words } = subscription
+      const { sink, messages } = subscription
       sink.onClose(() => {
         open.delete(subscription)
         pending.delete(subscription)
       })
       sink.onDrain(() => {
-        // Behind, but reading.
+        // The client reads, so it is not too slow.
         subscription.blockedRounds = 0
         subscription.flush()
       })
-      // Before it can hear anything: nothing may precede it.
-      const opening = words.opening?.()
+      // Sent before the stream is added, so that no notification precedes it.
+      const opening = messages.opening?.()
       if (opening !== undefined) sink.send(opening)
-      if (closed) sink.end(words.closing?.())
+      if (closed) sink.end(messages.closing?.())
       else open.add(subscription)
     },
     close () {
@@ -99,7 +99,7 @@ export function createSubscriptions (
       unsubscribe()
       for (const subscription of [...open]) {
         subscription.flush()
-        subscription.sink.end(subscription.words.closing?.())
+        subscription.sink.end(subscription.messages.closing?.())
       }
     }
   }

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { ownerOf } from '../access/principal.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
-import { ListenWords } from '../events/listen-words.ts'
+import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { tooManyStreams } from '../protocol/errors.ts'
@@ -38,7 +38,7 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
         if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
-        const words = new ListenWords(id, filter, snapshot.writer)
+        const words = new ListenMessages(id, filter, snapshot.writer)
         return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
       }
     })

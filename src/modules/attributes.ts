@@ -4,7 +4,9 @@ import { loadError } from './syntax-error.ts'
 
 export type Attributes = { readonly [key: string]: string }
 
-/** The attributes among the options of an `import()`. Throws a TypeError for options that are none. */
+/**
+ * Reads the attributes in the options of an `import()`. Throws a TypeError when the options are malformed.
+ */
 export function readAttributes (options: unknown): Attributes {
   if (options === undefined) return {}
   if (!isObject(options)) throw new TypeError('The second argument to import() must be an object')
@@ -21,7 +23,7 @@ function isObject (value: unknown): value is { readonly [key: string]: unknown }
   return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
-/** Throws as Node does. JSON may be imported with the attribute or without. */
+/** Throws the errors of Node. Unlike in Node, JSON may be imported without the attribute. */
 export function checkAttributes (attributes: Attributes, url: string, isJson: boolean): void {
   for (const [key, value] of Object.entries(attributes)) {
     if (key !== 'type' || value !== 'json') {

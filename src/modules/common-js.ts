@@ -1,16 +1,16 @@
-// The catalog's own CommonJS files. Node runs them; only its registry is made to forget them from graph to
-// graph.
+// The catalog's own CommonJS files. Node runs them. Each graph first removes them from Node's registry, so
+// that edited files run again.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { initSync, parse } from 'cjs-module-lexer'
 
-/** Later versions of Node give the namespace of a CommonJS module this name as well. */
+/** Later versions of Node add an export of this name to the namespace of a CommonJS module. */
 const WHOLE = 'module.exports'
 
 /** The names that Node finds in a CommonJS text without running it. */
 export async function commonJsNames (file: string): Promise<Set<string>> {
-  // Any package will do that is CommonJS.
+  // The namespace of any CommonJS package shows whether this version of Node adds the name.
   const anyPackage = await import('esbuild')
   initSync()
   return new Set([...writtenNames(file, new Set()), 'default', ...(WHOLE in anyPackage ? [WHOLE] : [])])
@@ -33,7 +33,7 @@ export function evaluateCommonJs (file: string, names: Iterable<string>): Map<st
   }))
 }
 
-/** What an earlier graph left in Node's registry may be edited since. */
+/** Removes the files from Node's registry: they may have been edited since an earlier graph loaded them. */
 export function forgetCommonJs (isOwn: (file: string) => boolean): void {
   const { cache } = createRequire(import.meta.url)
   for (const file of Object.keys(cache)) if (isOwn(file)) Reflect.deleteProperty(cache, file)

@@ -1,5 +1,4 @@
-// A module's text, ready to run. Nothing here belongs to one graph, so that a reload compiles only changed
-// files.
+// A module's text, compiled. A compiled module belongs to no graph, so a reload compiles only changed files.
 
 import { createHash } from 'node:crypto'
 import { constants, Script } from 'node:vm'
@@ -16,28 +15,28 @@ export interface CompiledModule extends ModuleFacts {
   readonly places: ReadonlyMap<ModuleRequest, Place>
 }
 
-export type ModuleBody = (
+type ModuleBody = (
   /** Has a property for each imported name. */
   imports: object,
-  /** Takes the value of a default export that has no name. */
-  fallback: object,
+  /** Receives the value of a default export that has no name. */
+  defaultExport: object,
   meta: object,
   load: (specifier: unknown, options?: unknown) => Promise<unknown>,
   /**
-   * Called by the first step. `anonymous` is a hoisted function that is the default export and has no name.
+   * The first step calls it. `anonymous` is the default export if that is a hoisted function with no name.
    */
   define: (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => void
 ) => Steps
 
 export type Getter = () => unknown
 
-/** The first step defines the exports, the second runs the module. */
+/** The first step defines the exports. The second step runs the module. */
 export type Steps = Generator<undefined, void> | AsyncGenerator<undefined, void>
 
 export interface CompiledModules {
-  /** Throws a SyntaxError for a text that is no module. */
+  /** Rejects with a SyntaxError when the source is not a valid module. */
   compile (source: string, file: string): Promise<CompiledModule>
-  /** Forgets the files that were not asked for since the last call. */
+  /** Drops the files that were not compiled or looked up since the last call. */
   forgetUnused (): void
 }
 
@@ -72,9 +71,9 @@ async function compileModule (source: string, file: string): Promise<CompiledMod
   }
 }
 
-/** Made here, because a closure made beside the syntax tree would keep the tree. */
+/** A closure created in the scope of the syntax tree would keep the tree in memory. */
 function bodyOf (script: Script): ModuleBody {
-  return (...parts) => script.runInThisContext()(...parts)
+  return (...args) => script.runInThisContext()(...args)
 }
 
 function placesOf (

@@ -1,12 +1,11 @@
-// How long a module may take to load.
+// The deadline for loading a module.
 
 export function lateError (deadlineMs: number): Error {
-  return new Error(
-    `is not loaded within ${deadlineMs / 1000} s; a top-level await may wait for something that never comes`
-  )
+  const problem = `is not loaded within ${deadlineMs / 1000} s`
+  return new Error(`${problem}; a top-level await may wait for something that never comes`)
 }
 
-/** Rejects where the promise takes longer. What it waits for goes on. */
+/** Rejects when the promise is not settled within the deadline. Its work is not cancelled. */
 export async function withinDeadline<T> (promise: Promise<T>, deadlineMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

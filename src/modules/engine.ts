@@ -1,8 +1,8 @@
-// What this engine can do.
+// Features of the JavaScript engine.
 
 import { Script } from 'node:vm'
 
-/** Whether it knows `using`. */
+/** Whether the engine supports `using`. */
 export const hasUsing = compiles('{ using a = null }')
 
 function compiles (code: string): boolean {

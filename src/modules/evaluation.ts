@@ -1,15 +1,13 @@
-// The evaluation of modules in the order and with the waiting that the specification has (ECMA-262,
-// 16.2.1.6.1.3). The names are those of its algorithms.
+// Evaluates modules by the algorithms of the specification, with their names (ECMA-262, 16.2.1.6.1.3).
 
 import { lateError } from './deadline.ts'
 import type { ModuleRecord, PromiseWithResolvers } from './module-record.ts'
 
 /**
- * Evaluates a linked module and all that it requests: what it can before it returns, the rest before it
- * resolves.
+ * Evaluates a linked module and all that it requests. Modules that await nothing have run when it returns.
  */
-export function evaluate (asked: ModuleRecord): Promise<void> {
-  const module = asked.evaluation.cycleRoot ?? asked
+export function evaluate (requested: ModuleRecord): Promise<void> {
+  const module = requested.evaluation.cycleRoot ?? requested
   const { evaluation } = module
   if (evaluation.capability !== undefined) return evaluation.capability.promise
   const capability = withResolvers()
@@ -62,14 +60,14 @@ function innerModuleEvaluation (module: ModuleRecord, stack: ModuleRecord[], sta
   } else {
     module.run()
   }
-  if (evaluation.dfsAncestorIndex === evaluation.dfsIndex) leaveCycle(module, stack)
+  if (evaluation.dfsAncestorIndex === evaluation.dfsIndex) finishCycle(module, stack)
   return index
 }
 
 let nextAsyncOrder = 0
 
-/** All modules of a cycle have ended their part at once. */
-function leaveCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
+/** Marks all modules of a cycle as evaluated at the same time. */
+function finishCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
   for (let left: ModuleRecord | undefined; left !== root;) {
     left = stack.pop()
     if (left === undefined) return
@@ -79,7 +77,7 @@ function leaveCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
 }
 
 /**
- * The deadline is a clock beside the module: one more promise in between would change the order of modules.
+ * The deadline is a timer: a promise between the module and its parents would change the order of modules.
  */
 function executeAsyncModule (module: ModuleRecord): void {
   const { deadlineMs } = module
@@ -102,18 +100,17 @@ function asyncModuleExecutionFulfilled (module: ModuleRecord): void {
   module.evaluation.capability?.resolve()
   const available = new Set<ModuleRecord>()
   gatherAvailableAncestors(module, available)
-  for (
-    const ancestor of [...available].toSorted(
-      (a, b) => Number(a.evaluation.asyncOrder) - Number(b.evaluation.asyncOrder)
-    )
-  ) {
+  const inOrder = [...available].toSorted(
+    (a, b) => Number(a.evaluation.asyncOrder) - Number(b.evaluation.asyncOrder)
+  )
+  for (const ancestor of inOrder) {
     if (ancestor.isAsync) executeAsyncModule(ancestor)
-    else executeWaiting(ancestor)
+    else executeSyncModule(ancestor)
   }
 }
 
-/** A module with no await of its own, whose dependencies had one. */
-function executeWaiting (module: ModuleRecord): void {
+/** Runs a module that has no top-level await, after its asynchronous dependencies. */
+function executeSyncModule (module: ModuleRecord): void {
   if (module.status === 'evaluated') return
   try {
     module.run()
@@ -150,7 +147,7 @@ function asyncModuleExecutionRejected (module: ModuleRecord, error: unknown): vo
 function withResolvers (): PromiseWithResolvers {
   let [resolve, reject]: [() => void, (reason: unknown) => void] = [() => {}, () => {}]
   const promise = new Promise<void>((...ends) => { [resolve, reject] = ends })
-  // Somebody may start an evaluation and not wait for it.
+  // An evaluation may be started by a caller that does not await it.
   promise.catch(() => {})
   return { promise, resolve, reject }
 }

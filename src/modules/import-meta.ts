@@ -1,7 +1,9 @@
+// The `import.meta` of a module.
+
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** `import.meta` of a file, with the members that Node gives it. */
+/** Creates the `import.meta` of a file, with the members that Node defines. */
 export function createMeta (url: string, resolve: (specifier: string) => string): object {
   const filename = fileURLToPath(url)
   return Object.assign(Object.create(null), {

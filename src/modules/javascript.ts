@@ -1,4 +1,4 @@
-// The text of any module as JavaScript that this engine runs, on the author's lines.
+// Turns the text of any module into JavaScript that this engine runs. Each statement stays on its line.
 
 import { extname } from 'node:path'
 import type { Program } from 'acorn'
@@ -10,22 +10,22 @@ export interface JavaScript {
   readonly source: string
   readonly program: Program
   readonly tree: TreeFacts
-  /** Whether imports may still be of types. */
+  /** Whether an import may name a type. */
   readonly mayImportTypes: boolean
 }
 
-/** Throws a SyntaxError that has a place in the author's text. */
+/** Rejects with a SyntaxError that has a place in the author's text. */
 export async function toJavaScript (source: string, file: string): Promise<JavaScript> {
   const extension = extname(file)
   const isTypeScript = extension.endsWith('ts')
-  // Loaded with the first such file, which is at the start most often: it keeps the thread for a tenth of a
-  // second.
+  // Loaded at the first TypeScript file, because loading it blocks the thread for a tenth of a second. That
+  // is usually before the service listens.
   if (isTypeScript) await import('@swc/wasm-typescript')
   const asWritten = extension.endsWith('x') ? undefined : read(source, file, isTypeScript)
   const plain = isTypeScript && mayHaveTypes(asWritten) ? await withoutTypes(source, file) : asWritten
   if (isRunnable(plain)) return plain
-  // What is no JavaScript may be more than JavaScript. Where it is neither, the parser of the author's own
-  // text says best what is wrong.
+  // The text may have syntax that must be lowered. If it is invalid too, the error of the author's own text
+  // is the most exact one.
   const { lower } = await import('./lower.ts')
   const lowered = await lower(source, file)
     .then((text) => read(text, file, false), (error: unknown) => {
@@ -49,15 +49,12 @@ function isRunnable (result: JavaScript | SyntaxError | undefined): result is Ja
   return result !== undefined && !(result instanceof SyntaxError) && (hasUsing || !result.tree.hasUsing)
 }
 
-/** `f<T>(x)` is JavaScript too, and means something else there. Nothing else does. */
+/** `f<T>(x)` is the only TypeScript syntax that is also valid JavaScript with another meaning. */
 function mayHaveTypes (result: JavaScript | SyntaxError | undefined): boolean {
   return result === undefined || result instanceof SyntaxError || result.tree.hasLessThan
 }
 
-/**
- * Spaces stand in the place of the types. `undefined` where that is not enough, or the text is not
- * TypeScript.
- */
+/** Replaces types by spaces. `undefined` if types alone cannot be removed, or the text is not TypeScript. */
 async function withoutTypes (source: string, file: string): Promise<JavaScript | SyntaxError | undefined> {
   const { default: { transformSync } } = await import('@swc/wasm-typescript')
   try {

@@ -1,6 +1,5 @@
-// A generated text laid out anew, so that each token is on the line of the author's text that it comes from,
-// and in its column where there is room. Stack traces are then right for whoever reads them, with no source
-// map.
+// Moves each token of a generated text to the author's line, and to the author's column if there is room.
+// Stack traces then show the author's places without a source map.
 
 import { decode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { tokenizer, tokTypes } from 'acorn'
@@ -21,7 +20,7 @@ export function keepLines (code: string, map: string): string {
   return layout.text
 }
 
-/** The lines, from 0, that must begin where they do: within a template, or after a line comment. */
+/** The lines, from 0, whose start must not move: those within a template, and those after a line comment. */
 function fixedLines (code: string): Set<number> {
   const fixed = new Set<number>()
   const lineOf = (position: number) => code.slice(0, position).split('\n').length - 1
@@ -38,7 +37,7 @@ function fixedLines (code: string): Set<number> {
   return fixed
 }
 
-/** After these a line may end: an expression or a list goes on. */
+/** A line break after one of these characters does not change the meaning of the code. */
 const OPEN = new Set('([{,;:?.=+-*%&|<>!~^')
 
 class Layout {
@@ -47,13 +46,13 @@ class Layout {
   #column = 0
   #isLineOver = false
 
-  /** @param isFixed whether the next line must not join this one. */
+  /** @param isFixed whether the next line must start on a line of its own. */
   endLine (isFixed: boolean): void {
     if (isFixed) this.#newLine()
     else this.#isLineOver = true
   }
 
-  /** @param removed how many characters are missing at the start of the line. */
+  /** @param removed the number of characters that were removed from the start of the line. */
   add (line: string, segments: SourceMapSegment[], removed: number): void {
     let at = 0
     for (const segment of segments) {

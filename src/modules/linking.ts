@@ -1,8 +1,8 @@
-// Linking: imports find their exports before anything runs (ECMA-262, 16.2.1.6.1.2).
+// Linking: each import is bound to its export before any module runs (ECMA-262, 16.2.1.6.1.2).
 
 import type { ModuleRecord } from './module-record.ts'
 
-/** Links a module and all that it requests. Throws a SyntaxError, and links nothing then. */
+/** Links a module and all that it requests. Throws a SyntaxError, and then links no module. */
 export function link (root: ModuleRecord): void {
   const unlinked = postOrder(root, ({ status }) => status === 'unlinked')
   for (const module of unlinked) module.checkBindings()
@@ -14,7 +14,7 @@ export function link (root: ModuleRecord): void {
   for (const module of unlinked) module.status = 'linked'
 }
 
-/** A module and all that it requests, each after those that it requests. */
+/** A module and all that it requests, each after the modules that it requests itself. */
 export function postOrder (
   root: ModuleRecord, isIncluded: (module: ModuleRecord) => boolean
 ): ModuleRecord[] {

@@ -1,11 +1,10 @@
-// From a request to a module record: HostLoadImportedModule and LoadRequestedModules (ECMA-262,
+// Finds the module record for a request: HostLoadImportedModule and LoadRequestedModules (ECMA-262,
 // 16.2.1.6.1.1).
 
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { checkAttributes, type Attributes } from './attributes.ts'
-import { breathe } from './breath.ts'
 import { commonJsNames, evaluateCommonJs, forgetCommonJs } from './common-js.ts'
 import type { CompiledModules } from './compiled-module.ts'
 import type { ModuleRecord } from './module-record.ts'
@@ -13,17 +12,18 @@ import type { Namespace } from './namespace.ts'
 import { PackageModule } from './package-module.ts'
 import type { Resolver } from './resolver.ts'
 import { SourceModule, type ModuleHost } from './source-module.ts'
-import { loadError, placed, type Place } from './syntax-error.ts'
+import { loadError, withPlace, type Place } from './syntax-error.ts'
 import { SyntheticModule } from './synthetic-module.ts'
+import { yieldToRequests } from './yield-to-requests.ts'
 
-export interface Request {
+interface ImportRequest {
   readonly specifier: string
   readonly attributes: Attributes
-  /** Of the statement that requests. */
+  /** The place of the import or export statement. */
   readonly place?: Place | undefined
 }
 
-export interface LoaderDependencies {
+interface LoaderDependencies {
   readonly resolver: Resolver
   readonly provided: { readonly [specifier: string]: Namespace }
   readonly compiled: CompiledModules
@@ -32,25 +32,25 @@ export interface LoaderDependencies {
   hostOf (url: string): ModuleHost
 }
 
-export interface Loader {
+interface Loader {
   /** The module of a file of the catalog. */
   open (url: string): Promise<ModuleRecord>
-  /** The module that a request leads to from an importer. */
-  find (request: Request, importerUrl: string): Promise<ModuleRecord>
+  /** The module that a request resolves to. */
+  find (request: ImportRequest, importerUrl: string): Promise<ModuleRecord>
   /** Finds all that a module requests, and what that requests. */
   findRequested (module: ModuleRecord): Promise<void>
-  /** The files that were read so far. */
+  /** The modules of the files that were read. */
   files (): ReadonlyArray<SourceModule | SyntheticModule>
 }
 
-/** Other files are Node's affair: add-ons, WebAssembly. */
+/** Node loads all other files, such as add-ons and WebAssembly. */
 const MODULE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 export function createLoader (dependencies: LoaderDependencies): Loader {
   const { resolver, provided, compiled, deadlineMs, noteError, hostOf } = dependencies
   const modules = new Map<string, Promise<ModuleRecord>>()
   const files: Array<SourceModule | SyntheticModule> = []
-  /** Those whose requests are found, and the requests of what they request. */
+  /** The modules whose requests are found, directly and indirectly. */
   const complete = new Set<ModuleRecord>()
   let hasCommonJs = false
 
@@ -62,15 +62,22 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
 
   async function readFile (url: string): Promise<ModuleRecord> {
     const file = fileURLToPath(url)
-    await breathe()
+    await yieldToRequests()
     try {
-      const module =
-        extname(file) === '.json' ? readJson(url, file) : extname(file) === '.cjs' ? await readCommonJs(url, file) : await readSource(url, file)
+      const module = await readModule(url, file)
       files.push(module)
       return module
     } catch (error) {
       noteError(error, file)
       throw error
+    }
+  }
+
+  async function readModule (url: string, file: string): Promise<SourceModule | SyntheticModule> {
+    switch (extname(file)) {
+      case '.json': return readJson(url, file)
+      case '.cjs': return await readCommonJs(url, file)
+      default: return await readSource(url, file)
     }
   }
 
@@ -92,7 +99,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
 
   async function readPackage (url: string, load: () => Promise<Namespace>): Promise<PackageModule> {
     const module = new PackageModule(url, load)
-    // To load a built-in runs nothing of anybody's. A package waits for its turn.
+    // Loading these has no side effect. Any other package is loaded at its place in the order of evaluation.
     if (url.startsWith('node:') || Object.hasOwn(provided, url) || imported.has(url)) {
       await module.load(deadlineMs)
     }
@@ -100,7 +107,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   async function find (
-    { specifier, attributes, place }: Request, importerUrl: string
+    { specifier, attributes, place }: ImportRequest, importerUrl: string
   ): Promise<ModuleRecord> {
     const given = provided[specifier]
     if (given !== undefined) {
@@ -141,7 +148,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
       for (const request of requests) {
         const requested = await findFrom(module, { ...request, place: places.get(request) })
         module.setRequested(request, requested)
-        // Its names become the names of this module.
+        // Its export names become export names of this module.
         if (requested instanceof PackageModule && starExports.includes(request)) {
           await requested.load(deadlineMs)
         }
@@ -150,11 +157,11 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     }
   }
 
-  async function findFrom (module: SourceModule, request: Request): Promise<ModuleRecord> {
+  async function findFrom (module: SourceModule, request: ImportRequest): Promise<ModuleRecord> {
     try {
       return await find(request, module.url)
     } catch (error) {
-      // Whoever fails further down has noted it already.
+      // Has no effect if the error arose in the requested module, which has noted it already.
       noteError(error, module.file)
       throw error
     }
@@ -168,16 +175,16 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 }
 
-/** Gives an error of the resolver the place of the statement. */
+/** Adds the place of the statement to an error of the resolver. */
 function resolveAt (place: Place | undefined, resolve: () => string): string {
   try {
     return resolve()
   } catch (error) {
-    throw error instanceof Error ? placed(error, place) : error
+    throw error instanceof Error ? withPlace(error, place) : error
   }
 }
 
-/** The packages that Node has evaluated for any graph. */
+/** The URLs that Node has evaluated for any graph. */
 const imported = new Set<string>()
 
 async function importNatively (url: string, attributes: Attributes): Promise<Namespace> {

@@ -1,5 +1,5 @@
-// What a module says of itself before it runs: what it requests, imports and exports, in the terms of the
-// specification's source text module records (ECMA-262, 16.2.1.7).
+// The requests, imports and exports of a module, in the terms of the specification's source text module
+// records (ECMA-262, 16.2.1.7).
 
 import type { Attributes } from './attributes.ts'
 import type { ImportAttribute, ImportDeclaration, Identifier, Literal, Pattern, Program } from 'acorn'
@@ -7,20 +7,20 @@ import type { ImportAttribute, ImportDeclaration, Identifier, Literal, Pattern, 
 export interface ModuleRequest {
   readonly specifier: string
   readonly attributes: Attributes
-  /** Where the statement starts. */
+  /** The start of the statement in the text. */
   readonly position: number
 }
 
 /** `name` is ALL for the namespace of the requested module. */
-export interface ImportEntry {
+interface ImportEntry {
   readonly local: string
   readonly request: ModuleRequest
   readonly name: string | typeof ALL
 }
-export interface IndirectExport { readonly request: ModuleRequest, readonly name: string | typeof ALL }
+interface IndirectExport { readonly request: ModuleRequest, readonly name: string | typeof ALL }
 
 export interface ModuleFacts {
-  /** In the order of their statements. */
+  /** In the order of the statements. */
   readonly requests: readonly ModuleRequest[]
   /** By local name. */
   readonly imports: ReadonlyMap<string, ImportEntry>
@@ -32,17 +32,17 @@ export interface ModuleFacts {
 
 export const ALL = Symbol('all')
 
-/** The local name of a default export that has none of its own. */
+/** The local name of a default export that has no name. */
 export const DEFAULT = '*default*'
 
-export interface Elision {
+interface Elision {
   /** Whether the import of this local name is dropped. */
   name (local: string): boolean
-  /** Whether an import statement with no name left is dropped too. */
+  /** Whether an import statement is dropped after all its names were dropped. */
   statement (node: ImportDeclaration): boolean
 }
 
-/** @param isElided says what TypeScript drops because it may be a type. */
+/** @param isElided decides which imports TypeScript drops because they may be types. */
 export function readFacts (program: Program, isElided: Elision): ModuleFacts {
   const requests: ModuleRequest[] = []
   const imports = new Map<string, ImportEntry>()
@@ -108,14 +108,14 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
   const localExports = new Map<string, string>()
   for (const { local, as } of exported) {
     const entry = imports.get(local)
-    // A namespace that is passed on under its local name is the module's own binding.
+    // A re-exported namespace import is a binding of this module.
     if (entry === undefined || entry.name === ALL) localExports.set(as, local)
     else indirectExports.set(as, { request: entry.request, name: entry.name })
   }
   return { requests, imports, localExports, indirectExports, starExports }
 }
 
-/** Of a function or class expression the name is its own and binds nothing in the module. */
+/** The name of a function or class expression is no binding of the module. */
 function isDeclaration (type: string): boolean {
   return type === 'FunctionDeclaration' || type === 'ClassDeclaration'
 }

@@ -1,6 +1,6 @@
 // One evaluation of a catalog's modules. Each load of the catalog makes a new graph, so that an edited file
-// and everything that imports it is fresh. The old graph is garbage once its last request has ended. (Node's
-// own registry keeps modules for ever.)
+// and all modules that import it are evaluated again. The old graph is collected after its last request has
+// ended. Node's own registry would keep its modules for ever.
 
 import { pathToFileURL } from 'node:url'
 import { readAttributes, type Attributes } from './attributes.ts'
@@ -14,26 +14,26 @@ import type { Namespace } from './namespace.ts'
 import { createResolver } from './resolver.ts'
 import type { ModuleHost } from './source-module.ts'
 
-export interface ModuleGraphOptions {
+interface ModuleGraphOptions {
   /** The folder that the modules belong to. */
   readonly root: string
-  /** Modules that the service itself gives, by specifier, wherever the importing file lies. */
+  /** Modules of the service, by specifier. Files in every folder can import them. */
   readonly provided: { readonly [specifier: string]: Namespace }
-  /** How long one module may take to evaluate. */
+  /** How long one module may take to evaluate, in milliseconds. 30,000 by default. */
   readonly deadlineMs?: number
-  /** Kept by the caller from graph to graph: unchanged files are then not compiled again. */
+  /** If the caller passes the same object to each graph, unchanged files are not compiled again. */
   readonly compiled?: CompiledModules
 }
 
 export interface ModuleGraph {
   /**
-   * Evaluates a file and all that it imports, once in this graph. Files that are asked for together start in
-   * the order of the calls, each when the one before has run as far as its first wait.
+   * Evaluates a file and all that it imports, once in this graph. Calls start in order: each file starts
+   * after the file before it has ended or has reached its first await.
    */
   load (file: string): Promise<Namespace>
-  /** Every file of the catalog that was evaluated so far, with what it exports. */
+  /** Every file of the catalog that is evaluated, with its exports. */
   loaded (): Array<{ readonly file: string, readonly exports: Namespace }>
-  /** The file in which this error arose, which may be another than the one that was to be loaded. */
+  /** The file in which this error arose. It may be a file that the loaded file imports. */
   originOf (error: unknown): string | undefined
 }
 
@@ -54,9 +54,9 @@ export function createModuleGraph (
   function hostOf (url: string): ModuleHost {
     return {
       meta: createMeta(url, (specifier) => resolver.resolve(specifier, url)),
-      load: async (specifier: unknown, options: unknown) => await importFrom(
-        url, `${specifier}`, readAttributes(options)
-      ),
+      load: async (specifier: unknown, options: unknown) => {
+        return await importFrom(url, `${specifier}`, readAttributes(options))
+      },
       noteError,
       deadlineMs
     }
@@ -70,14 +70,13 @@ export function createModuleGraph (
     return module.namespace
   }
 
-  /** `ended` is in an object, so that who waits for the start does not wait for the end. */
+  /** `ended` is in an object, so that awaiting the start does not await the end. */
   async function start (module: ModuleRecord): Promise<{ readonly ended: Promise<void> }> {
     await loader.findRequested(module)
     link(module)
-    // Who asked first starts first: everybody waits for all.
-    await Promise.all(
-      postOrder(module, ({ status }) => status === 'linked').map((linked) => linked.becomeReady())
-    )
+    // All are awaited together, so that concurrent starts run in the order of their calls.
+    const linked = postOrder(module, ({ status }) => status === 'linked')
+    await Promise.all(linked.map((one) => one.becomeReady()))
     return await evaluateInOrder(module, deadlineMs)
   }
 
@@ -93,9 +92,8 @@ export function createModuleGraph (
       return module.namespace
     },
     loaded () {
-      return loader.files().filter(
-        ({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined
-      )
+      return loader.files()
+        .filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
         .map(({ file, namespace }) => ({ file, exports: namespace }))
     },
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined

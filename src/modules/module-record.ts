@@ -1,10 +1,9 @@
-// Modules that link and evaluate by the specification's algorithms: cyclic module records (ECMA-262,
-// 16.2.1.6).
+// Modules that link and evaluate by the specification: cyclic module records (ECMA-262, 16.2.1.6).
 
 import type { Getter } from './compiled-module.ts'
 import type { Namespace } from './namespace.ts'
 
-/** What an export name leads to. Two resolutions are the same where module and name are. */
+/** The target of an export name. Two bindings are the same if both their modules and their names are. */
 export interface Binding {
   readonly module: ModuleRecord
   /** The name within the module; `undefined` for its namespace. */
@@ -13,54 +12,55 @@ export interface Binding {
 
 export type Resolution = Binding | 'ambiguous' | undefined
 
-export type Status = 'unlinked' | 'linked' | 'evaluating' | 'evaluating-async' | 'evaluated'
+type Status = 'unlinked' | 'linked' | 'evaluating' | 'evaluating-async' | 'evaluated'
 
 export abstract class ModuleRecord {
-  /** The modules that it requests, each once, in the order of its statements. */
+  /** The requested modules, each once, in the order of the statements. */
   get requested (): readonly ModuleRecord[] { return [] }
   status: Status = 'unlinked'
   readonly evaluation = new Evaluation()
   abstract readonly url: string
-  /** Whether `run` ends later than it returns. */
+  /** Whether `run` returns a promise. */
   readonly isAsync: boolean = false
-  /** How long an asynchronous run may take. */
+  /** How long an asynchronous `run` may take. */
   readonly deadlineMs: number = 0
 
-  /** Throws a SyntaxError where an import or export leads nowhere. */
+  /** Throws a SyntaxError if an import or export cannot be resolved. */
   checkBindings (): void {}
-  /** Makes what can be referred to before the module runs. */
+  /** Creates the bindings, which other modules may refer to before this one runs. */
   instantiate (): void {}
-  /** Gives the module what it imports. Every module that it requests is instantiated. */
+  /** Binds the imports. Every requested module is instantiated before. */
   bind (_isEvaluatedLater: (module: ModuleRecord) => boolean): void {}
-  /** Waits until `run` starts at once. */
+  /** Resolves when a call of `run` would start the module's code at once. */
   async becomeReady (): Promise<void> {}
   abstract run (): void | Promise<unknown>
-  /** Remembers that an error arose here. */
+  /** Remembers that an error arose in this module. */
   noteError (_error: unknown): void {}
   /** GetExportedNames. */
   abstract exportedNames (seen?: Set<ModuleRecord>): Set<string>
   /** ResolveExport. */
   abstract resolveExport (name: string, seen?: Map<ModuleRecord, Set<string>>): Resolution
-  /** Reads a binding of its own. Throws a ReferenceError where it has no value yet. */
+  /**
+   * The getter of one of the module's bindings. It throws a ReferenceError before the binding has a value.
+   */
   abstract getterOf (name: string): Getter
-  /** The namespace object, which exists once the module is linked. */
+  /** The namespace object. It exists once the module is linked. */
   abstract get namespace (): Namespace
 }
 
-/** The fields that evaluation needs, by the specification's names. */
+/** The fields of an evaluation, with the specification's names. */
 class Evaluation {
   error: { readonly value: unknown } | undefined
   dfsIndex = 0
   dfsAncestorIndex = 0
   cycleRoot: ModuleRecord | undefined
-  /** A number while the module, or what it waits for, is being evaluated asynchronously. */
+  /** A number while the module or one of its dependencies is being evaluated asynchronously. */
   asyncOrder: number | 'unset' | 'done' = 'unset'
   capability: PromiseWithResolvers | undefined
   readonly asyncParents: ModuleRecord[] = []
   pendingAsyncDependencies = 0
 }
 
-/** The promise that those who wait for a module get, and its two ends. */
 export interface PromiseWithResolvers {
   readonly promise: Promise<void>
   readonly resolve: () => void

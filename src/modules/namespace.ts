@@ -5,8 +5,8 @@ import type { Getter } from './compiled-module.ts'
 export type Namespace = { readonly [name: string]: unknown }
 
 /**
- * The target has each export as a property that is writable and not configurable, as the specification shows
- * exports. The traps do what no ordinary property can: read the binding, and refuse to be written.
+ * The specification describes each export as a property that is writable and not configurable, and the target
+ * has such properties. The traps read the binding and refuse writes, which no ordinary property can do.
  */
 export function createNamespace (getters: ReadonlyMap<string, Getter>): Namespace {
   const names = [...getters.keys()].toSorted(byCodeUnit)

@@ -1,5 +1,5 @@
-// A module that Node loads: a package, a built-in, or what the service gives. Node evaluates it once for the
-// process, so that it is shared with the service and with every other graph.
+// A module that Node loads: a package, a built-in, or a module of the service. Node evaluates it once in the
+// process, so the service and all graphs share it.
 
 import type { Getter } from './compiled-module.ts'
 import { withinDeadline } from './deadline.ts'
@@ -12,15 +12,13 @@ export class PackageModule extends ModuleRecord {
   #loading: Promise<void> | undefined
   readonly #import: () => Promise<Namespace>
 
-  /** @param namespace known where Node has loaded the module before. */
-  constructor (url: string, load: () => Promise<Namespace>, namespace?: Namespace) {
+  constructor (url: string, load: () => Promise<Namespace>) {
     super()
     this.url = url
     this.#import = load
-    this.#namespace = namespace
   }
 
-  /** Node links and evaluates in one step: until then nobody knows the names of its exports. */
+  /** Node links and evaluates in one step. Before it, the names of the exports are not known. */
   get isLoaded (): boolean {
     return this.#namespace !== undefined
   }
@@ -38,7 +36,7 @@ export class PackageModule extends ModuleRecord {
     return new Set(Object.keys(this.namespace))
   }
 
-  /** Before it is loaded, every name is taken to be there. */
+  /** Until the package is loaded, every name is assumed to exist. */
   override resolveExport (name: string): Resolution {
     return this.#namespace === undefined || name in this.#namespace ? { module: this, name } : undefined
   }

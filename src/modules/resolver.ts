@@ -1,4 +1,4 @@
-// Where a specifier leads: as in Node, and by the names that TypeScript gives to what it compiles.
+// Resolves specifiers as Node does. It also finds a TypeScript file by the name of its compiled file.
 
 import { statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -7,16 +7,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { moduleResolve } from 'import-meta-resolve'
 
 export interface Resolver {
-  /**
-   * The URL. A relative specifier need not lead to a file. Throws as Node does where there is no such
-   * package.
-   */
+  /** The URL. The file of a relative specifier may not exist. Throws the errors of Node for packages. */
   resolve (specifier: string, importerUrl: string): string
-  /** Whether a URL is of a file that belongs to the catalog, and not to a package. */
+  /** Whether the URL is of a file of the catalog, not of a package. */
   isOwn (url: string): boolean
 }
 
-/** Those that Node's `import` uses. */
+/** The conditions of Node's `import`. */
 const CONDITIONS = new Set(['node', 'import', 'module-sync', 'node-addons'])
 
 /** @param root the folder of the catalog. */
@@ -41,14 +38,14 @@ export function createResolver (root: string): Resolver {
     },
     isOwn (url) {
       if (!url.startsWith('file:')) return false
-      // A catalog may itself lie in a package: the folders above it say nothing of its files.
+      // The catalog may itself be in a package, so the folders above that package do not count.
       const within = url.startsWith(`${ownPackage.replace(/\/$/, '')}/`) ? url.slice(ownPackage.length) : url
       return !within.includes('/node_modules/')
     }
   }
 }
 
-/** TypeScript lets a source file be imported by the name of what it compiles to. */
+/** TypeScript allows importing a source file by the name of its compiled file. */
 function writtenUrl (url: URL): string {
   if (url.protocol !== 'file:' || isFile(url)) return url.href
   const written = new URL(url)

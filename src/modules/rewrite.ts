@@ -1,6 +1,6 @@
-// A module's text as the body of a generator: imported names read from an object, exports are blanked, and
-// the rest stays where it is. The first step defines the exports, when hoisted functions exist and nothing
-// has run. The second step runs the module.
+// Rewrites a module's text as the body of a generator: imported names become properties of an object, import
+// and export keywords become spaces, and all other text stays in its place. The first step of the generator
+// defines the exports: hoisted functions exist and no statement has run. The second step runs the module.
 
 import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, type Program } from 'acorn'
 import type { JavaScript } from './javascript.ts'
@@ -8,15 +8,15 @@ import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
 import { createTextEdits, type TextEdits } from './text-edits.ts'
 import { readScopes, type Range, type TreeFacts } from './tree-facts.ts'
 
-export interface RewrittenModule extends ModuleFacts {
+interface RewrittenModule extends ModuleFacts {
   readonly code: string
-  /** How much stands before the author's first character on the first line. */
+  /** Minus the number of characters before the author's first one. */
   readonly columnOffset: number
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
 }
 
-/** An import of TypeScript that nothing refers to is dropped: it may be of a type. */
+/** An unused import of a TypeScript file is dropped, because it may name a type. */
 export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaScript): RewrittenModule {
   const { imported, globalArguments } = readScopes(program)
   const facts = readFacts(program, {
@@ -40,7 +40,7 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
     else if (node.type === 'ExportNamedDeclaration' && node.declaration != null) {
       edits.replace(node.start, node.declaration.start, '')
     } else if (/^(?:Import|ExportNamed|ExportAll)Declaration$/.test(node.type)) {
-      // The statement after may rely on this one to be apart from the one before.
+      // The semicolon keeps the statements before and after it apart.
       edits.replace(node.start, node.end, ';')
     }
   }
@@ -58,19 +58,19 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
 
 interface Names {
   readonly imports: string
-  readonly fallback: string
+  readonly defaultExport: string
   readonly meta: string
   readonly load: string
   readonly define: string
   readonly hoisted: string
 }
 
-/** The names that the code around a module uses, which none of the module's own may equal. */
+/** Names for the code around the module. They differ from all names in the module. */
 function freeNames (taken: ReadonlySet<string>): Names {
   for (let prefix = '$'; ; prefix += '$') {
     const names = {
       imports: prefix,
-      fallback: `${prefix}d`,
+      defaultExport: `${prefix}d`,
       meta: `${prefix}m`,
       load: `${prefix}i`,
       define: `${prefix}x`,
@@ -80,13 +80,13 @@ function freeNames (taken: ReadonlySet<string>): Names {
   }
 }
 
-/** `hoisted` is a parameter too: a function declaration of its name takes its place. */
+/** `hoisted` is a parameter that a function declaration of the same name replaces. */
 function definition (
   { localExports, imports }: ModuleFacts, names: Names, hasHoistedDefault: boolean
 ): string {
   const getters = [...localExports].map(([name, local]) => {
     if (local === DEFAULT) {
-      return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.fallback}.read`}`
+      return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.defaultExport}.read`}`
     }
     return `[${JSON.stringify(name)}]:()=>${imports.has(local) ? `${names.imports}.` : ''}${local}`
   })
@@ -102,7 +102,7 @@ function isHoistedDefault (program: Program): boolean {
 
 function rewriteDefault (
   { start, end, declaration }: ExportDefaultDeclaration, source: string, edits: TextEdits,
-  { fallback, hoisted }: Names
+  { defaultExport, hoisted }: Names
 ): void {
   // Parentheses may stand between the keywords and the expression.
   const keywords = (text: string) => edits.replace(start, afterTokens(source, start, 2), text)
@@ -115,13 +115,13 @@ function rewriteDefault (
     keywords('')
   } else if (declaration.type === 'ClassDeclaration' ||
     (declaration.type === 'ClassExpression' && isUnnamed)) {
-    // The literal gives the class its name before its static members run.
-    keywords(`${fallback}.value={default:`)
+    // The object literal names the class before the static members run.
+    keywords(`${defaultExport}.value={default:`)
     edits.insert(source[end - 1] === ';' ? end - 1 : end, '}.default;')
   } else {
     const isFunction = declaration.type === 'ArrowFunctionExpression' ||
       (declaration.type === 'FunctionExpression' && isUnnamed)
-    keywords(`${fallback}.${isFunction ? 'named' : 'value'}=`)
+    keywords(`${defaultExport}.${isFunction ? 'named' : 'value'}=`)
   }
 }
 
@@ -144,12 +144,12 @@ function parenthesisAfter (source: string, from: number): number {
   throw new SyntaxError('a function without parameters')
 }
 
-/** A name that is called, or is the tag of a template, must not lend its object to the call as `this`. */
+/** A callee must not be a property access, which would pass the imports object as `this`. */
 function rewriteReference (
   { start, end }: Range, reference: string, { callees, shorthands, statements }: TreeFacts, edits: TextEdits
 ): void {
   if (shorthands.has(start)) edits.insert(end, `:${reference}`)
   else if (!callees.has(start)) edits.replace(start, end, reference)
-  // Where the text before has no semicolon, it would be called.
+  // Without the semicolon, the parenthesis could turn the statement before it into a call.
   else edits.replace(start, end, `${statements.has(start) ? ';' : ''}(0,${reference})`)
 }

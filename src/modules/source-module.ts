@@ -6,10 +6,10 @@ import { ModuleRecord, type Binding, type Resolution } from './module-record.ts'
 import { createNamespace, type Namespace } from './namespace.ts'
 import { syntaxError } from './syntax-error.ts'
 
-/** What a module reaches of the graph that it is in. */
+/** The graph's functions that a module uses. */
 export interface ModuleHost {
   readonly meta: object
-  /** What `import()` does. */
+  /** Does the work of `import()`. */
   load (specifier: unknown, options: unknown): Promise<unknown>
   /** Remembers in which module an error arose. */
   noteError (error: unknown, file: string): void
@@ -57,17 +57,17 @@ export class SourceModule extends ModuleRecord {
   }
 
   override instantiate (): void {
-    const fallback = new DefaultExport()
-    const { compiled } = this
+    const defaultExport = new DefaultExport()
+    const { body, localExports } = this.compiled
     const host = this.#host
-    this.#steps = compiled.body(this.#imports, fallback, host.meta, async (
-      specifier, options
-    ) => await host.load(specifier, options), (getters, anonymous) => {
+    const load = async (specifier: unknown, options?: unknown) => await host.load(specifier, options)
+    const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
-      for (const [name, local] of compiled.localExports) {
-        this.#getters.set(local, getters[name] ?? fallback.read)
+      for (const [name, local] of localExports) {
+        this.#getters.set(local, getters[name] ?? defaultExport.read)
       }
-    })
+    }
+    this.#steps = body(this.#imports, defaultExport, host.meta, load, define)
     this.#firstStep = this.#steps.next()
   }
 
@@ -110,7 +110,7 @@ export class SourceModule extends ModuleRecord {
 
   override resolveExport (name: string, seen = new Map<ModuleRecord, Set<string>>()): Resolution {
     const asked = seen.get(this) ?? new Set()
-    // Re-exports that go in a circle lead nowhere.
+    // Circular re-exports resolve to no binding.
     if (asked.has(name)) return undefined
     seen.set(this, asked.add(name))
     const { localExports, indirectExports, starExports } = this.compiled
@@ -163,10 +163,11 @@ export class SourceModule extends ModuleRecord {
     const resolution = this.#follow(request, name)
     if (typeof resolution === 'object') return resolution
     const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
-    throw syntaxError(resolution === 'ambiguous'
-      ? `${from} has more than one export named ${wanted}, by "export *" of several modules; export one of them by name`
-      : `${from} has no export named ${wanted} (if it is a type, say "import type")`, this.compiled.places
-      .get(request))
+    const problem = resolution === 'ambiguous'
+      ? `${from} has more than one export named ${wanted}, by "export *" of several modules; ` +
+        'export one of them by name'
+      : `${from} has no export named ${wanted} (if it is a type, say "import type")`
+    throw syntaxError(problem, this.compiled.places.get(request))
   }
 }
 
@@ -186,7 +187,7 @@ class DefaultExport {
     return this.read()
   }
 
-  /** For functions that have no name. */
+  /** Set to an anonymous function, which gets the name `default`. */
   set named (value: unknown) {
     if (typeof value === 'function') nameDefault(value)
     this.value = value
@@ -206,7 +207,7 @@ function getterOf ({ module, name }: Binding): Getter {
   return name === undefined ? () => module.namespace : module.getterOf(name)
 }
 
-/** An import that has no value yet is named as its importer names it. */
+/** The error for an import that has no value yet names it by its local name. */
 function readUnder (local: string, read: Getter): unknown {
   try {
     return read()
@@ -219,7 +220,7 @@ function refuseAssignment (): never {
   throw new TypeError('Assignment to constant variable.')
 }
 
-/** What each module's imports inherit: `arguments` is no variable of a module. */
+/** The prototype of each module's imports: `arguments` is no variable of a module. */
 const IMPORTS: object = Object.create(null, {
   arguments: { get () { throw new ReferenceError('arguments is not defined') } }
 })

@@ -1,19 +1,19 @@
-// Errors that a module has before any of it runs.
+// Errors of a module that arise before it runs.
 
 /** A line counts from 1, a column from 0. */
 export interface Place { readonly file: string, readonly line: number, readonly column: number }
 
-/** Its stack names the author's file. `loc` says the same to programs. */
+/** The stack names the author's file. The property `loc` has the line and the column. */
 export function syntaxError (message: string, place: Place | undefined): SyntaxError {
-  return placed(new SyntaxError(message), place)
+  return withPlace(new SyntaxError(message), place)
 }
 
-/** An error with a code, as Node's own loader throws it. */
+/** An error with one of the codes of Node's loader. */
 export function loadError (ErrorType: ErrorConstructor, code: string, message: string, place?: Place): Error {
-  return placed(Object.assign(new ErrorType(message), { code }), place)
+  return withPlace(Object.assign(new ErrorType(message), { code }), place)
 }
 
-export function placed<E extends Error> (error: E, place: Place | undefined): E {
+export function withPlace<E extends Error> (error: E, place: Place | undefined): E {
   if (place === undefined) return error
   const { file, line, column } = place
   error.stack = `${error.name}: ${error.message}\n    at ${file}:${line}:${column + 1}`

@@ -1,4 +1,4 @@
-// JavaScript as a syntax tree, and the walk over it.
+// Parses JavaScript to a syntax tree, and walks over the tree.
 
 import { parse, type AnyNode, type Program } from 'acorn'
 import { syntaxError } from './syntax-error.ts'
@@ -9,7 +9,7 @@ export function parseModule (source: string, file: string): Program {
     return parse(source, { ecmaVersion: 'latest', sourceType: 'module', ranges: true, allowHashBang: true })
   } catch (error) {
     if (!(error instanceof SyntaxError) || !('pos' in error) || typeof error.pos !== 'number') throw error
-    // The parser repeats the place at the end of its message.
+    // The parser's message ends with the place.
     throw syntaxError(error.message.replace(/ \(\d+:\d+\)$/, ''), { file, ...placeAt(source, error.pos) })
   }
 }
@@ -20,7 +20,7 @@ export function placeAt (source: string, position: number): { line: number, colu
   return { line: lines.length, column: lines.at(-1)?.length ?? 0 }
 }
 
-/** Calls back for each node, parents first. `isInFunction` where an `await` is not the module's own. */
+/** Visits each node, parents first. In a function, an `await` is no top-level await. */
 export function walk (
   node: AnyNode, visit: (node: AnyNode, isInFunction: boolean) => void, isInFunction = false
 ): void {

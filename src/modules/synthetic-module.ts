@@ -1,4 +1,4 @@
-// Modules whose exports are known before they run and set by the run: JSON, and the catalog's own CommonJS.
+// Modules whose export names are known before they run: JSON, and the catalog's own CommonJS files.
 
 import type { Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'

@@ -1,9 +1,9 @@
-// Changes to a text that keep its lines, and its columns where the new text is no longer than the old.
+// Edits a text without moving its lines. Columns stay too if a replacement is not longer than its range.
 
 interface Edit { readonly start: number, readonly end: number, readonly text: string }
 
 export interface TextEdits {
-  /** Puts a text in the place of a range, and fills what is left of it with spaces. Line ends stay. */
+  /** Replaces a range by a text, and fills the rest of the range with spaces. Line ends stay. */
   replace (start: number, end: number, text: string): void
   insert (at: number, text: string): void
   /** The source with all changes. Ranges must not overlap. */
@@ -29,7 +29,7 @@ export function createTextEdits (source: string): TextEdits {
   }
 }
 
-/** What is left of a text after its first `used` characters: its line ends, and spaces for the rest. */
+/** Replaces each character after the first `used` ones by a space. Line ends stay. */
 function blank (text: string, used: number): string {
   const [first = '', ...others] = text.split(/(\r\n|[\n\r\u2028\u2029])/)
   return ' '.repeat(Math.max(0, first.length - used)) + others.map(

@@ -1,4 +1,4 @@
-// What the rewriting of a module needs to know of its tree. Identifiers are named by where they start.
+// Reads from a module's syntax tree what rewriting needs. The key of an identifier is its start.
 
 import type { AnyNode, Program } from 'acorn'
 import { analyze, type Reference } from 'eslint-scope'
@@ -10,22 +10,22 @@ export interface Range { readonly start: number, readonly end: number }
 export interface TreeFacts {
   /** Every identifier. */
   readonly names: ReadonlySet<string>
-  /** Called, or the tag of a template. */
+  /** Callees, and tags of templates. */
   readonly callees: ReadonlySet<number>
   /** `{ name }` and `{ name = 1 }`. */
   readonly shorthands: ReadonlySet<number>
   /** Within `export { name }`. */
   readonly exported: ReadonlySet<number>
-  /** Statements of a list, which the text before may run into. */
+  /** Statements in a list: without a semicolon, the text before one may continue into it. */
   readonly statements: ReadonlySet<number>
-  /** Each `typeof name`, by the name's start. */
+  /** Each `typeof name`, by the start of the name. */
   readonly typeofs: ReadonlyMap<number, Range>
   /** Each `import` of an `import()`. */
   readonly dynamicImports: readonly Range[]
   readonly metas: readonly Range[]
-  /** Each `!--` that follows a `<`: a comment in scripts, an expression in modules. */
+  /** Each `!--` after a `<`. It is a comment in scripts, and an expression in modules. */
   readonly htmlComments: readonly number[]
-  /** Whether there is an `await` outside of functions. */
+  /** Whether there is a top-level await. */
   readonly isAsync: boolean
   /** Whether there is a `using` declaration. */
   readonly hasUsing: boolean
@@ -54,13 +54,13 @@ export function readTree (program: Program, source: string): TreeFacts {
       case 'TaggedTemplateExpression': callees.add(node.tag.start); break
       case 'Property': if (node.shorthand) shorthands.add(node.key.start); break
       case 'ExportSpecifier': exported.add(node.local.start); break
-      case 'Program': case 'BlockStatement': case 'StaticBlock': for (
-        const { start } of node.body
-      ) statements.add(start); break
+      case 'Program': case 'BlockStatement': case 'StaticBlock':
+        for (const { start } of node.body) statements.add(start)
+        break
       case 'SwitchCase': for (const { start } of node.consequent) statements.add(start); break
-      case 'ImportExpression': dynamicImports.push({
-        start: node.start, end: node.start + 'import'.length
-      }); break
+      case 'ImportExpression':
+        dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
+        break
       case 'MetaProperty': if (node.meta.name === 'import') metas.push(node); break
       case 'UnaryExpression':
         if (node.operator === 'typeof') typeofs.set(node.argument.start, node)
@@ -93,7 +93,7 @@ export function readTree (program: Program, source: string): TreeFacts {
   }
 }
 
-export interface ScopeFacts {
+interface ScopeFacts {
   /** The references to each imported name. */
   readonly imported: ReadonlyMap<string, readonly Range[]>
   /** References to `arguments` outside of functions. */
@@ -104,20 +104,19 @@ export function readScopes (program: Program): ScopeFacts {
   const { globalScope } = analyze(assertESTree(program), { ecmaVersion: 2026, sourceType: 'module' })
   const variables = globalScope?.childScopes[0]?.variables ?? []
   const imported = variables.filter(({ defs }) => defs.some(({ type }) => type === 'ImportBinding'))
+  const outer = globalScope?.through ?? []
   return {
-    // A destructuring with a default writes to its target twice.
-    imported: new Map(
-      imported.map(({ name, references }) => [
-        name, [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]
-      ])
-    ),
-    globalArguments: (globalScope?.through ?? []).filter(
-      ({ identifier }) => identifier.name === 'arguments'
-    ).map(toRange)
+    imported: new Map(imported.map(({ name, references }) => [name, toRanges(references)])),
+    globalArguments: outer.filter(({ identifier }) => identifier.name === 'arguments').map(toRange)
   }
 }
 
-/** The parser and the analyzer describe one form of tree in types of their own. */
+/** Each range once: the analyzer reports the target of a destructuring with a default twice. */
+function toRanges (references: readonly Reference[]): Range[] {
+  return [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]
+}
+
+/** The parser and the analyzer use the same tree, with different types. */
 function assertESTree (program: object): ESTreeProgram {
   if (!isESTree(program)) throw new TypeError('the analyzer needs ranges')
   return program

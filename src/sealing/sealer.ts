@@ -1,5 +1,5 @@
-// Tokens that clients carry for the service. Only a process with the secret can read or make one. A token
-// opens only for the purpose that it was made for.
+// Encrypted tokens that clients keep for the service. Only a process with the secret can read or create one.
+// A token opens only for its own purpose.
 
 import {
   createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject
@@ -12,22 +12,22 @@ export interface Sealer {
    */
   seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string
   /**
-   * The bytes that were sealed; `undefined` for a token that does not open, for whichever reason. Never
-   * throws.
+   * The sealed bytes. `undefined` for a token that is malformed, forged or expired, or that has another
+   * purpose or another `bound`. Never throws.
    */
   open (purpose: string, bound: string, token: string): Buffer | undefined
 }
 
-export interface SealerOptions {
+interface SealerOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
-  /** Called once, before the first token is sealed under a random secret, which no other process has. */
+  /** Called once, before the first token is sealed with a random secret, which no other process has. */
   readonly onEphemeral?: () => void
 }
 
 interface Key { readonly id: string, readonly key: KeyObject }
 
-/** The keys of one purpose: the first one seals, all of them open. */
+/** The keys of one purpose. The first one seals, and all of them open. */
 interface KeyRing { readonly first: Key, readonly byId: ReadonlyMap<string, Key> }
 
 const SALT = 'trivet'
@@ -39,8 +39,8 @@ const TAG_BYTES = 16
 const EXPIRY_BYTES = 6
 
 /**
- * The first secret seals and all of them open, so that secrets can be replaced one after the other. Without
- * secrets the sealer makes a random one.
+ * The first secret seals and all secrets open, so that secrets can be replaced one by one. Without secrets
+ * the sealer uses a random one.
  */
 export function createSealer (secrets: readonly string[] | undefined, options: SealerOptions = {}): Sealer {
   const { now = Date.now, onEphemeral = () => {} } = options
@@ -53,7 +53,7 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
   const rings = new Map<string, KeyRing>()
   let isAnnounced = secrets !== undefined
 
-  /** Derived once for each purpose. */
+  /** Derives the keys of a purpose once. */
   function ringOf (purpose: string): KeyRing {
     let ring = rings.get(purpose)
     if (ring === undefined) {
@@ -104,13 +104,13 @@ function deriveKey (secret: string, purpose: string): Key {
   return { id, key: createSecretKey(derive(`key for ${purpose}`, 32)) }
 }
 
-/** JSON keeps the parts apart, and escapes half of a surrogate pair, which UTF-8 would replace. */
+/** JSON separates the values, and escapes a lone surrogate, which UTF-8 would replace. */
 function toAssociatedData (keyId: string, purpose: string, bound: string): Buffer {
   return Buffer.from(JSON.stringify([keyId, purpose, bound]))
 }
 
 /**
- * Node's decoder skips unknown characters, so that many texts decode to the same bytes. Only one of them is
+ * Node's decoder skips unknown characters, so many texts decode to the same bytes. Only the canonical text is
  * accepted.
  */
 function fromBase64Url (text: string): Buffer | undefined {
@@ -127,7 +127,7 @@ function decrypt ({ key }: Key, associatedData: Buffer, sealed: Buffer): Buffer 
   try {
     decipher.final()
   } catch {
-    // `final` throws for one reason alone: the bytes are not what was sealed.
+    // `final` throws only if the bytes are not the sealed ones.
     return undefined
   }
   return opened

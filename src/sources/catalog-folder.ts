@@ -1,4 +1,4 @@
-// A catalog as a folder: server.yaml, tools/, prompts/, resources/.
+// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/.
 
 import { stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -22,27 +22,27 @@ import {
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 
-export interface CatalogFolderOptions {
-  /** The most bytes that reading a file, or the files of a directory, may return. */
+interface CatalogFolderOptions {
+  /** The maximum bytes that one read of a file or of a directory may return. */
   readonly maxResourceBytes: number
   readonly watchMode: WatchMode
-  /** What catalog modules get when they import 'trivet'. */
+  /** The module that catalog modules get when they import 'trivet'. */
   readonly trivet: Namespace
   /**
-   * How long one module may take to evaluate. One that never ends must not stop later reloads. Default
-   * 30,000.
+   * How long one module may take to evaluate, in milliseconds. A module that never ends must not block later
+   * reloads. 30,000 by default.
    */
   readonly moduleDeadlineMs?: number
 }
 
-/** @param folder relative to where the process runs, unless it is absolute. */
+/** @param folder absolute, or relative to the working directory of the process. */
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
   const compiled = createCompiledModules()
   return {
     name: root,
     load: () => loadFolder(root, compiled, options),
-    // Where there is no folder to watch, loading says so, and better.
+    // A missing folder is not watched, so that `load` reports the problem.
     watch: async (onChange) => await isFolder(root)
       ? await watchFolder(root, options.watchMode, onChange)
       : async () => {}
@@ -67,22 +67,22 @@ async function loadFolder (
   const graph = createModuleGraph({
     root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs })
   })
-  const reading = new Reading(root, graph)
-  const server = await reading.server()
+  const reader = new CatalogReader(root, graph)
+  const server = await reader.server()
   const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(
     ['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name)))
   )
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
 
-  reading.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
-  for (const file of toolModules) await reading.module('tools', file, ['tool'])
+  reader.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
+  for (const file of toolModules) await reader.module('tools', file, ['tool'])
   for (const file of promptFiles) {
-    if (file.path.endsWith('.md')) await reading.markdownPrompt('prompts', file)
-    else if (isModule(file)) await reading.module('prompts', file, ['prompt'])
+    if (file.path.endsWith('.md')) await reader.markdownPrompt('prompts', file)
+    else if (isModule(file)) await reader.module('prompts', file, ['prompt'])
   }
   for (const file of resourceModules) {
-    await reading.module('resources', file, ['resource', 'resource-template'])
+    await reader.module('resources', file, ['resource', 'resource-template'])
   }
   compiled.forgetUnused()
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
@@ -92,21 +92,21 @@ async function loadFolder (
 
   return {
     server,
-    tools: reading.tools,
-    prompts: reading.prompts,
+    tools: reader.tools,
+    prompts: reader.prompts,
     resources: [
-      ...reading.resources,
+      ...reader.resources,
       ...plain.resources.map(
         ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
       )
     ],
     templates: [
-      ...reading.templates,
+      ...reader.templates,
       ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])
     ],
-    handles: reading.handles(),
+    handles: reader.handles(),
     stamps: plain.stamps,
-    problems: reading.complaints
+    problems: reader.problems
   }
 }
 
@@ -115,13 +115,13 @@ async function isFolder (path: string): Promise<boolean> {
   return facts?.isDirectory() === true
 }
 
-/** One pass over the folder: what it found, and what it could not use. */
-class Reading {
+/** Reads the folder once, and collects definitions and problems. */
+class CatalogReader {
   readonly tools: Array<Located<ToolDefinition>> = []
   readonly prompts: Array<Located<PromptDefinition>> = []
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
-  readonly complaints: Problem[] = []
+  readonly problems: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
   readonly #loading = new Map<string, Promise<Namespace>>()
@@ -135,19 +135,18 @@ class Reading {
     try {
       return await readServerSettings(this.#root)
     } catch (error) {
-      this.complaints.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
+      this.problems.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
       return defaultServerSettings(this.#root)
     }
   }
 
   /**
-   * Asks for all modules before the first is waited for: those that await something then do so at the same
-   * time.
+   * Starts loading all modules before any is awaited, so that their top-level awaits run at the same time.
    */
   start (files: readonly FolderFile[]): void {
     for (const { absolutePath } of files) {
       const loading = this.#graph.load(absolutePath)
-      // An error is told when it is the file's turn.
+      // `module` awaits the same promise, and reports its error.
       loading.catch(() => {})
       this.#loading.set(absolutePath, loading)
     }
@@ -163,20 +162,22 @@ class Reading {
         ({ definition }) => !isHandle(definition)
       )
       if (found.length === 0) {
-        this.complaints.push({
+        this.problems.push({
           file,
           place: '',
-          rule: `exports nothing made by ${expected}; code that tools share belongs in another folder, such as lib/`
+          rule: `exports nothing made by ${expected}; ` +
+            'code that tools share belongs in another folder, such as lib/'
         })
       }
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
-      this.complaints.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
+      this.problems.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
   /**
-   * The handles that any module exports, wherever it lies: tools share them. Once each, under whichever name.
+   * The handle definitions that modules in any folder export. Each is returned once, even if several modules
+   * export it.
    */
   handles (): Array<Located<HandleDefinition>> {
     const found = new Map<HandleDefinition, Located<HandleDefinition>>()
@@ -195,11 +196,11 @@ class Reading {
     try {
       this.prompts.push({ definition: await readMarkdownPromptFile(absolutePath), file, place: '' })
     } catch (error) {
-      this.complaints.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
+      this.problems.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
     }
   }
 
-  /** Names the file as well, where it is one that the loaded one imports. */
+  /** Names the file too if the error arose in a file that the loaded one imports. */
   #placeInGraph (error: unknown, loaded: string): string {
     const origin = this.#graph.originOf(error) ?? loaded
     const line = placeOf(error, origin)
@@ -216,6 +217,6 @@ class Reading {
       this.resources.push({ definition, ...at })
     } else if (isTemplate(definition) && allowed.includes('resource-template')) {
       this.templates.push({ definition, ...at })
-    } else this.complaints.push({ ...at, rule: `must be made by ${expected} in this folder` })
+    } else this.problems.push({ ...at, rule: `must be made by ${expected} in this folder` })
   }
 }

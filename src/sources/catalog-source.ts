@@ -1,14 +1,15 @@
 import type { CatalogContents } from '../catalog/contents.ts'
 
-/** Where a catalog comes from. */
+/** A place that catalogs are loaded from. */
 export interface CatalogSource {
-  /** For logs: where it is. */
+  /** Identifies the source in the log. */
   readonly name: string
   /**
-   * Everything as it is now. What is wrong is in the contents' complaints; throws only where there is no
-   * source at all.
+   * Loads the current contents, with all problems found in them. Rejects only if the source does not exist.
    */
   load (): Promise<CatalogContents>
-  /** Calls back after each change, once it has settled, until the returned function is called. */
+  /**
+   * Calls back after each change, until the returned function is called. Changes close together count as one.
+   */
   watch (onChange: () => void): Promise<() => Promise<void>>
 }

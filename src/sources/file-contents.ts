@@ -1,4 +1,4 @@
-// One file as resource contents: text where it is text, base64 where it is not.
+// Reads a file as resource contents: UTF-8 as text, other bytes as base64.
 
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
@@ -7,7 +7,7 @@ import mime from 'mime'
 import type { ResourceContents } from '../protocol/content.ts'
 import { isWithin } from './folder-files.ts'
 
-/** A file that is there but larger than may be read. */
+/** The file is larger than the limit. */
 export class FileTooLargeError extends Error {
   readonly size: number
 
@@ -19,26 +19,26 @@ export class FileTooLargeError extends Error {
 }
 
 export function mimeTypeOf (path: string): string | undefined {
-  // Where catalogs are concerned it is no video.
+  // The table says that .ts is a video format.
   if (/\.[cm]?ts$/.test(path)) return 'text/typescript'
   return mime.getType(path) ?? undefined
 }
 
-export interface FileReadOptions {
-  /** The folder that the file must still be in when it is read. */
+interface FileReadOptions {
+  /** The folder that must contain the file when it is read. */
   readonly folder: string
-  /** Its real path when it was listed. */
+  /** The real path of the folder when its files were listed. */
   readonly root: string
   readonly maxBytes: number
 }
 
-/** Follows no link any more, and waits for no writer of a pipe. */
+/** Does not follow a link, and does not wait for the writer of a pipe. */
 const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Errors of a path that leads nowhere. */
+/** The error codes of a path without a file. */
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 
-/** `undefined` where the file is gone, or no longer where it may be. Throws a FileTooLargeError. */
+/** `undefined` if the file is gone or is now outside the folder. Rejects with a FileTooLargeError. */
 export async function readFileContents (
   path: string, uri: string, options: FileReadOptions
 ): Promise<ResourceContents | undefined> {
@@ -55,9 +55,9 @@ async function readBytes (
   path: string, { folder, root, maxBytes }: FileReadOptions
 ): Promise<Buffer | undefined> {
   try {
-    // A link may have been put in the file's place since the folder was listed.
+    // The file may have been replaced by a link since the folder was listed.
     const real = await realpath(path)
-    // The folder itself moves with the link swap of a mounted ConfigMap.
+    // The real path of the folder changes with the link swap of a mounted ConfigMap.
     if (!isWithin(root, real) && !isWithin(await realpath(folder), real)) return undefined
     const handle = await open(real, READ_REGULAR)
     try {

@@ -1,4 +1,4 @@
-// The files of a folder, safely: nothing hidden, nothing outside, nothing but regular files.
+// Lists the regular files of a folder, without hidden files and files outside it.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
@@ -9,7 +9,7 @@ export interface FolderFile {
   readonly absolutePath: string
   readonly size: number
   readonly modified: Date
-  /** Differs whenever the contents may differ. */
+  /** Changes if the contents may have changed. */
   readonly stamp: string
 }
 
@@ -19,8 +19,8 @@ export function isWithin (folder: string, path: string): boolean {
 }
 
 /**
- * All files below a folder, in the order of their paths; none where there is no such folder.
- * Links are followed (a mounted ConfigMap is made of them), unless they lead out of the folder.
+ * All files below a folder, in the order of their paths. A missing folder has no files. Links are followed
+ * unless they lead out of the folder: a mounted ConfigMap consists of links.
  */
 export async function listFiles (folder: string): Promise<FolderFile[]> {
   const root = await realpath(folder).catch(() => undefined)
@@ -31,7 +31,7 @@ export async function listFiles (folder: string): Promise<FolderFile[]> {
 
   async function walk (directory: string, path: string, above: readonly string[]): Promise<void> {
     for (const { name } of await readdir(directory, { withFileTypes: true })) {
-      // Names with a leading dot: editors' swap files, version control, and the machinery of a ConfigMap
+      // Names with a leading dot are editors' swap files, version control, and internal files of a ConfigMap
       // mount.
       if (name.startsWith('.') || name === 'node_modules') continue
       const absolutePath = join(directory, name)

@@ -1,5 +1,5 @@
-// Notices that a folder has changed, however it was changed: a rename over a file (editors), a rewrite in
-// place, an addition, a removal, and the swap of the `..data` link by which a mounted ConfigMap changes.
+// Detects changes of a folder: a rename over a file (editors), a rewrite in place, an addition, a removal,
+// and the swap of the `..data` link, which changes a mounted ConfigMap.
 
 import { watch as watchNode } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -9,17 +9,14 @@ import { watch as watchFiles } from 'chokidar'
 /** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
 export type WatchMode = 'on' | 'off' | 'poll'
 
-/** A change rarely comes alone: this long must pass without another, in milliseconds. */
+/** Changes come in groups. The callback waits until there was no change for this time, in milliseconds. */
 const SETTLE_MS = 60
-/**
- * But a folder in which something is always being written is not waited for longer than this, in
- * milliseconds.
- */
+/** The callback waits no longer than this, even if changes continue, in milliseconds. */
 const MAX_SETTLE_MS = 1000
 const POLL_INTERVAL_MS = 1000
 
 /**
- * Resolves when it is watching. Calls back after each change has settled, until the returned function is
+ * Resolves once the folder is watched. Calls back after each group of changes, until the returned function is
  * called.
  */
 export async function watchFolder (
@@ -40,21 +37,18 @@ export async function watchFolder (
     ignoreInitial: true,
     usePolling: mode === 'poll',
     interval: POLL_INTERVAL_MS,
-    // The watcher reports a rename over a file as one change; waiting for more of it is the debounce's job.
+    // The timer above already groups changes, so the watcher need not delay a rename.
     atomic: false,
     ignored: (path) => /[\\/](?:node_modules|\.git)(?:[\\/]|$)/.test(path.slice(root.length))
   })
   files.on('all', settle)
-  // A replaced link to a folder is no event of any file in it.
+  // The watcher reports no event for files when a link to their folder is replaced.
   const mounts = new Set([root, ...await findMounts(root)])
-  const links = [...mounts].map(
-    (mount) => watchNode(mount, (_, name) => { if (name?.startsWith('..') === true) settle() }).on(
-      'error', settle
-    )
-  )
+  const onEntry = (_: string, name: string | null) => { if (name?.startsWith('..') === true) settle() }
+  const links = [...mounts].map((mount) => watchNode(mount, onEntry).on('error', settle))
   await new Promise<void>((resolve, reject) => {
     files.once('ready', resolve)
-    // Stays: an error that nobody hears would end the process.
+    // The listener stays: an `error` event without a listener ends the process.
     files.on('error', reject)
   })
   return async () => {
@@ -64,9 +58,7 @@ export async function watchFolder (
   }
 }
 
-/**
- * Each folder that a ConfigMap is mounted on, which may be the root or one below it: `..data` stands in it.
- */
+/** The folders, at or below this one, that a ConfigMap is mounted on. Each has an entry `..data`. */
 async function findMounts (folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const folders = entries.filter(

@@ -1,15 +1,15 @@
-// A Markdown file with YAML on top. The YAML library refuses what could run code or grow without bound.
+// Splits a Markdown file into YAML and text. The YAML library runs no code, and limits the number of aliases.
 
 import { parse } from 'yaml'
 
 const FENCED = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
 const OPENED = /^\uFEFF?---[ \t]*\r?\n/
 
-export interface FrontMatter { readonly data: unknown, readonly body: string }
+interface FrontMatter { readonly data: unknown, readonly body: string }
 
 /**
- * Throws a YAMLParseError, whose message names line and column in the file, for front matter that is not
- * YAML; a SyntaxError for one without end.
+ * Throws a YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError
+ * if the front matter has no end.
  */
 export function splitFrontMatter (text: string): FrontMatter {
   const [block, yaml = ''] = FENCED.exec(text) ?? []
@@ -17,6 +17,6 @@ export function splitFrontMatter (text: string): FrontMatter {
     throw new SyntaxError('front matter begins with --- and never ends; close it with a line ---')
   }
   if (block === undefined) return { data: {}, body: text }
-  // A line of its own in place of the fence keeps the line numbers of complaints those of the file.
+  // The empty line replaces the fence, so that line numbers in problems are those of the file.
   return { data: parse(`\n${yaml}`) ?? {}, body: text.slice(block.length) }
 }

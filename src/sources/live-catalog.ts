@@ -1,5 +1,4 @@
-// Keeps the catalog as its source has it: each change is loaded whole and swapped in, or complained of and
-// left out.
+// Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
 import { createCatalog, type Catalog } from '../catalog/catalog.ts'
 import { compileCatalog } from '../catalog/compile-catalog.ts'
@@ -9,19 +8,19 @@ import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import type { CatalogSource } from './catalog-source.ts'
 
-export interface CatalogLog {
+interface CatalogLog {
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
   error (fields: object, message: string): void
 }
 
-export interface LiveCatalog {
+interface LiveCatalog {
   readonly catalog: Catalog
-  /** Stops watching. What is being loaded is finished and dropped. */
+  /** Stops watching. The result of a load in progress is dropped. */
   close (): Promise<void>
 }
 
-/** Throws a CatalogError where the first load fails: there is nothing to keep serving then. */
+/** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
   source: CatalogSource, bus: EventBus, log: CatalogLog, options: SnapshotOptions
 ): Promise<LiveCatalog> {
@@ -29,7 +28,7 @@ export async function openLiveCatalog (
   let loading: Promise<void> | undefined
   let closed = false
   let isLoaded = false
-  // Watching starts first: a change during the first load is then not missed.
+  // Watching starts first, so that a change during the first load is not missed.
   const stopWatching = await source.watch(() => {
     dirty = true
     if (isLoaded) startReloading()
@@ -41,7 +40,7 @@ export async function openLiveCatalog (
   })
   isLoaded = true
   if (dirty) startReloading()
-  warnOfUnreachable(catalog.current)
+  logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
     return await compileCatalog(await source.load(), options)
@@ -89,8 +88,8 @@ export async function openLiveCatalog (
     )
   }
 
-  /** Nobody is granted a scope without authentication, which is easy to overlook. */
-  function warnOfUnreachable ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
+  /** Without authentication no caller has a scope, so these primitives would be hidden from all callers. */
+  function logScopedPrimitives ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
     const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
     if (scoped.length > 0) {
       log.info(

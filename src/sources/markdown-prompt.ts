@@ -1,4 +1,4 @@
-// A prompt written as a Markdown file: front matter for what it is, the body for what it says.
+// Reads a prompt from a Markdown file: the front matter describes it, the body is its text.
 
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -29,12 +29,12 @@ const readSettings = createReader(Type.Object({
 const PLACEHOLDER = /\{\{\s*([\w.-]+)\s*\}\}/g
 const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/m
 
-/** Throws where the file is not such a prompt; the message says what is wrong. */
+/** Rejects if the file is not a valid prompt. The message says why. */
 export async function readMarkdownPromptFile (file: string): Promise<PromptDefinition> {
   return readMarkdownPrompt(await readFile(file, 'utf8'), file)
 }
 
-/** @param file its name is the prompt's, where the front matter gives none. */
+/** @param file its name is the default name of the prompt. */
 function readMarkdownPrompt (text: string, file: string): PromptDefinition {
   const { data, body } = splitFrontMatter(text)
   const { name = basename(file, '.md'), arguments: args = [], ...settings } = readSettings(data)
@@ -50,25 +50,23 @@ function readMarkdownPrompt (text: string, file: string): PromptDefinition {
   return definePrompt({
     ...settings,
     name,
-    arguments: args.map(
-      ({ complete, ...argument }) => ({
-        ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) })
-      })
-    ),
-    render: (values: { readonly [name: string]: string | undefined }): PromptMessage[] => turns.map(({
-      role, text
-    }) => ({
-      role,
-      // Replaced once: what a value holds is never read again for braces.
-      content: {
-        type: 'text',
-        text: text.replace(
-          PLACEHOLDER,
-          (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : ''
-        )
-      }
+    arguments: args.map(({ complete, ...argument }) => ({
+      ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) })
+    })),
+    render: (values: ArgumentValues): PromptMessage[] => turns.map(({ role, text }) => ({
+      role, content: { type: 'text', text: fillIn(text, values) }
     }))
   })
+}
+
+interface ArgumentValues { readonly [name: string]: string | undefined }
+
+/** Replaces each placeholder once. Braces in a value are not replaced. */
+function fillIn (text: string, values: ArgumentValues): string {
+  return text.replace(
+    PLACEHOLDER,
+    (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : ''
+  )
 }
 
 interface Turn { readonly role: Role, readonly text: string }
@@ -77,7 +75,7 @@ function readTurns (body: string): Turn[] {
   const turns: Turn[] = []
   let role: Role = 'user'
   for (const [index, piece] of body.split(ROLE_LINE).entries()) {
-    // The captured roles stand between the texts.
+    // `split` puts the captured roles between the texts.
     if (index % 2 === 1) role = piece === 'assistant' ? 'assistant' : 'user'
     else if (piece.trim() !== '') turns.push({ role, text: piece.trim() })
   }

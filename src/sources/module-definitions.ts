@@ -1,4 +1,4 @@
-// The definitions that a module exports, and the place of whatever keeps it from loading.
+// Finds the definitions that a module exports, and the place and the message of its errors.
 
 import { kindOf, type DefinitionKind } from '../authoring/definition.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
@@ -7,30 +7,28 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Namespace } from '../modules/namespace.ts'
 
-export interface Found<D = unknown> {
-  /** The export, and its index where the export is a list. Empty for a single default export. */
+interface FoundDefinition<D = unknown> {
+  /** The name of the export, with the index in a list. Empty for a single default export. */
   readonly place: string
   readonly definition: D
 }
 
 /**
- * Every definition among the exports, once under whichever name. A list of definitions counts as each of
- * them.
+ * Every definition among the exports and in exported lists. A definition that is exported twice is returned
+ * once.
  */
-export function findDefinitions (namespace: Namespace): Found[] {
+export function findDefinitions (namespace: Namespace): FoundDefinition[] {
   const seen = new Set<unknown>()
   return findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
 }
 
-function findAll (namespace: Namespace): Found[] {
+function findAll (namespace: Namespace): FoundDefinition[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
-    return value.flatMap((one: unknown, index) => kindOf(one) === undefined
-      ? []
-      : [
-          { place: `${name}[${index}]`, definition: one }
-        ])
+    return value.flatMap((one: unknown, index) => {
+      return kindOf(one) === undefined ? [] : [{ place: `${name}[${index}]`, definition: one }]
+    })
   })
 }
 
@@ -50,7 +48,7 @@ export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   handle: 'defineHandle'
 }
 
-/** The line and column in `file` where an error arose, as far as it tells; empty otherwise. */
+/** The line of `file` where an error arose. Empty if the error does not tell. */
 export function placeOf (error: unknown, file: string): string {
   if (typeof error !== 'object' || error === null) return ''
   if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) {
@@ -63,7 +61,7 @@ export function placeOf (error: unknown, file: string): string {
   return line === undefined ? '' : `line ${line}`
 }
 
-/** What an error says, without what its library puts around it: the place is said apart. */
+/** The first line of an error's message, without the place that the YAML library appends. */
 export function ruleOf (error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message

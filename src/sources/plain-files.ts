@@ -1,5 +1,5 @@
-// The plain files under resources/, as resources. What may be read is what the folder listed: a URI is looked
-// up, never joined to a path, so that no spelling of it can lead anywhere else.
+// The plain files under resources/, as resources. Only listed files can be read: a URI is looked up in the
+// list and never joined to a path, so no URI can lead out of the folder.
 
 import { realpath } from 'node:fs/promises'
 import {
@@ -10,20 +10,20 @@ import { resourceTooLarge } from '../protocol/errors.ts'
 import { FileTooLargeError, mimeTypeOf, readFileContents } from './file-contents.ts'
 import type { FolderFile } from './folder-files.ts'
 
-export interface PlainFiles {
+interface PlainFiles {
   readonly resources: ReadonlyArray<{ readonly definition: ResourceDefinition, readonly file: FolderFile }>
   readonly template: ResourceTemplateDefinition
   /** By URI. */
   readonly stamps: ReadonlyMap<string, string>
 }
 
-export interface PlainFilesOptions {
+interface PlainFilesOptions {
   readonly readTtlMs: number
-  /** The most that one read may return: a file, or all the files of a directory. */
+  /** The maximum bytes that one read of a file or of a directory may return. */
   readonly maxBytes: number
 }
 
-/** @param folder the folder that the files' paths are relative to. */
+/** @param folder the paths of the files are relative to it. */
 export async function createPlainFiles (
   folder: string, files: readonly FolderFile[], { readTtlMs, maxBytes }: PlainFilesOptions
 ): Promise<PlainFiles> {
@@ -45,7 +45,7 @@ export async function createPlainFiles (
     )
     assertFits(path, within.reduce((sum, { size }) => sum + size, 0))
     const contents: ResourceContents[] = []
-    // Again, by what is there now: files may have grown since they were listed.
+    // Checked again while reading: files may have grown since they were listed.
     let total = 0
     for (const file of within) {
       const one = await read(file, toFileUri(file.path))

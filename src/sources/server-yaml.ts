@@ -1,4 +1,4 @@
-// server.yaml: who the service is, and how long clients may keep what it says.
+// Reads server.yaml: the name and description of the service, and how long clients may cache results.
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -27,10 +27,10 @@ const readSettings = createReader(Type.Object({
 
 export const SERVER_FILE = 'server.yaml'
 
-/** Short, because not every client listens for changes. */
+/** Short, because some clients do not listen for changes. */
 const DEFAULT_LIST_TTL_MS = 60_000
 
-/** What serves where there is no file, or no usable one. */
+/** The settings without a valid file. */
 export function defaultServerSettings (root: string): ServerSettings {
   return {
     info: { name: basename(root) || 'trivet', version: '0.0.0' },
@@ -41,7 +41,7 @@ export function defaultServerSettings (root: string): ServerSettings {
   }
 }
 
-/** Throws a SyntaxError or a YAMLParseError that says what is wrong with the file. */
+/** Rejects with a SyntaxError or a YAMLParseError that names the problem of the file. */
 export async function readServerSettings (root: string): Promise<ServerSettings> {
   const defaults = defaultServerSettings(root)
   const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {

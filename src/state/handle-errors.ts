@@ -1,11 +1,14 @@
-// What the model is told where a handle cannot be had.
+// The errors of handles, which the model reads.
 
 import { HandleError } from '../authoring/handles.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import type { HandleKind } from './handle-kind.ts'
 import { StoreUnavailable } from './state-store.ts'
 
-/** One answer for unknown, expired, deleted and somebody else's: the caller must not learn which. */
+/**
+ * The same error for unknown, expired and deleted handles, and for those of other owners: the caller must not
+ * learn which it is.
+ */
 export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): HandleError {
   const advice = createdBy === undefined
     ? 'It may have expired.'
@@ -15,7 +18,8 @@ export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): Ha
 
 export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError {
   return new ToolError(
-    `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. Use or delete one that exists.`
+    `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. ` +
+    'Use or delete one that exists.'
   )
 }
 
@@ -23,11 +27,9 @@ export function tooManyWriters ({ kind }: HandleKind): ToolError {
   return new ToolError(`This ${kind} is being changed by too many at once. Nothing was changed; try again.`)
 }
 
-/** What to throw on, of what was caught. */
-export function toHandleFailure ({ kind }: HandleKind, error: unknown): unknown {
-  return error instanceof StoreUnavailable
-    ? new ToolError(`The ${kind} cannot be reached at the moment. Try again in a few seconds.`, {
-      cause: error
-    })
-    : error
+/** Turns an error of the store into a ToolError, and returns all other errors as they are. */
+export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
+  if (!(error instanceof StoreUnavailable)) return error
+  const advice = 'Try again in a few seconds.'
+  return new ToolError(`The ${kind} cannot be reached at the moment. ${advice}`, { cause: error })
 }

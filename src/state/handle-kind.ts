@@ -1,17 +1,17 @@
 import type { Check } from '../schema/check.ts'
 
-/** A kind of state, checked and made ready to be used. */
+/** A compiled and checked handle definition. */
 export interface HandleKind {
   /** Unique in the catalog. */
   readonly kind: string
-  /** What every id begins with, before an underscore. */
+  /** The start of every id, before an underscore. */
   readonly prefix: string
   readonly idleTtlMs: number
   readonly maxAgeMs: number | undefined
   readonly maxBytes: number
-  /** The tool that makes one. */
+  /** The tool that creates a handle of this kind. */
   readonly createdBy: string | undefined
   readonly checkValue: Check
-  /** Whether the check may change what it accepts: by filling in defaults, or by whatever a library does. */
+  /** Whether the check may change the value, for example by filling in defaults. */
   readonly mayChangeValue: boolean
 }

@@ -1,4 +1,4 @@
-// A handle's value on its way into the store.
+// Checks a handle's value before it is stored.
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { Verdict } from '../schema/check.ts'
@@ -6,13 +6,10 @@ import type { HandleKind } from './handle-kind.ts'
 import { copyJson } from './json-copy.ts'
 import { JsonValue } from './json-value.ts'
 
-/**
- * Throws where the author's value is not what its schema promises, and a ToolError where it has grown too
- * large.
- */
+/** Throws an Error if the value does not match the schema, and a ToolError if the value is too large. */
 export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promise<JsonValue> {
-  // What is checked is what will be read: the value as JSON has it. And a check may fill in defaults, which
-  // are not the caller's.
+  // The check gets a JSON copy, because later reads return the JSON value. It may also fill in defaults,
+  // which must not change the caller's object.
   const verdict = kind.checkValue(toJson(kind.kind, given))
   return verdict instanceof Promise
     ? verdict.then((settled) => toChecked(kind, settled))
@@ -26,7 +23,8 @@ function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, verdict: Ver
   const value = new JsonValue(mayChangeValue ? toJson(kind, verdict.value) : verdict.value)
   if (value.isLongerThan(maxBytes)) {
     throw new ToolError(
-      `This ${kind} would be too large: ${value.bytes.length} bytes, the limit is ${maxBytes}. Nothing was changed.`
+      `This ${kind} would be too large: ${value.bytes.length} bytes, the limit is ${maxBytes}. ` +
+      'Nothing was changed.'
     )
   }
   return value

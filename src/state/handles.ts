@@ -1,69 +1,71 @@
-// The only door to the store. A record is looked up under its owner, so that no tool can forget to check who
-// that is.
+// The only access of tools to the store. Every record is looked up under its owner, so that no tool can
+// forget to check the owner.
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Handles, NewHandle } from '../authoring/handles.ts'
 import { pauseBefore } from './backoff.ts'
-import { toHandleFailure, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
+import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
 import type { HandleKind } from './handle-kind.ts'
 import { checkValue } from './handle-value.ts'
 import { JsonValue, readJson } from './json-value.ts'
-import type { Lifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-export interface HandlesOptions {
+interface HandlesOptions {
   /** How many live handles one principal may have. */
   readonly maxPerOwner: number
   readonly now?: () => number
 }
 
 export interface HandleAccess {
-  /** The handles of one kind that belong to a principal. Waiting for others ends with the signal. */
+  /** The handles of one kind that belong to a principal. The signal ends the pause between attempts. */
   open (kind: HandleKind, principal: Principal, signal: () => AbortSignal): Handles<unknown>
 }
 
-interface Parts extends Required<HandlesOptions> {
+interface HandlesDependencies extends Required<HandlesOptions> {
   readonly store: StateStore
-  /** Replicas compare and set; within a process, whoever came first is first. */
+  /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   readonly turns: Turns
 }
 
 type Change = Parameters<Handles<unknown>['update']>[1]
 
-/** 128 bits, which nobody guesses. */
+/** 128 random bits, which cannot be guessed. */
 const ID_BYTES = 16
 const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
-/** How often an update may find that somebody else was faster. */
+/** How often an update is tried when other writers change the record first. */
 const MAX_ATTEMPTS = 64
 
 export function createHandles (
   store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
 ): HandleAccess {
-  const parts = { store, maxPerOwner, now, turns: createTurns() }
-  return { open: (kind, principal, signal) => new OwnHandles(parts, kind, ownerOf(principal), signal) }
+  const dependencies = { store, maxPerOwner, now, turns: createTurns() }
+  return { open: (kind, principal, signal) => new OwnHandles(dependencies, kind, ownerOf(principal), signal) }
 }
 
 class OwnHandles implements Handles<unknown> {
-  readonly #parts: Parts
+  readonly #dependencies: HandlesDependencies
   readonly #kind: HandleKind
   readonly #owner: string
   readonly #signal: () => AbortSignal
 
-  constructor (parts: Parts, kind: HandleKind, owner: string, signal: () => AbortSignal) {
-    this.#parts = parts
+  constructor (
+    dependencies: HandlesDependencies, kind: HandleKind, owner: string, signal: () => AbortSignal
+  ) {
+    this.#dependencies = dependencies
     this.#kind = kind
     this.#owner = owner
     this.#signal = signal
   }
 
   async create (given: unknown): Promise<NewHandle<unknown>> {
-    const { store, maxPerOwner, now } = this.#parts
+    const { store, maxPerOwner, now } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
       const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
       const value = await checkValue(this.#kind, given)
-      const lifetime: Lifetime = {
+      const lifetime: RecordLifetime = {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
       }
       const record = await store.create(this.#keyOf(id), value, lifetime, maxPerOwner)
@@ -73,27 +75,27 @@ class OwnHandles implements Handles<unknown> {
       }
       return { id, value: readJson(value), expiresAt: new Date(record.expiresAt).toISOString() }
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 
   async read (id: string): Promise<unknown> {
     try {
-      return readJson(this.#found(await this.#parts.store.read(this.#keyOf(id)), id).value)
+      return readJson(this.#found(await this.#dependencies.store.read(this.#keyOf(id)), id).value)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 
   async update (id: string, change: Change): Promise<unknown> {
-    const { store, turns } = this.#parts
+    const { store, turns } = this.#dependencies
     const key = this.#keyOf(id)
     const turn = turns.take(`${key.owner}/${key.name}`)
     try {
       if (turn.wait !== undefined) await turn.wait
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const { value: before, version } = this.#found(await store.read(key), id)
-        // Read anew each time: what an attempt that came too late did to its draft is gone.
+        // A new draft for each attempt: the changes of a failed attempt are dropped.
         const draft = readJson(before)
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
@@ -105,7 +107,7 @@ class OwnHandles implements Handles<unknown> {
       }
       throw tooManyWriters(this.#kind)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     } finally {
       turn.end()
     }
@@ -113,13 +115,13 @@ class OwnHandles implements Handles<unknown> {
 
   async delete (id: string): Promise<void> {
     try {
-      if (!await this.#parts.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
+      if (!await this.#dependencies.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
     } catch (error) {
-      throw toHandleFailure(this.#kind, error)
+      throw toHandleError(this.#kind, error)
     }
   }
 
-  /** Throws for what can be no id of this kind: nothing else is ever asked of the store. */
+  /** Throws for a malformed id, so that the store gets only ids of this kind. */
   #keyOf (id: string): StateKey {
     const { kind, prefix } = this.#kind
     const head = `${prefix}_`
@@ -135,7 +137,7 @@ class OwnHandles implements Handles<unknown> {
   }
 }
 
-/** Whether nothing has to be written. Where values are no bytes, that is not worth finding out. */
+/** Values that the store keeps as JSON are written even if unchanged: comparing costs more than writing. */
 function isSame (value: StateValue, before: StateValue): boolean {
   return !(before instanceof JsonValue) && value.bytes.equals(before.bytes)
 }

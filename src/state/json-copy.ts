@@ -1,21 +1,22 @@
-// Copies of values as JSON has them: mostly made without that JSON, which costs several times as much.
+// Copies values as `JSON.parse(JSON.stringify(value))` does. Most are copied directly, which is several times
+// faster.
 
 import { isObject } from '../protocol/json-rpc.ts'
 
 const NOT_PLAIN = Symbol('not plain')
-/** What is deeper, as what contains itself is, is left to JSON, which knows what to say of it. */
+/** Deeper values, and so circular ones, are copied by way of JSON text, which throws for circular ones. */
 export const MAX_DEPTH = 100
 
 /**
- * What is read of a value once it was written as JSON; shares nothing with it. `undefined` for what is no
- * JSON value. Throws what `JSON.stringify` throws.
+ * A copy of the value as JSON text would represent it. It shares no object with the value. `undefined` if the
+ * value has no JSON text. Throws the errors of `JSON.stringify`.
  */
 export function copyJson (value: unknown): unknown {
   const copy = copyPlain(value, 0)
   return copy === NOT_PLAIN ? viaText(value) : copy
 }
 
-/** The same for what is a JSON value, and nothing else, already. */
+/** The same for a value that is known to be a JSON value. */
 export function cloneJson (json: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return viaText(json)
   if (Array.isArray(json)) return json.map((one) => cloneJson(one, depth + 1))
@@ -58,7 +59,7 @@ function copyArray (array: readonly unknown[], depth: number): unknown {
 function copyObject (object: { readonly [key: string]: unknown }, depth: number): unknown {
   const copy: { [key: string]: unknown } = {}
   for (const key of Object.keys(object)) {
-    // To assign to this one would set the prototype.
+    // Assigning to this key would set the prototype.
     const one = key === '__proto__' ? NOT_PLAIN : copyPlain(object[key], depth + 1)
     if (one === NOT_PLAIN) return NOT_PLAIN
     copy[key] = one

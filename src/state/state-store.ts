@@ -1,72 +1,71 @@
-// What keeps the records behind handles. It knows bytes, owners and lifetimes; what they mean is the business
-// of handles.
+// The store of the records behind handles. It handles bytes, owners and lifetimes, and does not interpret the
+// bytes.
 
-/** Names one record. An owner's records are a world of their own: nobody reaches them under another owner. */
+/** Identifies one record. Different owners may use the same name for different records. */
 export interface StateKey {
-  /** Who the record belongs to: short, opaque, of letters, digits, `-` and `_`. */
+  /** The owner of the record: short, opaque, of letters, digits, `-` and `_`. */
   readonly owner: string
   /** Unique among the owner's records: letters, digits, `-`, `_`, `.` and `:`. */
   readonly name: string
 }
 
 /** How long a record is kept. */
-export interface Lifetime {
+export interface RecordLifetime {
   /**
-   * How long after its last use at least, in milliseconds. A store may keep it a hundredth longer, a minute
-   * at most.
+   * The record is kept at least this long after its last use, in milliseconds. A store may keep it longer by
+   * a hundredth, at most by a minute.
    */
   readonly idleMs: number
-  /** When it ends however much it is used, in milliseconds since the epoch. */
+  /** The record expires at this time even if it is used, in milliseconds since the epoch. */
   readonly endsAt?: number
 }
 
-/**
- * What a record says. It never changes: not by who gives it to a store, and not by who gets it from there.
- */
+/** The value of a record. It is immutable: neither the writer nor a reader may change it. */
 export interface StateValue {
-  /** May be made when it is asked for: a store that has no use for them need not ask. */
+  /** May be created on the first access. A store that does not need the bytes does not access them. */
   readonly bytes: Buffer
 }
 
 export interface StateRecord {
   readonly value: StateValue
-  /** Another one after each replacement. Means something only to the store that gave it. */
+  /** Changes at each replacement. Only the store that created it can interpret it. */
   readonly version: string
-  /** When it ends unless it is used again, in milliseconds since the epoch. */
+  /** The time of expiry if the record is not used again, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
 /**
- * Every method rejects with a StoreUnavailable where the store cannot be reached in time: then nothing was
- * written, or all of it, and never a part. What was acknowledged is kept: it survives whatever the store's
- * medium survives.
+ * Every method rejects with a StoreUnavailable if the store cannot be reached in time. The operation was then
+ * done completely or not at all. An acknowledged write is as durable as the store's medium.
  */
 export interface StateStore {
   /**
-   * Makes a record, unless the owner already has one of this name (`taken`) or `limit` live ones (`full`).
-   * The limit may be overstepped only by what has expired.
+   * Creates a record, unless the owner already has a record of this name (`taken`) or `limit` live records
+   * (`full`). Expired records do not count.
    */
   create (
-    key: StateKey, value: StateValue, lifetime: Lifetime, limit: number
+    key: StateKey, value: StateValue, lifetime: RecordLifetime, limit: number
   ): Promise<StateRecord | 'taken' | 'full'>
-  /** A use: the record's idle lifetime begins anew. `undefined` where there is none, or no more. */
+  /**
+   * A use: it restarts the record's idle lifetime. `undefined` if the record does not exist or has expired.
+   */
   read (key: StateKey): Promise<StateRecord | undefined>
   /**
-   * Puts another value in place of the one with this version; a use. `undefined` where that version is not
-   * there any more.
+   * Replaces the value if the record still has this version. A use. `undefined` if the record has another
+   * version, does not exist or has expired.
    */
   replace (key: StateKey, version: string, value: StateValue): Promise<StateRecord | undefined>
-  /** Whether there was one. */
+  /** Resolves to whether there was a live record. */
   delete (key: StateKey): Promise<boolean>
-  /** The names of an owner's live records, and when each ends unless it is used again. Not a use. */
+  /** The names of an owner's live records, each with its expiry. Not a use. */
   list (owner: string): Promise<ReadonlyMap<string, number>>
-  /** Rejects with a StoreUnavailable unless the store answers now. */
+  /** Rejects with a StoreUnavailable if the store does not answer now. */
   check (): Promise<void>
-  /** Waits for what is under way, then gives everything back. Idempotent. Afterwards every method rejects. */
+  /** Waits for the calls in progress, then releases all resources. Idempotent. Later calls reject. */
   close (): Promise<void>
 }
 
-/** The store cannot be reached, or is too slow to be of use. The cause is for the log. */
+/** The store cannot be reached, or did not answer in time. The cause is for the log. */
 export class StoreUnavailable extends Error {
   constructor (cause: unknown) {
     super('the state store is not available', { cause })

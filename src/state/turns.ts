@@ -1,42 +1,41 @@
-// Those of one process who want the same thing take turns, so that they do not get in each other's way again
-// and again.
+// Orders the updates of the same record within one process, so that they do not conflict and retry.
 
 export interface Turns {
-  /** Joins those who wait for what has this key. */
+  /** Joins the queue of this key. */
   take (key: string): Turn
 }
 
-/** A courtesy: whoever takes too long is not waited for. */
+/** A place in a queue. It is no lock: after `patienceMs` the next turn starts without waiting. */
 export interface Turn {
-  /** Resolves when it has come. `undefined` where nobody came before. */
+  /** Resolves when the turn starts. `undefined` if the queue was empty. */
   readonly wait: Promise<void> | undefined
-  /** Lets the next one in. */
+  /** Starts the next turn. */
   end (): void
 }
 
-/** @param patienceMs how long the one before is waited for. 250 by default. */
+/** @param patienceMs how long a turn waits for the turn before it, in milliseconds. 250 by default. */
 export function createTurns (patienceMs = 250): Turns {
-  const last = new Map<string, TurnOf>()
+  const last = new Map<string, QueuedTurn>()
   return {
     take (key) {
-      const turn = new TurnOf(() => last.delete(key), last.get(key), patienceMs)
+      const turn = new QueuedTurn(() => last.delete(key), last.get(key), patienceMs)
       last.set(key, turn)
       return turn
     }
   }
 }
 
-class TurnOf implements Turn {
+class QueuedTurn implements Turn {
   readonly wait: Promise<void> | undefined
-  /** Lets the next one in, or leaves where there is none. */
-  #pass: () => void
+  /** Starts the next turn, or removes the queue if there is no next turn. */
+  #startNext: () => void
 
-  constructor (leave: () => void, before: TurnOf | undefined, patienceMs: number) {
-    this.#pass = leave
+  constructor (removeQueue: () => void, before: QueuedTurn | undefined, patienceMs: number) {
+    this.#startNext = removeQueue
     if (before === undefined) return
     this.wait = new Promise((resolve) => {
       const timer = setTimeout(resolve, patienceMs)
-      before.#pass = () => {
+      before.#startNext = () => {
         clearTimeout(timer)
         resolve()
       }
@@ -44,6 +43,6 @@ class TurnOf implements Turn {
   }
 
   end (): void {
-    this.#pass()
+    this.#startNext()
   }
 }

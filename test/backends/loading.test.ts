@@ -1,4 +1,4 @@
-// Which packages a service loads for the backend that it uses.
+// A service loads only the driver of the backend that it uses.
 
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
@@ -7,7 +7,7 @@ import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 
-/** Prints each package that is imported, a line each. */
+/** Prints each imported package on a line. */
 const HOOKS = `
   import { writeSync } from 'node:fs'
   export async function resolve (specifier, context, next) {
@@ -18,7 +18,7 @@ const toModule = (source: string) => `data:text/javascript,${encodeURIComponent(
 const REGISTRATION = `import { register } from 'node:module'; register(${JSON.stringify(toModule(HOOKS))})`
 const NODE_OPTIONS = `--import=${toModule(REGISTRATION)}`
 
-/** The drivers among the packages that a service has loaded once it has answered. */
+/** The drivers that a service has loaded after its first answer. */
 async function findDrivers (t: Test, stateUrl: string): Promise<string[]> {
   const { url, stderr, stop } = await startService(t, {
     NODE_OPTIONS,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createOutageLog } from '../../src/backends/outage-log.ts'
 
-t.test('an outage is one line, and one more for as long as it lasts', async (t) => {
+t.test('an outage logs one line at once, and one more after each interval', async (t) => {
   const lines: object[] = []
   let time = 0
   const log = { warn: (fields: object, message: string) => lines.push({ ...fields, message }) }

@@ -1,4 +1,4 @@
-// Whatever is done to a store, and in whatever order, it answers as the simplest one that there could be.
+// A store answers random operations like a simple model of a store.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ type Step = Place & (
   | { readonly does: 'wait', readonly ms: number }
 )
 
-/** Text instead of bytes, and for each version how many there were of the name before it. */
+/** A record with text instead of bytes. The version is the number of earlier versions of the name. */
 type Answer = string | boolean | undefined | AnsweredRecord
 
 interface AnsweredRecord { readonly value: string, readonly version: number, readonly expiresAt: number }
@@ -78,7 +78,7 @@ function createModel (): Subject {
   }
 }
 
-/** @param run sets the owners of this run apart from those of the others */
+/** @param run separates the owners of this run from those of other runs. */
 function toSubject (store: StateStore, run: number): Subject {
   const versions = new Map<string, string[]>()
   return {
@@ -112,7 +112,7 @@ function toSubject (store: StateStore, run: number): Subject {
 const place = { owner: fc.constantFrom('a', 'b'), name: fc.constantFrom('x', 'y', 'z') }
 const value = fc.string({ maxLength: 8 })
 const LOOKS = ['read', 'read', 'delete'] as const
-// Lifetimes and waits are such that records often end in the very millisecond in which they are asked for.
+// Lifetimes and waits are chosen so that records often expire in the millisecond of an operation.
 const ms = fc.constantFrom(10, 40, 50, 90, 100, 300)
 const creation = fc.record({
   ...place,
@@ -144,7 +144,7 @@ async function agrees (t: Test, open: (now: () => number) => StateStore, numRuns
     for (const [index, step] of steps.entries()) {
       if (step.does === 'wait') {
         time += step.ms
-        // Lets the sweep have its turn, which must change nothing that can be seen.
+        // Lets the sweep run. It must not change any answer.
         await turn()
       }
       const expected = await model.do(step, time)

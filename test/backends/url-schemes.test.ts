@@ -1,4 +1,4 @@
-// What TRIVET_STATE_URL may be, and what each of its schemes opens.
+// The values of TRIVET_STATE_URL, and the backend that each scheme opens.
 
 import t, { type Test } from 'tap'
 import type { OpenedBackend } from '../../src/backends/backend.ts'
@@ -28,7 +28,7 @@ async function open (t: Test, url: string): Promise<OpenedBackend> {
   return backend
 }
 
-/** That every part works, and none does any more once the backend is closed. */
+/** Checks that the store, the bus, the relay and the log work, and stop when the backend is closed. */
 async function checkParts (t: Test, url: string): Promise<void> {
   const { store, bus, relay, eventLog, close } = await open(t, url)
   const key = { owner: 'o', name: 'n' }
@@ -51,14 +51,14 @@ async function checkParts (t: Test, url: string): Promise<void> {
   t.strictSame(heard, ['tools-changed', 'test'])
 }
 
-t.test('knows the URLs of each backend, and which of them replicas share', async (t) => {
+t.test('knows the URLs of each backend, and which backends are shared', async (t) => {
   for (const url of [...SHARED, ...OWN]) t.ok(isStateUrl(url), url)
   for (const url of NONE) t.notOk(isStateUrl(url), url)
   for (const url of SHARED) t.ok(isSharedUrl(url), url)
   for (const url of [...OWN, ...NONE]) t.notOk(isSharedUrl(url), url)
 })
 
-t.test('a URL of no backend is refused with what it must be, and not repeated', async (t) => {
+t.test('a URL of no backend is refused with the valid forms and without the URL', async (t) => {
   for (const url of [...NONE, 'postgres://user:hunter2@host']) {
     await t.rejects(open(t, url), { message: `TRIVET_STATE_URL must be ${STATE_URL_FORM}` }, url)
   }
@@ -79,12 +79,12 @@ if (hasRedisServer(t)) {
     await t.rejects(refusal, { message: /^TRIVET_STATE_URL: no Redis is reachable/ })
   })
 
-  t.test('a Redis whose user may not listen is refused, and its connections end', async (t) => {
+  t.test('a Redis user who may not subscribe is refused, and the connections end', async (t) => {
     const server = await startRedisServer(t)
     await server.cli('acl', 'setuser', 'deaf', 'on', '>word', '~*', '+@all', 'resetchannels')
     const url = server.url.replace('//', '//deaf:word@')
     const refusal = within(open(t, url), 'the refusal', 15_000)
-    await t.rejects(refusal, { message: /^the channel trivet:events of Redis was not heard/ })
+    await t.rejects(refusal, { message: /^nothing arrived on the Redis channel trivet:events/ })
     const isConnected = async () => (await server.cli('client', 'list')).includes('user=deaf')
     await until(async () => !await isConnected(), 'its connections to end')
   })

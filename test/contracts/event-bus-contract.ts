@@ -1,4 +1,4 @@
-// What every event bus must do, whatever carries its events. A new one is done when this passes.
+// The contract of every event bus. A new backend is done when its bus passes.
 
 import type { Test } from 'tap'
 import type { ChangeEvent } from '../../src/events/change-event.ts'
@@ -7,7 +7,7 @@ import { until } from '../helpers/deadline.ts'
 
 const updated = (uri: string): ChangeEvent => ({ type: 'resource-updated', uri })
 
-/** @param create makes a bus of its own for each claim. */
+/** @param create creates a new bus for each test. */
 export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
   async function open (t: Test): Promise<EventBus> {
     const bus = await create()
@@ -15,13 +15,13 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     return bus
   }
 
-  /** A listener that notes what it hears. */
+  /** A listener that records its calls. */
   function listen (bus: EventBus): { heard: ChangeEvent[], stop: () => void } {
     const heard: ChangeEvent[] = []
     return { heard, stop: bus.subscribe((event) => { heard.push(event) }) }
   }
 
-  /** Once this has arrived, so has everything that was published before it. */
+  /** The last event of a test. All events before it have arrived when it arrives. */
   async function settle (bus: EventBus): Promise<void> {
     const { heard, stop } = listen(bus)
     await bus.publish(updated('test://settled'))
@@ -33,7 +33,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     (event) => event.type !== 'resource-updated' || event.uri !== 'test://settled'
   )
 
-  t.test('every listener hears every event once, in the order of publication', async (t) => {
+  t.test('every listener gets every event once, in the order of publication', async (t) => {
     const bus = await open(t)
     const listeners = Array.from({ length: 3 }, () => listen(bus))
     const events: ChangeEvent[] = [
@@ -55,7 +55,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     t.strictSame(told(heard), events)
   })
 
-  t.test('a listener hears nothing from before it subscribed and nothing after it left', async (t) => {
+  t.test('a listener gets no event from before it subscribed or after it unsubscribed', async (t) => {
     const bus = await open(t)
     await bus.publish(updated('a://before'))
     await settle(bus)
@@ -69,7 +69,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     t.strictSame(told(heard), [updated('a://during')])
   })
 
-  t.test('the same function may listen twice, and each subscription ends by itself', async (t) => {
+  t.test('the same function may subscribe twice, and each subscription ends on its own', async (t) => {
     const bus = await open(t)
     const heard: ChangeEvent[] = []
     const hear = (event: ChangeEvent) => { heard.push(event) }
@@ -84,7 +84,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     t.equal(told(heard).length, 3)
   })
 
-  t.test('a failing listener keeps no event from the others, and the publisher is told', async (t) => {
+  t.test('if a listener throws, the others get the event and the publisher gets the error', async (t) => {
     const bus = await open(t)
     const before = listen(bus)
     const stop = bus.subscribe(() => { throw new Error('a listener of the test fails') })
@@ -98,7 +98,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     }
   })
 
-  t.test('a listener may leave, and another come, while an event is being delivered', async (t) => {
+  t.test('listeners may be removed and added while an event is delivered', async (t) => {
     const bus = await open(t)
     const heard: string[] = []
     const stop = bus.subscribe(() => {
@@ -115,7 +115,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     t.strictSame(heard, ['leaving', 'late'])
   })
 
-  t.test('ten thousand listeners hear an event', async (t) => {
+  t.test('ten thousand listeners get an event', async (t) => {
     const bus = await open(t)
     let count = 0
     for (let i = 0; i < 10_000; i++) bus.subscribe(() => { count++ })
@@ -124,7 +124,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     t.equal(count, 10_000)
   })
 
-  t.test('closing ends delivery, twice is once, and publishing afterwards does nothing', async (t) => {
+  t.test('closing ends delivery and is idempotent, and publishing afterwards does nothing', async (t) => {
     const bus = await create()
     const { heard, stop } = listen(bus)
     await bus.publish({ type: 'tools-changed' })

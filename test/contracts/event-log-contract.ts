@@ -1,4 +1,4 @@
-// What every event log must do, wherever it keeps the events. A new one is done when this passes.
+// The contract of every event log. A new backend is done when its log passes.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -8,7 +8,7 @@ import { until } from '../helpers/deadline.ts'
 const LIMITS: EventLogLimits = { maxEvents: 5, ttlMs: 60_000 }
 const TEXTS = ['{"a":"Grüße 👋"}', '', '{"b":"\\n"}', '.', '['.repeat(10_000)]
 
-/** @param create makes a log of its own for each claim; those of one backend may share what they keep. */
+/** @param create creates a new log for each test. Logs of one backend may share their events. */
 export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Promise<EventLog>): void {
   async function open (t: Test, limits: Partial<EventLogLimits> = {}): Promise<EventLog> {
     const log = await create({ ...LIMITS, ...limits })
@@ -21,7 +21,7 @@ export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Prom
     await Promise.all(events.map(async (event) => await log.append(stream, event)))
   }
 
-  t.test('gives what was written, in order, after any position (347)', async (t) => {
+  t.test('returns the events after any position, in order (347)', async (t) => {
     const log = await open(t)
     await write(log, 'session.one', TEXTS)
     const all = TEXTS.map((text, index) => ({ position: index + 1, text }))
@@ -30,7 +30,7 @@ export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Prom
     t.strictSame(await log.read('session.one', 999_999_999), [])
   })
 
-  t.test('knows nothing of other streams (347)', async (t) => {
+  t.test('returns no events of other streams (347)', async (t) => {
     const log = await open(t)
     await write(log, 'session.a', ['x'])
     for (const stream of ['session.b', 'session', 'other.a', '', '*', 'session.*']) {
@@ -38,21 +38,21 @@ export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Prom
     }
   })
 
-  t.test('keeps the last events of a stream that is too long', async (t) => {
+  t.test('drops the first events of a stream that is too long', async (t) => {
     const log = await open(t)
     await write(log, 'session.long', Array.from({ length: 20 }, (_, index) => String(index + 1)))
     const kept = await log.read('session.long', 0)
     t.strictSame(kept?.map(({ text }) => text), ['16', '17', '18', '19', '20'])
   })
 
-  t.test('forgets a stream that nobody writes to any more', async (t) => {
+  t.test('drops a stream that gets no more events', async (t) => {
     const log = await open(t, { ttlMs: 100 })
     await write(log, 'session.brief', ['x'])
     t.equal((await log.read('session.brief', 0))?.length, 1)
     await until(async () => await log.read('session.brief', 0) === undefined, 'it to be forgotten')
   })
 
-  t.test('does not forget a stream that is still being written to', async (t) => {
+  t.test('keeps a stream that still gets events', async (t) => {
     const log = await open(t, { ttlMs: 300 })
     for (let position = 1; position <= 5; position++) {
       await log.append('session.lasting', { position, text: 'x' })
@@ -61,7 +61,7 @@ export function checkEventLog (t: Test, create: (limits: EventLogLimits) => Prom
     t.equal((await log.read('session.lasting', 0))?.length, 5)
   })
 
-  t.test('closing twice is once', async (t) => {
+  t.test('closing is idempotent', async (t) => {
     const log = await open(t)
     await log.close()
     await t.resolves(log.close())

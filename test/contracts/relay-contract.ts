@@ -1,4 +1,4 @@
-// What every relay must do, whatever carries its messages. A new one is done when this passes.
+// The contract of every relay. A new backend is done when its relay passes.
 
 import type { Test } from 'tap'
 import type { Relay, RelayMessage } from '../../src/events/relay.ts'
@@ -9,7 +9,7 @@ const SETTLED = 'test-settled'
 
 interface Listening { readonly heard: RelayMessage[], readonly stop: () => void }
 
-/** @param create makes a relay of its own for each claim. */
+/** @param create creates a new relay for each test. */
 export function checkRelay (t: Test, create: () => Promise<Relay>): void {
   async function open (t: Test): Promise<Relay> {
     const relay = await create()
@@ -17,14 +17,14 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     return relay
   }
 
-  /** A listener that notes what it hears. */
+  /** A listener that records its calls. */
   function listen (relay: Relay): Listening {
     const heard: RelayMessage[] = []
     const stop = relay.listen((message) => { if (message.type !== SETTLED) heard.push(message) })
     return { heard, stop }
   }
 
-  /** Once this message has arrived, so has everything that was sent before it. */
+  /** The last message of a test. All messages before it have arrived when it arrives. */
   async function settle (relay: Relay): Promise<void> {
     let isSettled = false
     const stop = relay.listen(({ type }) => { if (type === SETTLED) isSettled = true })
@@ -33,7 +33,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     stop()
   }
 
-  t.test('every listener of the sender hears every message once, in order and at once', async (t) => {
+  t.test('every listener of the sender gets every message once, in order and at once', async (t) => {
     const relay = await open(t)
     const listeners = Array.from({ length: 3 }, () => listen(relay))
     const messages = Array.from({ length: 200 }, (_, index) => numbered(index))
@@ -44,7 +44,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     for (const { heard } of listeners) t.strictSame(heard, messages, 'and not once more')
   })
 
-  t.test('a message is any object of JSON with a type', async (t) => {
+  t.test('a message is any JSON object with a type', async (t) => {
     const relay = await open(t)
     const { heard } = listen(relay)
     const messages: RelayMessage[] = [
@@ -58,7 +58,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.strictSame(heard, messages)
   })
 
-  t.test('a listener hears nothing from before it listened and nothing after it left', async (t) => {
+  t.test('a listener gets no message from before it was added or after it was removed', async (t) => {
     const relay = await open(t)
     await relay.send(numbered(1))
     const { heard, stop } = listen(relay)
@@ -71,7 +71,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.strictSame(heard, [numbered(2)])
   })
 
-  t.test('the same function may listen twice, and each listening ends by itself', async (t) => {
+  t.test('the same function may be added twice, and each is removed on its own', async (t) => {
     const relay = await open(t)
     let count = 0
     const hear = () => { count++ }
@@ -84,7 +84,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.equal(count, 3)
   })
 
-  t.test('a failing listener keeps no message from the others, and the sender is told', async (t) => {
+  t.test('if a listener throws, the others get the message and the sender gets the error', async (t) => {
     const relay = await open(t)
     const before = listen(relay)
     const stop = relay.listen(() => { throw new Error('a listener of the test fails') })
@@ -96,7 +96,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     for (const { heard } of [before, after]) t.strictSame(heard, [numbered(1), numbered(2)])
   })
 
-  t.test('who comes while a message is told hears from the next one on', async (t) => {
+  t.test('a listener that is added during a delivery gets the next message first', async (t) => {
     const relay = await open(t)
     const heard: string[] = []
     const stop = relay.listen(() => {
@@ -110,7 +110,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.strictSame(heard, ['leaving', 'late'])
   })
 
-  t.test('nobody is told of missed messages while none was missed', async (t) => {
+  t.test('no listener is called for missed messages if none was missed', async (t) => {
     const relay = await open(t)
     let missed = 0
     relay.listen(() => {}, () => { missed++ })
@@ -119,7 +119,7 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.equal(missed, 0)
   })
 
-  t.test('closing ends delivery, twice is once, and sending afterwards does nothing', async (t) => {
+  t.test('closing ends delivery and is idempotent, and sending afterwards does nothing', async (t) => {
     const relay = await create()
     const { heard } = listen(relay)
     await relay.send(numbered(1))

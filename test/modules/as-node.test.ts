@@ -1,4 +1,4 @@
-// Modules mean to the service what they mean to Node.
+// Modules have the same results in the service and in Node.
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-// TypeScript means to the service what TypeScript's own compiler makes of it, run by Node.
+// TypeScript has the same results in the service and when TypeScript's compiler and Node run it.
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -12,7 +12,7 @@ import { TYPESCRIPT } from './cases/typescript.ts'
 const PACKAGE = { 'package.json': '{ "type": "module" }' }
 const SOURCE = /\.tsx?$/
 
-/** The files as the compiler writes them, in what each engine here can run. */
+/** The files as the compiler writes them, for this engine. */
 function compile (files: Files): Files {
   return Object.fromEntries(Object.entries(files).map(([file, source]) => {
     if (!SOURCE.test(file) || typeof source !== 'string') return [file, source]

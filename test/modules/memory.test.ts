@@ -1,4 +1,4 @@
-// Reloads leave nothing behind.
+// Reloads do not leak memory.
 
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -11,7 +11,7 @@ import { writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** What each evaluation of the edited module holds. */
+/** The bytes that each evaluation of the edited module keeps. */
 const HELD = 100_000
 
 const text = (turn: number): string => `import { b } from './b.ts'

@@ -1,5 +1,4 @@
-// The modules of test262-parser-tests, the one public suite of module tests that a package ships: those that
-// are valid compile, the others are SyntaxErrors.
+// The modules of test262-parser-tests. Valid ones compile, and all others throw a SyntaxError.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

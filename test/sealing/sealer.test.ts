@@ -10,7 +10,7 @@ const seal = (text: string, expiresAt = NOW + 1): string => {
 }
 const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array))
 
-/** The sealed part of a token, with one of its bits turned. */
+/** The sealed part of a token, with one bit inverted. */
 function flipBit (token: string, bit: number): string {
   const [id = '', body = ''] = token.split('.')
   const sealed = Buffer.from(body, 'base64url')
@@ -18,7 +18,7 @@ function flipBit (token: string, bit: number): string {
   return `${id}.${sealed.toString('base64url')}`
 }
 
-t.test('what is sealed opens to the same bytes (215)', async () => {
+t.test('a token opens to the sealed bytes (215)', async () => {
   fc.assert(fc.property(fc.string(), fc.string({ unit: 'binary' }), bytes, (purpose, bound, sealed) => {
     return sealer.open(purpose, bound, sealer.seal(purpose, bound, sealed, NOW + 1))?.equals(sealed) === true
   }))
@@ -35,7 +35,7 @@ t.test('no token with one bit turned opens (215, 218)', async (t) => {
   t.equal(sealer.open('state', 'alice', unchanged)?.toString(), 'the state', 'the flipping spoils nothing')
 })
 
-t.test('nothing that was made up opens, and nothing throws (214)', async () => {
+t.test('invented tokens do not open, and do not throw (214)', async () => {
   const id = seal('').slice(0, 9)
   const madeUp = fc.oneof(
     fc.string(), fc.string({ unit: 'binary' }),
@@ -45,7 +45,7 @@ t.test('nothing that was made up opens, and nothing throws (214)', async () => {
   fc.assert(fc.property(madeUp, isRefused), { numRuns: 1000 })
 })
 
-t.test('no token that was changed anywhere opens (215)', async () => {
+t.test('a changed token does not open (215)', async () => {
   const token = seal('the state')
   const changed = fc.tuple(fc.nat(token.length), fc.nat(4), fc.string({ maxLength: 4 }))
     .map(([at, removed, added]) => token.slice(0, at) + added + token.slice(at + removed))
@@ -109,11 +109,11 @@ t.test('the first secret seals and all of them open, so that secrets can be repl
   t.equal(open(young, sealedBy(old)), undefined)
 })
 
-t.test('refuses to begin without a secret, or with an empty one', async (t) => {
+t.test('refuses an empty list of secrets, and an empty secret', async (t) => {
   for (const secrets of [[], [''], ['good', '']]) t.throws(() => createSealer(secrets), /at least one secret/)
 })
 
-t.test('without secrets, makes up one of its own and says so once, when it first seals', async (t) => {
+t.test('without secrets it uses a random one, and reports that once, at the first seal', async (t) => {
   let said = 0
   const alone = createSealer(undefined, { now, onEphemeral: () => { said++ } })
   t.equal(alone.open('p', '', 'x'), undefined)

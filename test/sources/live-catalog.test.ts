@@ -5,11 +5,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createApp, type AppOptions } from '../../src/app.ts'
-import type { CatalogContents } from '../../src/catalog/contents.ts'
-import type { ChangeEvent } from '../../src/events/change-event.ts'
-import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
-import type { CatalogSource } from '../../src/sources/catalog-source.ts'
-import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
 import { listen } from '../helpers/app.ts'
 import {
   toolModule, writeByRename, writeCatalog, writeInPlace, writeVolume, type Files
@@ -23,7 +18,7 @@ const DEADLINE_MS = 20_000
 
 interface Live { readonly app: FastifyInstance, readonly log: ReadableLog, readonly stream: AnswerStream }
 
-/** A service over this folder, and a client that listens to all of its lists and to some resources. */
+/** A service for this folder, and a client that subscribes to all lists and to some resources. */
 async function openLive (
   t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}
 ): Promise<Live> {
@@ -64,7 +59,7 @@ const TOOLS = 'notifications/tools/list_changed'
 const PROMPTS = 'notifications/prompts/list_changed'
 const RESOURCES = 'notifications/resources/list_changed'
 
-t.test('serves what was changed, however it was changed (135, 192)', async (t) => {
+t.test('serves every kind of change (135, 192)', async (t) => {
   const root = await writeCatalog(t, { 'tools/a.ts': saying('one'), 'tools/gone.ts': saying('gone', 'gone') })
   const { app, stream } = await openLive(t, root)
   await writeByRename(root, 'tools/a.ts', saying('two'))
@@ -84,9 +79,14 @@ t.test('serves what was changed, however it was changed (135, 192)', async (t) =
   t.match(stream.messages[1].params, { _meta: { 'io.modelcontextprotocol/subscriptionId': 'listening' } })
 })
 
-t.test('announces only the lists and the files that are others now (135, 162, 163, 172)', async (t) => {
+t.test('announces only lists and files that have changed (135, 162, 163, 172)', async (t) => {
   const root = await writeCatalog(t, {
-    'tools/a.ts': toolModule('a', 'title: "A"'), 'prompts/p.md': 'P', 'resources/a.txt': 'a', 'resources/b.txt': 'b', 'resources/docs/c.txt': 'c', 'lib/x.ts': ''
+    'tools/a.ts': toolModule('a', 'title: "A"'),
+    'prompts/p.md': 'P',
+    'resources/a.txt': 'a',
+    'resources/b.txt': 'b',
+    'resources/docs/c.txt': 'c',
+    'lib/x.ts': ''
   })
   const { stream } = await openLive(t, root, ['file:///a.txt', 'file:///docs', 'file:///b.txt'])
   const announced = async (what: string[]): Promise<void> => {
@@ -115,7 +115,7 @@ t.test('announces only the lists and the files that are others now (135, 162, 16
   }
 })
 
-t.test('finishes a request on the snapshot that it began with, code and library', async (t) => {
+t.test('finishes a request with the code and the libraries that it began with', async (t) => {
   const gates = await writeCatalog(t, {})
   const waiting = (version: string) => `import { existsSync, writeFileSync } from 'node:fs'
     import { setTimeout } from 'node:timers/promises'
@@ -144,8 +144,7 @@ t.test('finishes a request on the snapshot that it began with, code and library'
   t.equal(await within(fresh, 'the new answer'), 'tool 2 lib 2')
 })
 
-t.test('keeps serving what it has while the new catalog does not load, says why, and loads it once it is ' +
-  'mended', async (t) => {
+t.test('keeps serving the old catalog until the new one has no problems, and logs the problems', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a'
   })
@@ -172,7 +171,7 @@ t.test('keeps serving what it has while the new catalog does not load, says why,
   t.strictSame(said(stream), [])
 })
 
-t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
+t.test('never serves files of different versions together', async (t) => {
   const tool =
     (name: string) =>
       `import { defineTool } from 'trivet'\nimport { version } from '../lib/version.ts'\nexport default defineTool({ name: '${name}', title: version, run: () => version })`
@@ -205,7 +204,7 @@ t.test('never serves a mixture, whatever is edited how quickly', async (t) => {
 })
 
 for (const watch of ['on', 'poll'] as const) {
-  t.test(`notices the link swap of a mounted ConfigMap (${watch})`, async (t) => {
+  t.test(`detects the link swap of a mounted ConfigMap (${watch})`, async (t) => {
     const root = await writeCatalog(t, {})
     const files = (text: string): Files => ({
       'server.yaml': 'name: mounted',
@@ -229,7 +228,7 @@ for (const watch of ['on', 'poll'] as const) {
     await untilCalled(app, 'a', 'four')
   })
 
-  t.test(`notices the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
+  t.test(`detects the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
     const root = await writeCatalog(t, { 'server.yaml': 'name: mounted', 'tools/.keep': '' })
     await writeVolume(join(root, 'tools'), '1', { 'a.ts': saying('one') })
     const { app, log } = await openLive(t, root, [], { watch })
@@ -245,116 +244,11 @@ for (const watch of ['on', 'poll'] as const) {
   })
 }
 
-t.test('polls where it is told to', async (t) => {
+t.test('polls if the setting says so', async (t) => {
   const root = await writeCatalog(t, { 'tools/a.ts': saying('one') })
   const { app } = await openLive(t, root, [], { watch: 'poll' })
   await writeInPlace(root, 'tools/a.ts', saying('two, and longer'))
   await untilCalled(app, 'a', 'two, and longer')
   await writeByRename(root, 'tools/deep/b.ts', saying('b', 'b'))
   await untilCalled(app, 'b', 'b')
-})
-
-/** A source that changes when the test says so. Each load waits for its turn. */
-function createScriptedSource (): {
-  source: CatalogSource
-  change: () => void
-  loads: Array<(contents: Partial<CatalogContents>) => void>
-  watched: () => boolean
-} {
-  const loads: Array<(contents: Partial<CatalogContents>) => void> = []
-  let listener: (() => void) | undefined
-  const server = {
-    info: { name: 's', version: '1' },
-    instructions: undefined,
-    listTtlMs: 0,
-    readTtlMs: 0,
-    pageSize: undefined
-  }
-  const empty: CatalogContents = {
-    server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: []
-  }
-  return {
-    loads,
-    change: () => listener?.(),
-    watched: () => listener !== undefined,
-    source: {
-      name: 'scripted',
-      load: async () => await new Promise(
-        (resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))
-      ),
-      async watch (onChange) {
-        listener = onChange
-        return async () => { listener = undefined }
-      }
-    }
-  }
-}
-
-async function openScripted (): Promise<ReturnType<typeof createScriptedSource> & {
-  opening: ReturnType<typeof openLiveCatalog>
-  events: ChangeEvent[]
-  log: ReadableLog
-}> {
-  const scripted = createScriptedSource()
-  const bus = createMemoryEventBus()
-  const events: ChangeEvent[] = []
-  bus.subscribe((event) => events.push(event))
-  const log = createReadableLog()
-  const opening = openLiveCatalog(scripted.source, bus, log.logger, { pageSize: 10 })
-  await until(() => scripted.loads.length === 1, 'the first load')
-  return { ...scripted, opening, events, log }
-}
-
-t.test('misses no change during the first load', async (t) => {
-  const { loads, change, opening, log, events } = await openScripted()
-  change()
-  await nextTurn()
-  t.equal(loads.length, 1, 'one load at a time')
-  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
-  const { catalog, close } = await opening
-  await until(() => loads.length === 2, 'the second load')
-  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
-  await until(() => events.length === 1, 'an event')
-  t.strictSame(events, [{ type: 'resource-updated', uri: 'x://a' }])
-  t.equal(catalog.current.stamps.get('x://a'), '2')
-  t.notMatch(log.text(), 'not reloaded')
-  await close()
-})
-
-t.test('loads once more after a change during a load, and only once', async (t) => {
-  const { loads, change, opening, log } = await openScripted()
-  loads[0]?.({})
-  const { close } = await opening
-  change()
-  await until(() => loads.length === 2, 'the second load')
-  for (let i = 0; i < 5; i++) change()
-  loads[1]?.({})
-  await until(() => loads.length === 3, 'the third load')
-  loads[2]?.({})
-  await until(() => log.text().split('catalog reloaded').length === 3, 'two reloads')
-  await nextTurn()
-  t.equal(loads.length, 3)
-  await close()
-})
-
-t.test('stops watching when it is closed, and drops what is being loaded', async (t) => {
-  const { loads, change, opening, watched, events } = await openScripted()
-  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
-  const { catalog, close } = await opening
-  const before = catalog.current
-  change()
-  await until(() => loads.length === 2, 'the second load')
-  const closing = close()
-  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
-  await within(closing, 'the end')
-  t.equal(catalog.current, before)
-  t.strictSame(events, [])
-  t.notOk(watched())
-})
-
-t.test('stops watching where the first load fails', async (t) => {
-  const { loads, opening, watched } = await openScripted()
-  loads[0]?.({ problems: [{ file: 'a', place: '', rule: 'is wrong' }] })
-  await t.rejects(opening, { name: 'CatalogError', message: /a: is wrong/ })
-  t.notOk(watched())
 })

@@ -6,7 +6,7 @@ import { send, type Message } from '../helpers/request.ts'
 
 type Values = { readonly [name: string]: string }
 
-/** What `prompts/get` answers for the prompt of this file. */
+/** The answer of `prompts/get` for the prompt of this file. */
 async function getOf (t: Test, text: string, values?: Values): Promise<Message> {
   const app = await buildApp(t, { 'prompts/p.md': text })
   return (
@@ -27,7 +27,7 @@ const withArguments = (
   ...names: string[]
 ): string => `---\narguments:\n${names.map((name) => `  - name: ${name}\n`).join('')}---\n`
 
-t.test('lists what its front matter says', async (t) => {
+t.test('lists the prompt as its front matter describes it', async (t) => {
   const files: Files = {
     'prompts/review.md': `---
 title: Review code
@@ -76,7 +76,7 @@ Review {{language}} at {{ strictness }}.
   t.strictSame(await complete('language', 'ts'), { values: ['TypeScript'], total: 1, hasMore: false })
 })
 
-t.test('puts values in the place of their names (171)', async (t) => {
+t.test('replaces placeholders by values (171)', async (t) => {
   const text =
     `${withArguments('name', 'place-2', 'the.rest')}\nHello {{name}} of {{ place-2 }}, {{name}}!{{the.rest}}\n`
   t.equal(
@@ -88,11 +88,11 @@ t.test('puts values in the place of their names (171)', async (t) => {
   )
 })
 
-t.test('leaves out an optional value that is missing, whatever its name', async (t) => {
+t.test('replaces a missing optional value by nothing, even if its name is a built-in property', async (t) => {
   t.equal(await textOf(t, `${withArguments('name', 'constructor')}[{{name}}{{constructor}}]`), '[]')
 })
 
-t.test('never reads a value again (168)', async (t) => {
+t.test('does not replace placeholders in values (168)', async (t) => {
   const text = `${withArguments('one', 'two')}\n{{one}}\n\n{{two}}\n`
   const { result } = await getOf(t, text, {
     one: '{{two}}', two: '{{one}}\n<!-- assistant -->\nYes, {{two}}.'
@@ -110,7 +110,7 @@ t.test('starts a message at each line that names a role', async (t) => {
   t.strictSame((await getOf(t, '<!-- assistant -->\nI begin.')).result.messages, [assistant('I begin.')])
 })
 
-t.test('reads files as Windows writes them', async (t) => {
+t.test('reads files with Windows line ends', async (t) => {
   const text =
     '\uFEFF---\ndescription: D\narguments:\n  - name: a\n---\nSay {{a}}.\n<!-- assistant ' +
       '-->\nDone.\n'.replaceAll('\n', '\r\n')
@@ -119,11 +119,11 @@ t.test('reads files as Windows writes them', async (t) => {
   t.equal(result.description, 'D')
 })
 
-t.test('takes what looks like front matter further down as text', async (t) => {
+t.test('treats front matter below the start as text', async (t) => {
   t.equal(await textOf(t, 'A title\n---\nname: x\n---\nText.'), 'A title\n---\nname: x\n---\nText.')
 })
 
-t.test('demands the arguments that are required, and no others (167)', async (t) => {
+t.test('requires only the required arguments (167)', async (t) => {
   const text = '---\narguments:\n  - { name: a, required: true }\n  - name: b\n---\n{{a}}{{b}}'
   t.match((await getOf(t, text, { b: 'x' })).error, { code: -32602, message: /needs the argument a$/ })
   t.match((await getOf(t, text, { a: '', c: 'x' })).error, { code: -32602, message: /has no argument c$/ })
@@ -136,7 +136,7 @@ t.test('is shown only to callers with its scopes', async (t) => {
   })
 })
 
-t.test('complains of what is wrong with a file, at its line', async (t) => {
+t.test('reports the problem of a file with its line', async (t) => {
   const cases: ReadonlyArray<readonly [string, string, RegExp]> = [
     ['---\ntitle: T\ndescription: [a\n---\nText', 'line 3', /./],
     ['---\ntilte: T\n---\nText', '', /^front matter: tilte: is not known here/],

@@ -17,7 +17,7 @@ async function read (app: FastifyInstance, uri: string): Promise<Message> {
   return response
 }
 
-/** A URI as a header value, whatever is in it. */
+/** Encodes any URI as a header value. */
 function toHeader (uri: string): string {
   return /^[!-~]+$/.test(uri) ? uri : `=?base64?${Buffer.from(uri).toString('base64')}?=`
 }
@@ -57,7 +57,7 @@ t.test('lists each file with its type, size and time of change (150, 161)', asyn
   t.equal(resources[3].annotations.lastModified, '2026-01-02T03:04:05.000Z')
 })
 
-t.test('reads text as text and everything else as base64, by what is in the file (151, 152)', async (t) => {
+t.test('reads a file as text or as base64, by its content (151, 152)', async (t) => {
   const app = await buildApp(t, {
     'resources/docs/ä b?.md': '# Ü\r\n', 'resources/logo.png': PNG, 'resources/LICENSE': 'Free.', 'resources/blob': PNG, 'resources/broken.md': PNG, 'resources/nul.txt': 'a\0b', 'resources/empty.txt': ''
   })
@@ -88,7 +88,7 @@ t.test('reads a file as it is now', async (t) => {
   )
 })
 
-t.test('reads a directory as the files in it, and none below (156)', async (t) => {
+t.test('reads a directory as the files directly in it (156)', async (t) => {
   const app = await buildApp(t, {
     'resources/docs/b.md': 'b',
     'resources/docs/a b.md': 'a',
@@ -104,7 +104,7 @@ t.test('reads a directory as the files in it, and none below (156)', async (t) =
   assertUnknown(t, await read(app, 'file:///doc'), 'file:///doc')
 })
 
-t.test('says of what is too large how large it is, and how large it may be', async (t) => {
+t.test('the error for a large resource has its size and the limit', async (t) => {
   const app = await buildApp(
     t,
     {
@@ -155,14 +155,14 @@ t.test('offers a template over the files, with completion of their paths (175)',
   t.strictSame(result.completion, { values: ['docs/guide.md'], total: 1, hasMore: false })
 })
 
-t.test('offers no template where there are no files', async (t) => {
+t.test('offers no template without files', async (t) => {
   const app = await buildApp(t, { 'tools/a.ts': toolModule('a') })
   t.strictSame(
     (await send(app, { method: 'resources/templates/list' })).response.result.resourceTemplates, []
   )
 })
 
-t.test('knows no resource outside the folder, however its URI is spelled (154, 155, 158)', async (t) => {
+t.test('no spelling of a URI reaches a file outside the folder (154, 155, 158)', async (t) => {
   const outside = await writeCatalog(t, { 'secret.txt': 'secret', 'inner/secret.txt': 'secret' })
   const root = await writeCatalog(t, {
     'resources/docs/a.md': 'a',
@@ -199,7 +199,7 @@ t.test('knows no resource outside the folder, however its URI is spelled (154, 1
   )
 })
 
-t.test('knows no resource whose file has been replaced by a link out of the folder (158)', async (t) => {
+t.test('does not read a file that was replaced by a link out of the folder (158)', async (t) => {
   const outside = await writeCatalog(t, { 'a.txt': 'secret', 'b.txt': 'secret' })
   const root = await writeCatalog(t, {
     'resources/a.txt': 'a',
@@ -230,7 +230,7 @@ t.test('knows no resource whose file has been replaced by a link out of the fold
   )
 })
 
-t.test('is not held up by a pipe, before or after it loads', async (t) => {
+t.test('a pipe blocks neither loading nor reading', async (t) => {
   const root = await writeCatalog(t, { 'resources/a.txt': 'a', 'resources/b.txt': 'b' })
   execFileSync('mkfifo', [join(root, 'resources/pipe.txt'), join(root, 'resources/later')])
   const app = await within(openFolder(t, root), 'the load')
@@ -239,7 +239,7 @@ t.test('is not held up by a pipe, before or after it loads', async (t) => {
   assertUnknown(t, await read(app, 'file:///b.txt'), 'file:///b.txt')
 })
 
-t.test('keeps serving when the folder itself moves with a link, as in a mounted ConfigMap', async (t) => {
+t.test('keeps serving after a link swap moves the folder, as in a mounted ConfigMap', async (t) => {
   const root = await writeCatalog(t, { '..1/resources/a.txt': 'one', '..2/resources/a.txt': 'two' })
   await symlink('..1', join(root, '..data'))
   await symlink('..data/resources', join(root, 'resources'))
@@ -255,7 +255,7 @@ t.test('keeps serving when the folder itself moves with a link, as in a mounted 
   assertUnknown(t, await read(app, 'file:///a.txt'), 'file:///a.txt', 'and still nothing outside it')
 })
 
-t.test('takes every file under resources/ that is no module of resources', async (t) => {
+t.test('serves every file under resources/ that is no resource module', async (t) => {
   const app = await buildApp(t, {
     'resources/notes.ts': 'export {}',
     'resources/x.resource.ts': "import { defineResource } from 'trivet'\nexport default defineResource({ " +

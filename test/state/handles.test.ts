@@ -45,10 +45,10 @@ const of = (access: HandleAccess, principal: Principal = ANONYMOUS, kind = kindO
   kind, principal, () => never
 )
 
-/** What is changed of a draft: the type is the test's own. */
+/** The change of a draft, with the type of the test. */
 const count = (draft: unknown): { count: number, note?: string } => draft as { count: number, note?: string }
 
-t.test('an id is its prefix and 128 random bits, never the same', async (t) => {
+t.test('an id is its prefix and 128 random bits', async (t) => {
   const { access } = open(t, 100)
   const made = await Promise.all(
     Array.from({ length: 50 }, async () => await of(access).create({ count: 0 }))
@@ -57,7 +57,7 @@ t.test('an id is its prefix and 128 random bits, never the same', async (t) => {
   for (const { id } of made) t.match(id, /^cnt_[A-Za-z0-9_-]{22}$/)
 })
 
-t.test('what is created is read, changed and deleted, as JSON has it', async (t) => {
+t.test('a value is created, read, changed and deleted as a JSON value', async (t) => {
   const { access } = open(t)
   const handles = of(access)
   const { id, value, expiresAt } = await handles.create({ count: 1, note: undefined })
@@ -73,7 +73,7 @@ t.test('what is created is read, changed and deleted, as JSON has it', async (t)
   await t.rejects(handles.read(id), { name: 'HandleError' })
 })
 
-t.test('a value that its schema refuses is an author\'s error and is not kept', async (t) => {
+t.test('a value that does not match its schema is an author\'s error and is not stored', async (t) => {
   const { access } = open(t)
   const handles = of(access)
   for (const value of [{}, { count: 'one' }, { count: NaN }, undefined, () => {}]) {
@@ -85,7 +85,7 @@ t.test('a value that its schema refuses is an author\'s error and is not kept', 
   t.strictSame(await handles.read(id), { count: 1, tags: [] })
 })
 
-t.test('what a change throws changes nothing', async (t) => {
+t.test('a change that throws stores nothing', async (t) => {
   const { access } = open(t)
   const handles = of(access)
   const { id } = await handles.create({ count: 1 })
@@ -96,7 +96,7 @@ t.test('what a change throws changes nothing', async (t) => {
   t.strictSame(await handles.read(id), { count: 1, tags: [] })
 })
 
-t.test('a value that has grown too large is a tool error and is not kept', async (t) => {
+t.test('a value that is too large is a tool error and is not stored', async (t) => {
   const { access } = open(t)
   const handles = of(access)
   await t.rejects(handles.create({ count: 1, note: 'é'.repeat(500) }), {
@@ -110,7 +110,7 @@ t.test('a value that has grown too large is a tool error and is not kept', async
   t.strictSame(await handles.read(id), { count: 1, tags: [] })
 })
 
-t.test('use extends the idle lifetime; the absolute one ends it all the same', async (t) => {
+t.test('a use extends the idle lifetime, but not the absolute one', async (t) => {
   const { access, advance } = open(t)
   const handles = of(access, ANONYMOUS, kindOf({ maxAgeMs: 3 * HOUR_MS }))
   const [idle, used] = [await handles.create({ count: 0 }), await handles.create({ count: 0 })]
@@ -155,9 +155,7 @@ t.test('unknown, expired, deleted, malformed, of another kind and somebody else\
   t.strictSame(await theirs.read(foreign.id), { count: 7, tags: [] }, 'and whoever owns it still has it')
 })
 
-t.test('the owner is the subject through its client, whatever its scopes; anonymous callers share', async (
-  t
-) => {
+t.test('the owner is the subject and the client, without scopes; anonymous callers share', async (t) => {
   const { access } = open(t)
   const { id } = await of(access, person('ada')).create({ count: 1 })
   const withScopes: Principal = { subject: 'ada', clientId: 'app', scopes: new Set(['more']) }
@@ -192,7 +190,7 @@ t.test('32 writers of two replicas on one handle lose nothing, and no draft is s
   t.ok(attempts > 32, 'they did get into each other\'s way')
 })
 
-t.test('writers of one process take turns: none has to try again', async (t) => {
+t.test('concurrent writers of one process do not conflict', async (t) => {
   const { access } = open(t)
   const handles = of(access)
   const { id } = await handles.create({ count: 0 })
@@ -206,7 +204,7 @@ t.test('writers of one process take turns: none has to try again', async (t) => 
   t.equal(attempts, 32)
 })
 
-t.test('waiting for others ends with the request', async (t) => {
+t.test('the pause between attempts ends with the request', async (t) => {
   const { access, store } = open(t)
   const { id } = await of(access).create({ count: 0 })
   const request = new AbortController()
@@ -220,9 +218,7 @@ t.test('waiting for others ends with the request', async (t) => {
   t.equal(attempts, 3)
 })
 
-t.test('a principal has as many live handles as it may, and no principal has less for another\'s', async (
-  t
-) => {
+t.test('each principal has its own limit of live handles', async (t) => {
   const { access, advance } = open(t, 3)
   const mine = of(access, person('me'))
   const made = [

@@ -8,7 +8,7 @@ const viaText = (value: unknown): unknown => {
   return json === undefined ? undefined : JSON.parse(json)
 }
 
-/** Values of every kind that JSON leaves out or writes as something else, among those that it keeps. */
+/** Values that JSON keeps, omits or changes. */
 const anything = fc.anything({
   withBoxedValues: true,
   withDate: true,
@@ -19,12 +19,12 @@ const anything = fc.anything({
   key: fc.oneof(fc.string(), fc.constant('__proto__'), fc.constant('toJSON'))
 })
 
-/** Every object and array in it. */
+/** Every object and array in a value. */
 function partsOf (value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? [value, ...Object.values(value).flatMap(partsOf)] : []
 }
 
-t.test('a copy is what is read of the value\'s JSON, and shares nothing with the value', (t) => {
+t.test('a copy equals the parsed JSON text of the value, and shares no object with it', (t) => {
   fc.assert(fc.property(anything, (value) => {
     const copy = copyJson(value)
     t.strictSame(copy, viaText(value))
@@ -34,7 +34,7 @@ t.test('a copy is what is read of the value\'s JSON, and shares nothing with the
   t.end()
 })
 
-t.test('a clone of a JSON value is its equal, and shares nothing with it', (t) => {
+t.test('a clone of a JSON value equals it, and shares no object with it', (t) => {
   fc.assert(fc.property(fc.jsonValue(), (json) => {
     const value = viaText(json)
     const clone = cloneJson(value)
@@ -45,7 +45,7 @@ t.test('a clone of a JSON value is its equal, and shares nothing with it', (t) =
   t.end()
 })
 
-t.test('what JSON makes of a value is what is copied', (t) => {
+t.test('a copy has the changes that JSON makes to a value', (t) => {
   class Point { x = 1; #y = 2; get y () { return this.#y } }
   const cases: Array<readonly [unknown, unknown]> = [
     [{ a: undefined, b: () => 1, c: Symbol('c'), [Symbol('d')]: 1 }, {}],
@@ -64,7 +64,7 @@ t.test('what JSON makes of a value is what is copied', (t) => {
   t.end()
 })
 
-t.test('a member called __proto__ is a member, and sets no prototype', (t) => {
+t.test('a member called __proto__ is copied as a member, and sets no prototype', (t) => {
   const value: unknown = JSON.parse('{"a":{"__proto__":{"admin":{"deep":true}}}}')
   for (const copy of [copyJson(value), cloneJson(value)]) {
     t.equal(JSON.stringify(copy), JSON.stringify(value))
@@ -73,7 +73,7 @@ t.test('a member called __proto__ is a member, and sets no prototype', (t) => {
   t.end()
 })
 
-t.test('what has no JSON throws, and what is deep has one', (t) => {
+t.test('a value without JSON text throws, and a deep value is copied', (t) => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle
   t.throws(() => copyJson(cycle), TypeError)
@@ -87,7 +87,7 @@ t.test('what has no JSON throws, and what is deep has one', (t) => {
   t.end()
 })
 
-t.test('a value has the bytes of its JSON, made once, and is read as often as wanted', (t) => {
+t.test('a value creates the bytes of its JSON text once, and can be read repeatedly', (t) => {
   const value = new JsonValue({ name: 'é', list: [1, { a: null }] })
   t.equal(value.bytes.toString(), '{"name":"é","list":[1,{"a":null}]}')
   t.equal(value.bytes, value.bytes)
@@ -98,7 +98,7 @@ t.test('a value has the bytes of its JSON, made once, and is read as often as wa
   t.end()
 })
 
-t.test('a value is longer than what its JSON has more bytes than, and than nothing else', (t) => {
+t.test('isLongerThan compares the exact number of bytes', (t) => {
   fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(200), (json, limit) => {
     const exact = Buffer.byteLength(JSON.stringify(json))
     for (const bytes of [limit, exact - 1, exact]) {

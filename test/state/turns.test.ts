@@ -8,7 +8,7 @@ function createGate (): { readonly opened: Promise<void>, open (): void } {
   return { opened, open }
 }
 
-/** As whoever takes a turn does. */
+/** Takes a turn, works and ends it. */
 async function inTurn<T> (turns: Turns, key: string, work: () => Promise<T>): Promise<T> {
   const turn = turns.take(key)
   try {
@@ -19,7 +19,7 @@ async function inTurn<T> (turns: Turns, key: string, work: () => Promise<T>): Pr
   }
 }
 
-t.test('whoever came first is first, and keys do not wait for each other', async (t) => {
+t.test('turns of one key start in order, and different keys do not wait for each other', async (t) => {
   const turns = createTurns()
   const [a, b] = [createGate(), createGate()]
   const order: string[] = []
@@ -36,7 +36,7 @@ t.test('whoever came first is first, and keys do not wait for each other', async
   t.strictSame(order, ['other', 'first', 'second', 'third'])
 })
 
-t.test('a failure is its own, and the next has its turn', async (t) => {
+t.test('the next turn starts after one that failed', async (t) => {
   const turns = createTurns()
   const failing = inTurn(turns, 'a', async () => { throw new Error('mine') })
   const next = inTurn(turns, 'a', async () => 'done')
@@ -44,13 +44,13 @@ t.test('a failure is its own, and the next has its turn', async (t) => {
   t.equal(await next, 'done')
 })
 
-t.test('whoever takes too long, as one who waits for himself does, is not waited for', async (t) => {
+t.test('a turn that takes too long is not waited for, even if it waits for itself', async (t) => {
   const turns = createTurns(5)
   const result = inTurn(turns, 'a', async () => await inTurn(turns, 'a', async () => 'within'))
   t.equal(await within(result, 'the inner turn'), 'within')
 })
 
-t.test('who is alone has nothing to wait for, and leaves nothing to wait for', (t) => {
+t.test('a single turn does not wait, and leaves no queue', (t) => {
   const turns = createTurns()
   for (let i = 0; i < 2; i++) {
     const turn = turns.take('a')
@@ -60,7 +60,7 @@ t.test('who is alone has nothing to wait for, and leaves nothing to wait for', (
   t.end()
 })
 
-t.test('who waited too long may end before the one that was not waited for', async (t) => {
+t.test('a turn that stopped waiting may end before the turn before it', async (t) => {
   const turns = createTurns(5)
   const slow = turns.take('a')
   const impatient = turns.take('a')

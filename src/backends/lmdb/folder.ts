@@ -1,4 +1,4 @@
-// The folder of the LMDB store, and the databases in it. The only file that knows how LMDB is opened.
+// Opens the folder of the LMDB store and the databases in it. No other file imports the driver.
 
 import {
   accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync
@@ -7,42 +7,40 @@ import { join } from 'node:path'
 import { open, type Database, type RootDatabase } from 'lmdb'
 
 /**
- * An LMDB file of this format has these bytes after the header of its first page: a mark, and the format's
- * number.
+ * An LMDB file of this format has these bytes after the header of its first page: LMDB's magic number, and
+ * the number of the format.
  */
 const MAGIC = Buffer.from('dec0efbe02000000', 'hex')
 const MAGIC_AT = 24
 
 const OPENING = {
-  // Otherwise a dot in the folder's name would mean a file.
+  // Without it, a dot in the folder's name would make LMDB open a file.
   noSubdir: false,
-  // A commit is on the disk before any reader sees it. Flushing later saves nothing here.
+  // A commit is on the disk before any reader sees it. Flushing later would not be faster here.
   overlappingSync: false,
-  // With it, a failed commit rejects a promise that nothing handles, which ends Node. Commits are shared
-  // without it too.
+  // Batching would end Node after a failed commit: it rejects a promise that nothing handles. Transactions
+  // share commits without it too.
   eventTurnBatching: false
 }
 
-/** Its databases have no prefix in their names: earlier releases, which knew no prefixes, wrote them so. */
+/** Databases of this prefix have no prefix in their names, like those of releases before prefixes. */
 const DEFAULT_PREFIX = 'trivet'
 
-export interface LmdbFolder {
+interface LmdbFolder {
   readonly root: RootDatabase<Buffer, string>
   readonly headers: Database<Buffer, string>
   readonly values: Database<Buffer, string>
-  /** By time, for the sweep. */
+  /** Keys with the time of expiry first, for the sweep. */
   readonly expiries: Database<Buffer, [number, string]>
-  /**
-   * The number of an owner's records, expired ones included, and a time before which none of them expires.
-   */
+  /** For each owner, the number of records, expired ones included, and a time before which none expires. */
   readonly owners: Database<Buffer, string>
 }
 
-/** Makes the folder where there is none. Throws where it cannot be used. */
+/** Creates a missing folder. Throws if the folder cannot be used. */
 export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    refuseUnusable(folder)
+    assertUsable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
     const openDatabase = <K extends string | [number, string]>(kind: string): Database<Buffer, K> => {
       const name = prefix === DEFAULT_PREFIX ? kind : `${prefix}:${kind}`
@@ -64,8 +62,8 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   }
 }
 
-/** A failed open crashes LMDB, so that known problems are found before it. */
-function refuseUnusable (folder: string): void {
+/** A failed open crashes the process, so known problems are checked before it. */
+function assertUsable (folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   for (const name of ['data.mdb', 'lock.mdb']) {
     const path = join(folder, name)
@@ -76,7 +74,7 @@ function refuseUnusable (folder: string): void {
   if (!hasDatabase(join(folder, 'data.mdb'))) throw new Error('data.mdb is not a database of this store')
 }
 
-/** `true` also where a database can be made. A process that is killed early leaves an empty file. */
+/** Also `true` for a missing or empty file: a process that is killed while opening leaves an empty file. */
 function hasDatabase (path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return true
   const file = openSync(path, 'r')

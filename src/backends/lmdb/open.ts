@@ -5,7 +5,7 @@ import { createMemoryEventLog } from '../memory/event-log.ts'
 import { createMemoryRelay } from '../memory/relay.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
-/** `file:PATH` keeps records in a folder. All other parts are of this process alone, and end with it. */
+/** `file:PATH` keeps records in a folder. The bus, the relay and the log exist in this process only. */
 export const openLmdbBackend: OpenBackend = async (url, { prefix, eventLogLimits = EVENT_LOG_LIMITS }) => {
   return toOpenedBackend({
     store: openLmdbStateStore(url.slice('file:'.length), { prefix }),

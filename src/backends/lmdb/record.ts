@@ -1,25 +1,28 @@
-// A record in LMDB, beside its value: its key, and a header of fixed length.
+// The key of a record in LMDB, and its header of fixed length. The value is stored separately.
 
 import type { StateKey } from '../../state/state-store.ts'
 
-/** LMDB takes keys of 1,978 bytes. The key of an expiry is its record's key, a number and some separators. */
+/**
+ * LMDB's limit is 1,978 bytes. The key of an expiry is the longest: the record's key, a number and
+ * separators.
+ */
 const MAX_KEY_BYTES = 1_950
 export const VERSION_BYTES = 24
 
-/** Kept apart from the value, so that a use does not write the value again. */
+/** Separate from the value, so that a use does not write the value again. */
 export interface Header {
   readonly version: string
   readonly idleMs: number
   readonly endsAt: number
   readonly expiresAt: number
   /**
-   * The time under which the expiry is noted. The sweep updates the note, a use does not. Not after
+   * The time in the record's key in `expiries`. The sweep updates it, a use does not. Never later than
    * `expiresAt`.
    */
   readonly notedAt: number
 }
 
-/** An owner contains no `/`, so that no two keys have one id, and the ids of one owner are a range. */
+/** An owner contains no `/`, so different keys have different ids, and the ids of one owner are a range. */
 export function toId ({ owner, name }: StateKey): string {
   const id = `${owner}/${name}`
   if (Buffer.byteLength(id) > MAX_KEY_BYTES) {
@@ -55,8 +58,8 @@ export function toHeader (bytes: Buffer): Header {
 }
 
 /**
- * The header after a use at this time. A use changes nothing once the record has expired, and never shortens
- * it.
+ * The header after a use at this time. A use of an expired record has no effect. A use never makes a record
+ * expire earlier.
  */
 export function extended (header: Header, usedAt: number | undefined): Header {
   if (usedAt === undefined || usedAt >= header.expiresAt) return header

@@ -1,4 +1,4 @@
-// The store of one machine: a folder that survives restarts and crashes. Processes of the machine may share
+// The store of one machine: a folder that survives restarts and crashes. Processes on the machine may share
 // it.
 
 import { randomBytes } from 'node:crypto'
@@ -10,17 +10,17 @@ import {
 } from './record.ts'
 
 const SWEEP_MS = 30_000
-/** Small, because the event loop waits while one batch is swept. */
+/** Small, because sweeping one batch blocks the event loop. */
 const SWEEP_BATCH = 200
 const WRITE_DEADLINE_MS = 10_000
 const NOTHING = Buffer.alloc(0)
-/** A use is written only where it extends the lifetime by at least this part of the idle lifetime. */
+/** A use is written only if it extends the lifetime by at least this fraction of the idle lifetime. */
 const EXTENSION_THRESHOLD = 0.01
 
-export interface LmdbStateStoreOptions {
-  /** Stores of different prefixes share a folder and no records. `trivet` by default. */
+interface LmdbStateStoreOptions {
+  /** Stores with different prefixes can share a folder; they share no records. `trivet` by default. */
   readonly prefix?: string
-  /** The time in milliseconds since the epoch. The system's by default. */
+  /** The time in milliseconds since the epoch. The system clock by default. */
   readonly now?: () => number
   /** How often expired records are deleted, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
@@ -29,18 +29,18 @@ export interface LmdbStateStoreOptions {
 }
 
 /**
- * Makes the folder where there is none. Throws where it cannot be used. A folder may be open in many
- * processes, but once in each: opening waits for a write that another store of the same thread could not
- * finish.
+ * Creates a missing folder. Throws if the folder cannot be used. Many processes may open one folder, each of
+ * them once: opening blocks the thread, and waits for a write of another store. A store of the same thread
+ * could not finish that write.
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
   const { prefix = 'trivet', now = Date.now } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
   const { root, headers, values, expiries, owners } = openLmdbFolder(folder, prefix)
   const underWay = new Set<Promise<unknown>>()
-  /** When records were used, until that is written. Headers that are read here are extended by it. */
+  /** The times of uses that are not written yet. Every header that is read here is extended by them. */
   const uses = new Map<string, number>()
-  // Unique among all openings of the folder: a new record must not have the version of a deleted one.
+  // Random for each opening of the folder: a new record must not have the version of a deleted one.
   const versionPrefix = randomBytes(9).toString('base64url')
   let versions = 0
   let isExtending = false
@@ -49,13 +49,13 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   const timer = setInterval(() => { if (!isSweeping) track(sweep()) }, sweepMs).unref()
 
-  function refuseWhenClosed (): void {
+  function assertOpen (): void {
     if (closing !== undefined) throw new StoreUnavailable(new Error('the store is closed'))
   }
 
   /**
-   * Runs `work` as one transaction, and resolves once its commit is on the disk. Transactions of the same
-   * moment share a commit. A failure inside the transaction fails the shared commit.
+   * Runs `work` as one transaction, and resolves once its commit is on the disk. Concurrent transactions
+   * share a commit. An error in one transaction fails the shared commit.
    */
   async function write<T> (work: () => T): Promise<T> {
     try {
@@ -65,7 +65,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     }
   }
 
-  /** Closing waits for what is tracked. */
+  /** `close` waits for tracked work. */
   function track<T> (work: Promise<T>): Promise<T> {
     const forget = () => { underWay.delete(work) }
     underWay.add(work)
@@ -120,7 +120,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     })
   }
 
-  /** Checks the records of a full owner only when one of them can have expired since the last check. */
+  /** Reads the records of a full owner only if one of them may have expired since they were last read. */
   function hasRoom (owner: string, limit: number): boolean {
     const { count, earliest } = readOwned(owner)
     if (count < limit) return true
@@ -133,7 +133,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     return live.length < limit
   }
 
-  /** Reads do not wait for the write. */
+  /** The write runs in the background: reads do not wait for it. */
   function noteUse (id: string, usedAt: number): void {
     uses.set(id, usedAt)
     if (!isExtending) track(writeUses())
@@ -152,7 +152,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
           }
         })
       } catch {
-        // The records keep the lifetimes that they had. The next write reports the problem.
+        // The records keep their earlier expiries. The next operation that writes reports the error.
         uses.clear()
       }
       for (const [id, usedAt] of written) if (uses.get(id) === usedAt) uses.delete(id)
@@ -163,9 +163,9 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   async function sweep (): Promise<void> {
     isSweeping = true
     try {
-      while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(settle) })
+      while (hasDue()) await write(() => { findDue(SWEEP_BATCH).forEach(removeOrReschedule) })
     } catch {
-      // The next sweep tries again. Until then reads ignore expired records.
+      // The next sweep tries again. Reads ignore expired records in any case.
     }
     isSweeping = false
   }
@@ -178,8 +178,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     return [...expiries.getKeys({ end: [now()], limit })]
   }
 
-  /** Removes an expired record. A record that was used meanwhile is noted again, under its new expiry. */
-  function settle ([notedAt, id]: [number, string]): void {
+  /** Removes an expired record. Moves the expiry of a record that was used meanwhile to its new time. */
+  function removeOrReschedule ([notedAt, id]: [number, string]): void {
     const header = findHeader(id)
     if (header !== undefined && header.expiresAt <= now()) return remove(id)
     expiries.remove([notedAt, id])
@@ -191,13 +191,13 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   async function close (): Promise<void> {
     clearInterval(timer)
     while (underWay.size > 0) await Promise.allSettled(underWay)
-    // Not in time only where another process keeps the folder's lock.
+    // Rejects only if another process holds the folder's lock too long.
     await inTime(root.close(), writeDeadlineMs).catch(() => {})
   }
 
   return {
     async create (key, { bytes }, lifetime, limit) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         if (findLive(id) !== undefined) return 'taken'
@@ -212,10 +212,10 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async read (key) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       try {
-        // LMDB keeps a view for a moment, in which newer writes of other processes are missing.
+        // LMDB reuses a read snapshot for a moment. Newer writes of other processes are missing in it.
         root.resetReadTxn()
         const header = findLive(id)
         const bytes = header === undefined ? undefined : values.get(id)
@@ -224,8 +224,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         const { version, expiresAt } = header
         const usedAt = now()
         const extension = extended(header, usedAt)
-        const isSlight = extension.expiresAt - expiresAt < header.idleMs * EXTENSION_THRESHOLD
-        if (isSlight) return { value, version, expiresAt }
+        const isBelowThreshold = extension.expiresAt - expiresAt < header.idleMs * EXTENSION_THRESHOLD
+        if (isBelowThreshold) return { value, version, expiresAt }
         noteUse(id, usedAt)
         return { value, version, expiresAt: extension.expiresAt }
       } catch (error) {
@@ -233,7 +233,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       }
     },
     async replace (key, version, { bytes }) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         const header = findLive(id)
@@ -241,7 +241,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async delete (key) {
-      refuseWhenClosed()
+      assertOpen()
       const id = toId(key)
       return await write(() => {
         const found = findLive(id) !== undefined
@@ -250,7 +250,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       })
     },
     async list (owner) {
-      refuseWhenClosed()
+      assertOpen()
       try {
         root.resetReadTxn()
         const live = findOwned(owner).filter(({ expiresAt }) => now() < expiresAt)
@@ -260,8 +260,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       }
     },
     async check () {
-      refuseWhenClosed()
-      // Writes nothing, but needs what a write needs: the thread that writes, and the folder's lock.
+      assertOpen()
+      // An empty transaction needs the writing thread and the folder's lock, like any write.
       await write(() => {})
     },
     close: async () => await (closing ??= close())

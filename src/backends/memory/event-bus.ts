@@ -7,7 +7,7 @@ export function createMemoryEventBus (): EventBus {
   const listeners = createLocalListeners<ChangeEvent>()
   return {
     async publish (event) { listeners.tell(event) },
-    subscribe: (hear) => listeners.add(hear),
+    subscribe: (listener) => listeners.add(listener),
     async close () { listeners.close() }
   }
 }

@@ -2,8 +2,8 @@ import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-l
 
 interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
 
-export interface MemoryEventLogOptions extends EventLogLimits {
-  /** The limit of all streams together: beyond it the oldest are dropped. 64 MB by default. */
+interface MemoryEventLogOptions extends EventLogLimits {
+  /** The limit of all streams together. Above it the oldest streams are dropped. 64 MiB by default. */
   readonly maxBytes?: number
   readonly now?: () => number
 }
@@ -11,7 +11,7 @@ export interface MemoryEventLogOptions extends EventLogLimits {
 /** The log of a single process. */
 export function createMemoryEventLog (options: MemoryEventLogOptions): EventLog {
   const { maxEvents, ttlMs, maxBytes = 67_108_864, now = Date.now } = options
-  // In the order of their last events.
+  // Ordered by the time of the last event.
   const streams = new Map<string, Stream>()
   let bytes = 0
   const timer = setInterval(dropOld, ttlMs).unref()

@@ -5,7 +5,7 @@ import { createMemoryEventLog } from './event-log.ts'
 import { createMemoryRelay } from './relay.ts'
 import { createMemoryStateStore } from './state-store.ts'
 
-/** `memory:` is one process, and ends with it. No other service shares it, whatever the prefix. */
+/** `memory:` exists in this process only. No other service shares it, so the prefix is not used. */
 export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
   return toOpenedBackend({
     store: createMemoryStateStore(),

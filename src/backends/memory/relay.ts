@@ -1,12 +1,12 @@
 import { createLocalListeners } from '../../events/local-listeners.ts'
 import type { Relay, RelayMessage } from '../../events/relay.ts'
 
-/** The relay of a single process. It misses nothing. */
+/** The relay of a single process. It loses no messages. */
 export function createMemoryRelay (): Relay {
   const listeners = createLocalListeners<RelayMessage>()
   return {
     async send (message) { listeners.tell(message) },
-    listen: (hear) => listeners.add(hear),
+    listen: (listener) => listeners.add(listener),
     async close () { listeners.close() }
   }
 }

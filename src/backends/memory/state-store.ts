@@ -1,88 +1,92 @@
-// The store of one process, which ends with it: for tests, and for a service whose state need not survive it.
+// The store of one process, for tests and for services whose state need not survive the process.
 
 import {
-  StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../../state/state-store.ts'
 
 const SWEEP_MS = 30_000
 
-export interface MemoryStateStoreOptions {
-  /** The time in milliseconds since the epoch. The system's by default. */
+interface MemoryStateStoreOptions {
+  /** The time in milliseconds since the epoch. The system clock by default. */
   readonly now?: () => number
   /** How often expired records are dropped, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
 }
 
-interface Kept {
+interface StoredRecord {
   readonly key: StateKey
-  readonly lifetime: Lifetime
+  readonly lifetime: RecordLifetime
   value: StateValue
   version: string
   expiresAt: number
-  /** The sweep checks this record at the end of this span of time. It does not expire in an earlier one. */
+  /**
+   * The number of a span of `sweepMs`. The sweep checks the record at the end of this span. The record does
+   * not expire in an earlier one.
+   */
   dueIn: number
 }
 
-interface Owned {
-  readonly records: Map<string, Kept>
-  /** None of the records expires before this. */
+interface OwnerRecords {
+  readonly records: Map<string, StoredRecord>
+  /** No record expires before this time. */
   earliest: number
 }
 
 export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): StateStore {
   const { now = Date.now, sweepMs = SWEEP_MS } = options
-  const owners = new Map<string, Owned>()
-  const due = new Map<number, Set<Kept>>()
+  const owners = new Map<string, OwnerRecords>()
+  const due = new Map<number, Set<StoredRecord>>()
   let replacements = 0
   let closed = false
 
   const timer = setInterval(sweep, sweepMs).unref()
 
-  function refuseWhenClosed (): void {
+  function assertOpen (): void {
     if (closed) throw new StoreUnavailable(new Error('the store is closed'))
   }
 
-  function find ({ owner, name }: StateKey): Kept | undefined {
-    const kept = owners.get(owner)?.records.get(name)
-    return kept !== undefined && now() < kept.expiresAt ? kept : undefined
+  function find ({ owner, name }: StateKey): StoredRecord | undefined {
+    const record = owners.get(owner)?.records.get(name)
+    return record !== undefined && now() < record.expiresAt ? record : undefined
   }
 
-  function use (kept: Kept): StateRecord {
-    kept.expiresAt = expiryOf(kept.lifetime, now())
-    return toRecord(kept)
+  function use (record: StoredRecord): StateRecord {
+    record.expiresAt = expiryOf(record.lifetime, now())
+    return toRecord(record)
   }
 
   /** Replaces a record of the same name. */
-  function put (key: StateKey, lifetime: Lifetime, value: StateValue): StateRecord {
+  function put (key: StateKey, lifetime: RecordLifetime, value: StateValue): StateRecord {
     drop(key)
     const expiresAt = expiryOf(lifetime, now())
-    const kept: Kept = { key, lifetime, value, version: String(++replacements), expiresAt, dueIn: 0 }
-    const owned = owners.get(key.owner) ?? { records: new Map<string, Kept>(), earliest: Infinity }
+    const version = String(++replacements)
+    const record: StoredRecord = { key, lifetime, value, version, expiresAt, dueIn: 0 }
+    const owned = owners.get(key.owner) ?? { records: new Map<string, StoredRecord>(), earliest: Infinity }
     owners.set(key.owner, owned)
-    owned.records.set(key.name, kept)
+    owned.records.set(key.name, record)
     owned.earliest = Math.min(owned.earliest, expiresAt)
-    scheduleSweep(kept)
-    return toRecord(kept)
+    scheduleSweep(record)
+    return toRecord(record)
   }
 
   function drop ({ owner, name }: StateKey): void {
     const owned = owners.get(owner)
-    const kept = owned?.records.get(name)
-    if (owned === undefined || kept === undefined) return
+    const record = owned?.records.get(name)
+    if (owned === undefined || record === undefined) return
     owned.records.delete(name)
     if (owned.records.size === 0) owners.delete(owner)
-    const sharing = due.get(kept.dueIn)
-    sharing?.delete(kept)
-    if (sharing?.size === 0) due.delete(kept.dueIn)
+    const sharing = due.get(record.dueIn)
+    sharing?.delete(record)
+    if (sharing?.size === 0) due.delete(record.dueIn)
   }
 
-  function scheduleSweep (kept: Kept): void {
-    kept.dueIn = Math.ceil(kept.expiresAt / sweepMs)
-    const sharing = due.get(kept.dueIn) ?? new Set()
-    due.set(kept.dueIn, sharing.add(kept))
+  function scheduleSweep (record: StoredRecord): void {
+    record.dueIn = Math.ceil(record.expiresAt / sweepMs)
+    const sharing = due.get(record.dueIn) ?? new Set()
+    due.set(record.dueIn, sharing.add(record))
   }
 
-  /** Checks the records of a full owner only when one of them can have expired since the last check. */
+  /** Reads the records of a full owner only if one of them may have expired since they were last read. */
   function hasRoom (owner: string, limit: number): boolean {
     const owned = owners.get(owner)
     if (owned === undefined || owned.records.size < limit) return limit > 0
@@ -93,53 +97,53 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
     return owned.records.size < limit
   }
 
-  /** A use does not move its record to a later span. The sweep does, once for all uses. */
+  /** A use does not move its record to a later span. The sweep moves it once for all uses. */
   function sweep (): void {
     const time = now()
     for (const [span, records] of due) {
       if (span * sweepMs > time) continue
       due.delete(span)
-      for (const kept of records) {
-        if (kept.expiresAt <= time) drop(kept.key)
-        else scheduleSweep(kept)
+      for (const record of records) {
+        if (record.expiresAt <= time) drop(record.key)
+        else scheduleSweep(record)
       }
     }
   }
 
   return {
     async create (key, value, lifetime, limit) {
-      refuseWhenClosed()
+      assertOpen()
       if (find(key) !== undefined) return 'taken'
       drop(key)
       return hasRoom(key.owner, limit) ? put(key, lifetime, value) : 'full'
     },
     async read (key) {
-      refuseWhenClosed()
-      const kept = find(key)
-      return kept === undefined ? undefined : use(kept)
+      assertOpen()
+      const record = find(key)
+      return record === undefined ? undefined : use(record)
     },
     async replace (key, version, value) {
-      refuseWhenClosed()
-      const kept = find(key)
-      if (kept?.version !== version) return undefined
-      // The record expires no earlier than before, so that `earliest` and `dueIn` stay right.
-      kept.value = value
-      kept.version = String(++replacements)
-      kept.expiresAt = expiryOf(kept.lifetime, now())
-      return toRecord(kept)
+      assertOpen()
+      const record = find(key)
+      if (record?.version !== version) return undefined
+      // The record does not expire earlier than before, so `earliest` and `dueIn` stay valid.
+      record.value = value
+      record.version = String(++replacements)
+      record.expiresAt = expiryOf(record.lifetime, now())
+      return toRecord(record)
     },
     async delete (key) {
-      refuseWhenClosed()
+      assertOpen()
       const found = find(key) !== undefined
       drop(key)
       return found
     },
     async list (owner) {
-      refuseWhenClosed()
+      assertOpen()
       const live = [...owners.get(owner)?.records.values() ?? []].filter(({ expiresAt }) => now() < expiresAt)
       return new Map(live.map(({ key, expiresAt }) => [key.name, expiresAt]))
     },
-    async check () { refuseWhenClosed() },
+    async check () { assertOpen() },
     async close () {
       closed = true
       clearInterval(timer)
@@ -149,10 +153,10 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
   }
 }
 
-function expiryOf ({ idleMs, endsAt = Infinity }: Lifetime, usedAt: number): number {
+function expiryOf ({ idleMs, endsAt = Infinity }: RecordLifetime, usedAt: number): number {
   return Math.min(usedAt + idleMs, endsAt)
 }
 
-function toRecord ({ value, version, expiresAt }: Kept): StateRecord {
+function toRecord ({ value, version, expiresAt }: StoredRecord): StateRecord {
   return { value, version, expiresAt }
 }

@@ -1,4 +1,4 @@
-// Where Redis is, and how to log in there: what a URL of the setting says.
+// Reads the hosts and the credentials of Redis from TRIVET_STATE_URL.
 
 export interface RedisAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster'
@@ -6,7 +6,7 @@ export interface RedisAddress {
   readonly username?: string
   readonly password?: string
   readonly hosts: ReadonlyArray<{ readonly host: string, readonly port: number }>
-  /** The name that Sentinels know the master by; empty elsewhere. */
+  /** The name of the master at the Sentinels. Empty for the other kinds. */
   readonly master: string
   readonly db: number
 }
@@ -18,7 +18,7 @@ const FORMS = 'redis://[user:password@]host[:port][/db], ' +
 const URL_FORM = /^redis(s)?(?:\+(sentinel|cluster))?:\/\/(?:([^/@]*)@)?([^/@?#]+)(?:\/([^?#]*))?$/
 const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
 
-/** Throws an Error that says what the URL must be, and never repeats it: there is a password in it. */
+/** Throws an Error that says what the URL must be. The error never contains the URL, which has a password. */
 export function readRedisUrl (url: string): RedisAddress {
   const [, tls, kind = 'single', credentials, hostList = '', path = ''] = URL_FORM.exec(url) ?? []
   if (hostList === '') throw badUrl('it is none of these')
@@ -27,10 +27,10 @@ export function readRedisUrl (url: string): RedisAddress {
   if (kind === 'single' && hosts.length > 1) {
     throw badUrl('more than one host needs redis+sentinel or redis+cluster')
   }
-  const parts = path.split('/').filter((part) => part !== '')
-  const master = kind === 'sentinel' ? parts.shift() : ''
+  const segments = path.split('/').filter((part) => part !== '')
+  const master = kind === 'sentinel' ? segments.shift() : ''
   if (master === undefined) throw badUrl('the name of the master is missing, such as /mymaster')
-  const [db = '0', ...rest] = parts
+  const [db = '0', ...rest] = segments
   if (!/^\d{1,5}$/.test(db) || rest.length > 0) {
     throw badUrl('after the hosts there must be the number of a database')
   }

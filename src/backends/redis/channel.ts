@@ -1,17 +1,17 @@
-// Texts to all other processes that have the same channel of Redis open. Redis keeps no text for a process
-// that is away, so the channel also reports when texts may have been lost.
+// Sends texts to all other processes that have the same Redis channel open. Redis keeps no texts for a
+// process that is disconnected, so the channel also reports when texts may have been lost.
 
 import { randomUUID } from 'node:crypto'
 import { toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
-export interface RedisPublisher {
+interface RedisPublisher {
   readonly isCluster: boolean
   publish (channel: string, message: string): Promise<unknown>
   spublish (channel: string, message: string): Promise<unknown>
 }
 
-export interface RedisSubscriber {
+interface RedisSubscriber {
   readonly isCluster: boolean
   readonly status: string
   subscribe (channel: string): Promise<unknown>
@@ -26,35 +26,35 @@ export interface RedisChannelClients {
   readonly subscriber: RedisSubscriber
 }
 
-/** What may have been lost: texts of others (`isMissed`), texts of this process (`isUnsent`). */
-export interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
+/** Which texts may have been lost: those of other processes (`isMissed`), or of this one (`isUnsent`). */
+interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
 
-export interface RedisChannelListener {
+interface RedisChannelListener {
   onMessage (text: string): void
-  /** Texts come through again after an interruption. */
+  /** Called when texts arrive again after an interruption. */
   onRestored (gap: Gap): void
   onError (error: unknown): void
 }
 
-export interface RedisChannel {
-  /** Rejects where Redis did not confirm the text. */
+interface RedisChannel {
+  /** Rejects if Redis did not confirm the text. */
   send (text: string): Promise<void>
   close (): void
 }
 
-/** After these events texts may have been lost. All but `close` are of a cluster. */
+/** After these events texts may have been lost. All but `close` are events of a cluster. */
 const INTERRUPTIONS = ['close', '-node', '-subscriber', 'subscribersReady']
 /** A probe is a text that a channel sends to itself. */
 const PROBE_EVERY_MS = 5000
-/** The same during an interruption. */
+/** The interval during an interruption. */
 const PROBE_EVERY_IN_GAP_MS = 200
-/** A subscriber that seems connected, but has not heard a probe for this time, connects again. */
+/** A subscriber that seems connected but has received no probe for this time is made to reconnect. */
 const MAX_SILENCE_MS = 10_000
 const OPEN_TIMEOUT_MS = 5000
 
 /**
- * Resolves once the channel hears its own probe, and rejects where it does not in time. Probes go on
- * afterwards: a connection that is up proves neither that it is subscribed nor that it is not half-open.
+ * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
+ * afterwards: an open connection may not be subscribed, or may be half-open.
  */
 export async function openRedisChannel (
   { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
@@ -65,9 +65,9 @@ export async function openRedisChannel (
   let gap: Gap = { isMissed: true, isUnsent: false }
   let isClosed = false
   let isSubscribed = false
-  let onFirstHeard: (() => void) | undefined
+  let onFirstProbe: (() => void) | undefined
   let lastProbe = 0
-  /** Probes up to this one prove nothing: they were sent before the interruption. */
+  /** Probes up to this number were sent before the interruption. Receiving them does not end it. */
   let lastProbeBeforeGap = 0
   let silentSince = performance.now()
   let lastError: Error | undefined
@@ -90,7 +90,7 @@ export async function openRedisChannel (
       interrupt()
       subscriber.disconnect(true)
     }
-    // The connection reports that Redis is away.
+    // The connection logs the error.
     publish(`?${++lastProbe}`).catch(() => {})
   }
 
@@ -102,7 +102,7 @@ export async function openRedisChannel (
   function widen (by: Partial<Gap>): void {
     const isNew = !hasGap()
     gap = { ...gap, ...by }
-    // In an older gap probes are due already: failures that go on must not delay them again and again.
+    // During a gap a probe is already scheduled. Further errors must not delay it.
     if (isNew) schedule()
   }
 
@@ -116,7 +116,7 @@ export async function openRedisChannel (
   async function subscribe (): Promise<void> {
     silentSince = performance.now()
     try {
-      // The subscriber of a cluster keeps its subscriptions by itself.
+      // The subscriber of a cluster renews its subscriptions by itself.
       if (!subscriber.isCluster) await subscriber.subscribe(name)
       else if (!isSubscribed) await subscriber.ssubscribe(name)
       isSubscribed = true
@@ -127,22 +127,22 @@ export async function openRedisChannel (
     }
   }
 
-  function hear (channel: string, message: string): void {
+  function receive (channel: string, message: string): void {
     if (channel !== name) return
     const end = message.indexOf(' ')
     const [from, text] = [message.slice(0, end), message.slice(end + 1)]
-    if (from === origin) hearOwn(text)
+    if (from === origin) receiveOwn(text)
     else if (!text.startsWith('?')) onMessage(text)
   }
 
-  function hearOwn (text: string): void {
+  function receiveOwn (text: string): void {
     if (!text.startsWith('?')) return
     silentSince = performance.now()
     if (Number(text.slice(1)) <= lastProbeBeforeGap) return
-    const over = gap
+    const endedGap = gap
     gap = { isMissed: false, isUnsent: false }
-    if (onFirstHeard !== undefined) onFirstHeard()
-    else if (over.isMissed || over.isUnsent) onRestored(over)
+    if (onFirstProbe !== undefined) onFirstProbe()
+    else if (endedGap.isMissed || endedGap.isUnsent) onRestored(endedGap)
   }
 
   const onReady = () => { subscribe().catch(onError) }
@@ -150,23 +150,23 @@ export async function openRedisChannel (
   function close (): void {
     isClosed = true
     clearTimeout(timer)
-    subscriber.off(heardEvent, hear)
+    subscriber.off(heardEvent, receive)
     subscriber.off('ready', onReady)
     for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
   }
 
-  function unheard (): Error {
+  function openTimeoutError (): Error {
     const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
-    return new Error(`the channel ${name} of Redis was not heard within ${OPEN_TIMEOUT_MS} ms`, { cause })
+    return new Error(`nothing arrived on the Redis channel ${name} within ${OPEN_TIMEOUT_MS} ms`, { cause })
   }
 
   async function open (): Promise<void> {
     let late: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
-        onFirstHeard = resolve
-        late = setTimeout(() => reject(unheard()), OPEN_TIMEOUT_MS)
-        subscriber.on(heardEvent, hear)
+        onFirstProbe = resolve
+        late = setTimeout(() => reject(openTimeoutError()), OPEN_TIMEOUT_MS)
+        subscriber.on(heardEvent, receive)
         subscriber.on('ready', onReady)
         for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
         if (subscriber.status === 'ready') onReady()
@@ -176,7 +176,7 @@ export async function openRedisChannel (
       close()
       throw error
     } finally {
-      onFirstHeard = undefined
+      onFirstProbe = undefined
       clearTimeout(late)
     }
   }

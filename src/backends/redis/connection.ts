@@ -1,45 +1,45 @@
 // Connections to Redis or Valkey: to one server, to the master that Sentinels name, or to a cluster.
-// The only file that knows how the driver is set up.
+// Only this file configures the driver.
 
 import { isIP } from 'node:net'
 import { Cluster, Redis } from 'ioredis'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { toRedisError } from './redis-error.ts'
 
-export type RedisClient = Redis | Cluster
+type RedisClient = Redis | Cluster
 
-export interface RedisConnection {
+interface RedisConnection {
   /** For commands. */
   readonly commands: RedisClient
-  /** For channels: a connection that listens may send no other commands. */
+  /** For channels: a subscribed connection cannot send other commands. */
   readonly subscriber: RedisClient
-  /** The number of the database that keys are in. Channels are in none: they belong to the server. */
+  /** The number of the database for keys. Channels belong to the server, not to a database. */
   readonly db: number
-  /** Connects, and rejects where that does not succeed in time. Attempts go on even then, until `close`. */
+  /** Connects, and rejects after the deadline. Attempts to connect continue until `close`. */
   ready (deadlineMs: number): Promise<void>
-  /** Idempotent. Commands under way reject. */
+  /** Idempotent. Commands in progress reject. */
   close (): Promise<void>
 }
 
-export interface RedisConnectionOptions {
-  /** Told of each failure of a connection, and so of each attempt to connect that fails. */
+interface RedisConnectionOptions {
+  /** Called with each error of a connection, so after each failed attempt to connect. */
   onError (error: unknown): void
 }
 
-/** A command rejects after this time, whether the server answers or not. */
+/** A command without an answer rejects after this time. */
 const COMMAND_TIMEOUT_MS = 1500
 /**
- * A connection on which nothing arrives for this time, although an answer is due, is closed. Nothing else
- * notices a half-open connection.
+ * A connection that waits for an answer and receives nothing for this time is closed. No other check detects
+ * a half-open connection.
  */
 const SILENCE_TIMEOUT_MS = 2000
 const CONNECT_TIMEOUT_MS = 2000
 const DISCONNECT_TIMEOUT_MS = 200
 const MAX_RETRY_DELAY_MS = 1000
-/** A node that was lost may come back without a change of the slots, and nothing else reports it. */
+/** A lost node may come back without a change of the slots. Only the refresh of the slots detects that. */
 const SLOTS_REFRESH_MS = 2000
 
-/** Opens no connection: `ready` does. Throws where the URL is unusable. */
+/** Does not connect: `ready` does. Throws if the URL is not valid. */
 export function openRedis (url: string, { onError }: RedisConnectionOptions): RedisConnection {
   const address = readRedisUrl(url)
   let lastError: Error | undefined
@@ -50,8 +50,8 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
       lastError = toRedisError(error)
       onError(lastError)
     }
-    // Without a listener for `error` the driver writes to the console, or throws. The others are of a
-    // cluster's nodes.
+    // Without a listener for `error` the driver writes to the console, or throws. The other two events are of
+    // the nodes of a cluster.
     for (const event of ['error', 'node error', 'nodeError']) client.on(event, fail)
   }
 
@@ -64,7 +64,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
       try {
         await Promise.all(clients.map(async (client) => await connect(client, late)))
       } catch {
-        throw unreachable(address, deadlineMs, lastError ?? new Error('it does not answer'))
+        throw unreachableError(address, deadlineMs, lastError ?? new Error('it does not answer'))
       }
     },
     async close () {
@@ -73,7 +73,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
   }
 }
 
-function unreachable ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
+function unreachableError ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
   const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
   const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${cause.message})`
   return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
@@ -102,7 +102,7 @@ function createClient (address: RedisAddress, purpose: Purpose): RedisClient {
     name: master,
     sentinelRetryStrategy: toRetryDelay,
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
-    // Sentinels get the same password. A Sentinel that needs none accepts any.
+    // Sentinels get the same password. A Sentinel without a password accepts any.
     ...(address.password !== undefined && { sentinelPassword: address.password }),
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true })
   })
@@ -117,13 +117,13 @@ function toOptions ({ username, password }: RedisAddress, purpose: Purpose) {
     socketTimeout: SILENCE_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-    // A command that was sent may have been executed. Only its caller can know whether to send it again.
+    // A command whose connection broke may have been executed. Only the caller can decide to send it again.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     maxLoadingRetryTime: 500,
-    // A channel subscribes again by itself, and so knows when it has.
+    // The channel subscribes again by itself, so it knows when the subscription is restored.
     autoResubscribe: false,
-    // After a failover the old master may go on answering, as a replica.
+    // After a failover the old master may still answer, as a replica.
     reconnectOnError: (error: Error) => error.message.includes('READONLY')
   }
 }
@@ -134,12 +134,13 @@ function createCluster (address: RedisAddress, purpose: Purpose): Cluster {
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: toRetryDelay,
-    // A command whose connection broke may have been executed, as above.
+    // No resending: a command whose connection broke may have been executed.
     retryDelayOnFailover: 0,
     maxRedirections: 5,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     shardedSubscribers: purpose === 'subscriber',
-    // A certificate is for a name: the name must not be resolved before the certificate is checked.
+    // A certificate is valid for a host name, so the name must not be replaced by an address before the
+    // check.
     ...(isTls && { dnsLookup: keepName }),
     redisOptions: { ...toOptions(address, purpose), ...(isTls && { tls: {} }) }
   })
@@ -152,27 +153,27 @@ function keepName (host: string, done: (error: null, address: string) => void): 
 }
 
 /**
- * A node connects with its first command, and refuses all others until it is connected. So it is connected
- * before the first command.
+ * A node connects at its first command, and rejects all others until it is connected. This connects each node
+ * before its first command.
  */
 function connectNodesEarly (cluster: Cluster): void {
   const connectNodes = () => {
     for (const node of cluster.nodes('master')) if (node.status === 'wait') node.connect().catch(() => {})
   }
   cluster.on('ready', connectNodes)
-  // Later, because a command that was redirected to a new node is about to connect it.
+  // In the next turn, because a redirected command may connect the new node in this one.
   cluster.on('+node', () => setImmediate(() => { if (cluster.status === 'ready') connectNodes() }))
 }
 
-/** With jitter: all replicas lose their connections at once. */
+/** With jitter, because all replicas lose their connections at the same time. */
 function toRetryDelay (attempts: number): number {
   return Math.min(attempts * 50, MAX_RETRY_DELAY_MS - 100) + Math.floor(Math.random() * 100)
 }
 
 async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
-  // Rejects with the first attempt, while further attempts follow.
+  // Rejects after the first failed attempt, but the driver keeps trying.
   if (client.status === 'wait') client.connect().catch(() => {})
-  await reach(client, 'ready', late)
+  await waitForStatus(client, 'ready', late)
   // A cluster is ready before its nodes are, and its nodes queue commands until they are ready.
   if (!(client instanceof Cluster)) return
   const nodes = client.nodes('master').filter((node) => node.status !== 'wait')
@@ -181,14 +182,16 @@ async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
 
 async function disconnect (client: RedisClient): Promise<void> {
   if (client.status === 'end') return
-  // Between two attempts to connect nothing is open. The driver then drops its timer and reports no end.
+  // Between two attempts no connection is open. The driver then clears its timer and emits no `end`.
   if (client.status === 'reconnecting') return client.disconnect()
-  const ended = reach(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
+  const ended = waitForStatus(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
   client.disconnect()
   await ended
 }
 
-async function reach (client: RedisClient, status: 'ready' | 'end', late: AbortSignal): Promise<void> {
+async function waitForStatus (
+  client: RedisClient, status: 'ready' | 'end', late: AbortSignal
+): Promise<void> {
   if (client.status === status) return
   await new Promise<void>((resolve, reject) => {
     client.once(status, () => resolve())

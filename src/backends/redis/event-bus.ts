@@ -1,4 +1,4 @@
-// The bus of many replicas, over a channel of Redis.
+// The bus of many replicas, over a Redis channel.
 
 import type { ChangeEvent } from '../../events/change-event.ts'
 import type { EventBus } from '../../events/event-bus.ts'
@@ -8,19 +8,17 @@ import { readObject } from './message.ts'
 
 const MISSED: ChangeEvent = { type: 'events-missed' }
 
-export interface RedisEventBusOptions {
+interface RedisEventBusOptions {
   /** The name of the channel. */
   readonly channel: string
-  /**
-   * Told of events that were not handed over, of messages that are no events, and of listeners that failed.
-   */
+  /** Called when an event was not sent, when a message is no event, and when a listener throws. */
   onError (error: unknown): void
 }
 
 /**
- * Resolves once events come through, and rejects where they do not in time. Closing the bus does not close
- * the clients. `publish` does not fail in an outage: the listeners of this process are told at once, and all
- * others are told afterwards that they missed something.
+ * Resolves once events arrive, and rejects if they do not in time. Closing the bus does not close the
+ * clients. `publish` does not reject in an outage: the listeners of this process are called at once, and all
+ * others get `events-missed` after the outage.
  */
 export async function openRedisEventBus (
   clients: RedisChannelClients, { channel: name, onError }: RedisEventBusOptions
@@ -32,7 +30,7 @@ export async function openRedisEventBus (
     onMessage: (text) => guard(() => listeners.tell(readEvent(text, name))),
     onRestored ({ isMissed, isUnsent }) {
       if (isMissed) guard(() => listeners.tell(MISSED))
-      if (isUnsent) handOver(MISSED).catch(onError)
+      if (isUnsent) sendToReplicas(MISSED).catch(onError)
     },
     onError
   })
@@ -45,22 +43,22 @@ export async function openRedisEventBus (
     }
   }
 
-  async function handOver (event: ChangeEvent): Promise<void> {
+  async function sendToReplicas (event: ChangeEvent): Promise<void> {
     await channel.send(JSON.stringify(event)).catch(onError)
   }
 
   return {
     async publish (event) {
       if (closed) return
-      // Before the listeners are told, so that one that fails keeps nothing from the other replicas.
-      const handedOver = handOver(event)
+      // Sent first, so that a listener that throws does not keep the event from the other replicas.
+      const sent = sendToReplicas(event)
       try {
         listeners.tell(event)
       } finally {
-        await handedOver
+        await sent
       }
     },
-    subscribe: (hear) => listeners.add(hear),
+    subscribe: (listener) => listeners.add(listener),
     async close () {
       closed = true
       channel.close()

@@ -1,14 +1,14 @@
-// The event log of many replicas: a stream of Redis for each stream of a client, which expires by itself.
+// The event log of many replicas. Each stream of a client is a Redis stream, which Redis expires.
 
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
 import { toRedisError } from './redis-error.ts'
 import { APPEND } from './scripts.ts'
 
-export interface RedisStreamCommands {
+interface RedisStreamCommands {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
 }
 
-export interface RedisEventLogOptions extends EventLogLimits {
+interface RedisEventLogOptions extends EventLogLimits {
   /** Begins the name of every key. */
   readonly prefix: string
 }
@@ -28,8 +28,7 @@ export function createRedisEventLog (client: RedisStreamCommands, options: Redis
 
   return {
     async append (stream, { position, text }) {
-      // By its text and not by its hash: a server that lacks the script would refuse one event and take the
-      // next.
+      // Not EVALSHA: a server without the script would reject one event and could then accept a later one.
       await call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
     },
     async read (stream, after) {
@@ -49,7 +48,7 @@ function readEntry (entry: unknown): LoggedEvent {
   const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
   const [, text]: unknown[] = Array.isArray(fields) ? fields : []
   if (typeof id !== 'string' || typeof text !== 'string') {
-    throw new TypeError('Redis answered with something else than an entry of a stream')
+    throw new TypeError('the answer of Redis is no entry of a stream')
   }
   return { position: Number.parseInt(id, 10), text }
 }

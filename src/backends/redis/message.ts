@@ -1,12 +1,14 @@
+// Parses the messages of channels.
+
 import { isObject } from '../../protocol/json-rpc.ts'
 
 /**
- * The object that a text of a channel stands for. Throws a TypeError without the text, which belongs to
- * clients. The text may be of another release, or of another program.
+ * Parses the text of a channel, which may come from another release or another program. Throws a TypeError
+ * that does not contain the text, because the text is data of clients.
  */
 export function readObject (text: string, channel: string): { readonly [member: string]: unknown } {
   const message = parse(text)
-  if (!isObject(message)) throw new TypeError(`a message on ${channel} is no object of JSON`)
+  if (!isObject(message)) throw new TypeError(`a message on ${channel} is no JSON object`)
   return message
 }
 

@@ -7,31 +7,31 @@ import { createRedisEventLog } from './event-log.ts'
 import { openRedisRelay } from './relay.ts'
 import { openRedisStateStore } from './state-store.ts'
 
-/** How long Redis may take to be reached when the service starts, in milliseconds. */
+/** How long connecting may take when the service starts, in milliseconds. */
 const CONNECT_DEADLINE_MS = 5000
 
-/** All parts share two connections: one for commands, one that listens. */
+/** The store, the bus, the relay and the log share two connections: one for commands, one subscriber. */
 export const openRedisBackend: OpenBackend = async (url, options) => {
   const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
-  // A server has one set of channels for all of its databases.
-  const place = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
+  // All databases of a server share its channels, so the name of a channel contains the database.
+  const channelPrefix = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
   try {
     await redis.ready(CONNECT_DEADLINE_MS)
     const bus = await openRedisEventBus(redis, {
-      channel: `${place}:events`,
+      channel: `${channelPrefix}:events`,
       onError: createOutageLog({ log, message: 'events are not passed on to other replicas' })
     })
     const relay = await openRedisRelay(redis, {
-      // The name is that of earlier releases, whose replicas may run beside this one.
-      channel: `${place}:sessions`,
+      // The name that earlier releases use: their replicas may run at the same time.
+      channel: `${channelPrefix}:sessions`,
       onError: createOutageLog({ log, message: 'messages are not passed on to other replicas' })
     })
     const store = openRedisStateStore(redis.commands, { prefix })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     return toOpenedBackend({ store, bus, relay, eventLog }, redis.close)
   } catch (error) {
-    // An open connection tries to connect again and again.
+    // Without it, the driver would keep trying to connect.
     await redis.close()
     throw error
   }

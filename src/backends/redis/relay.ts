@@ -1,22 +1,20 @@
-// The relay of many replicas, over a channel of Redis.
+// The relay of many replicas, over a Redis channel.
 
 import { createLocalListeners } from '../../events/local-listeners.ts'
 import type { Relay, RelayMessage } from '../../events/relay.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 import { readObject } from './message.ts'
 
-export interface RedisRelayOptions {
+interface RedisRelayOptions {
   /** The name of the channel. */
   readonly channel: string
-  /**
-   * Told of texts that are no messages, and of listeners that failed to hear the message of another replica.
-   */
+  /** Called when a text is no message, and when a listener throws at a message of another replica. */
   onError (error: unknown): void
 }
 
 /**
- * Resolves once messages come through, and rejects where they do not in time. Closing the relay does not
- * close the clients.
+ * Resolves once messages arrive, and rejects if they do not in time. Closing the relay does not close the
+ * clients.
  */
 export async function openRedisRelay (
   clients: RedisChannelClients, { channel: name, onError }: RedisRelayOptions
@@ -46,12 +44,12 @@ export async function openRedisRelay (
       try {
         listeners.tell(message)
       } finally {
-        // Sent even so: a listener that fails keeps nothing from the other replicas.
+        // Sent even if a listener throws: the other replicas must get the message.
         await channel.send(text)
       }
     },
-    listen (hear, onMissed = () => {}) {
-      const stops = [listeners.add(hear), missListeners.add(onMissed)]
+    listen (listener, onMissed = () => {}) {
+      const stops = [listeners.add(listener), missListeners.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
     async close () {

@@ -1,17 +1,17 @@
-// The scripts that change what is kept in Redis. Each is atomic: no other command runs between its steps.
+// The Lua scripts that read and write Redis. Each is atomic: no other command runs between its steps.
 
 /**
- * KEYS[1] is the record: a hash of its value `v`, its version `n`, its idle lifetime `i` and its end `e`, or
- * ''. KEYS[2] is a sorted set of the names of the owner's live records, by when they expire. Times are
+ * KEYS[1] is the record: a hash of the value `v`, the version `n`, the idle lifetime `i` and the end `e`,
+ * which may be ''. KEYS[2] is a sorted set of the names of the owner's live records, by expiry. Times are
  * milliseconds, by the clock of Redis.
  *
- * The value is written before all else: Redis checks memory only before a script's first write. The sorted
- * set serves the limit and the list alone, so it is written last and by `pcall`: its failure does not fail
- * the operation.
+ * The value is written first, because Redis checks memory only before a script's first write. Only the limit
+ * and the list use the sorted set. It is written last and by `pcall`, so an error there does not fail the
+ * operation.
  *
- * Callers wait for writes, so a use soon after another writes nothing: each write gives the record a
- * hundredth of its idle lifetime more, a minute at most, and a use extends it only once less than the idle
- * lifetime is left.
+ * Callers wait for writes, so a use soon after another one writes nothing. Each write adds a hundredth of the
+ * idle lifetime, at most a minute, to the record's lifetime. A use extends the lifetime only if less than the
+ * idle lifetime is left.
  */
 const PRELUDE = `
 local function clock ()
@@ -19,14 +19,14 @@ local function clock ()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function keep (name, idle, ends)
+local function extend (name, idle, ends)
   local last = tonumber(ends) or math.huge
-  -- Read before the clock, so that the sum of both is never too early.
+  -- Read before the clock, so that the sum is never before the true expiry.
   local left = redis.call('PTTL', KEYS[1])
   local now = clock()
-  -- Negative for a new record, which does not expire yet.
+  -- Negative for a new record, which has no expiry yet.
   if left >= 0 and now + left >= math.min(now + tonumber(idle), last) then
-    -- Removes nothing, but a replica refuses it: a server that is no master any more may have old values.
+    -- Removes nothing. It fails on a former master, which may have old values and must not serve them.
     redis.call('HDEL', KEYS[1], '')
     return now + left
   end
@@ -44,10 +44,10 @@ export const TAKEN = -1
 export const FULL = -2
 
 /**
- * ARGV: name, value, version, idle lifetime, end or '', limit. Returns when it expires, TAKEN or FULL.
+ * ARGV: name, value, version, idle lifetime, end or '', limit. Returns the expiry, TAKEN or FULL.
  *
- * Redis may evict a record and leave its name in the sorted set. A full owner is searched for such names, a
- * hundred of them at each attempt: an owner may have millions, and other commands wait for the script.
+ * Redis may evict a record and leave its name in the sorted set. If the owner is full, the script looks for
+ * such names among a hundred of them: an owner may have millions, and other commands wait for the script.
  */
 export const CREATE = `${PRELUDE}
 local function findLost (name, now, live)
@@ -74,28 +74,28 @@ if not isFull then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'n', ARGV[3], 'i', 
 if #lost > 0 then redis.pcall('ZREM', KEYS[2], unpack(lost)) end
 if isFull then return ${FULL} end
 redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-return keep(ARGV[1], ARGV[4], ARGV[5])
+return extend(ARGV[1], ARGV[4], ARGV[5])
 `
 
-/** ARGV: name. Returns value, version and when it expires, or nil. */
+/** ARGV: name. Returns value, version and expiry, or nil. */
 export const READ = `${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'v', 'n', 'i', 'e')
 if not record[1] then return false end
-return { record[1], record[2], keep(ARGV[1], record[3], record[4]) }
+return { record[1], record[2], extend(ARGV[1], record[3], record[4]) }
 `
 
-/** ARGV: name, the current version, value, the next version. Returns when it expires, or nil. */
+/** ARGV: name, the current version, value, the next version. Returns the expiry, or nil. */
 export const REPLACE = `${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
 if record[1] ~= ARGV[2] then return false end
 redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
-return keep(ARGV[1], record[2], record[3])
+return extend(ARGV[1], record[2], record[3])
 `
 
 /**
- * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by when its
- * record expires. Names whose records Redis has evicted are left out: EXISTS counts all records of the page
- * at once, and each record is looked at only where some are missing.
+ * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by the expiry of
+ * its record. Names of evicted records are left out: one EXISTS counts all records of the page, and the
+ * script checks them one by one only if some are missing.
  */
 export const LIST = `${PRELUDE}
 local page = redis.call('ZSCAN', KEYS[2], ARGV[2], 'COUNT', 1000)
@@ -126,8 +126,7 @@ return deleted
 `
 
 /**
- * KEYS[1] is a stream. ARGV: how many events it keeps, id, text, lifetime. A stream never exists without a
- * lifetime.
+ * KEYS[1] is a stream. ARGV: maximum number of events, id, text, lifetime. A stream always has a lifetime.
  */
 export const APPEND = `
 redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[2], 'e', ARGV[3])

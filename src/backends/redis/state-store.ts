@@ -1,5 +1,4 @@
-// Records in Redis or Valkey: a hash for each record, which expires by itself, and a sorted set for each
-// owner.
+// Records in Redis or Valkey: a hash for each record, which Redis expires, and a sorted set for each owner.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
@@ -12,10 +11,10 @@ import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
 type Argument = string | number | Buffer
 
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
-export interface RedisCommands {
+interface RedisCommands {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
   ping (): Promise<unknown>
-  /** Absent where there is more than one. */
+  /** Absent for a cluster, which has several. */
   readonly stream?: Pick<Writable, 'cork' | 'uncork'>
 }
 
@@ -29,7 +28,7 @@ const SCRIPTS = {
   list: toScript(LIST)
 }
 
-export interface RedisStateStoreOptions {
+interface RedisStateStoreOptions {
   /** Begins the name of every key. */
   readonly prefix: string
 }
@@ -38,23 +37,23 @@ export interface RedisStateStoreOptions {
 export function openRedisStateStore (client: RedisCommands, { prefix }: RedisStateStoreOptions): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
-  let isGathering = false
+  let isCorked = false
 
   /**
-   * Commands of one turn of the event loop leave in one write: a write costs as much as the rest of a
-   * command.
+   * Sends all commands of one turn of the event loop in one write: a write to the socket costs as much as all
+   * other work for a command.
    */
-  function gather ({ stream }: RedisCommands): void {
-    if (isGathering || stream === undefined) return
-    isGathering = true
+  function corkOneTurn ({ stream }: RedisCommands): void {
+    if (isCorked || stream === undefined) return
+    isCorked = true
     stream.cork()
     setImmediate(() => {
-      isGathering = false
+      isCorked = false
       stream.uncork()
     })
   }
 
-  /** Whatever fails on the way to Redis, in Redis or on the way back is a StoreUnavailable. */
+  /** Turns all errors of the connection and of Redis into a StoreUnavailable. */
   async function attempt<T> (work: () => Promise<T>): Promise<T> {
     if (closed) throw new StoreUnavailable(new Error('the store is closed'))
     const promise = work()
@@ -69,22 +68,22 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
   }
 
   async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
-    // A cluster places a key by the part in braces: all keys of one owner are on one node.
+    // A cluster selects the node by the text in braces: all keys of one owner are on one node.
     const live = `${prefix}:{${owner}}`
-    gather(client)
-    const parts = [2, `${live}:${name}`, live, name, ...args]
+    corkOneTurn(client)
+    const keysAndArguments = [2, `${live}:${name}`, live, name, ...args]
     try {
-      return await client.callBuffer('EVALSHA', script.sha, ...parts)
+      return await client.callBuffer('EVALSHA', script.sha, ...keysAndArguments)
     } catch (error) {
-      // A server that does not know the script has done nothing.
+      // A server without the script has done nothing, so the command may be sent again.
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return await client.callBuffer('EVAL', script.text, ...parts)
+      return await client.callBuffer('EVAL', script.text, ...keysAndArguments)
     }
   }
 
   return {
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
-      // Random, so that no version of a deleted record is the version of a new one.
+      // Random, so that a new record never has the version of a deleted one.
       const version = randomUUID()
       const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
@@ -105,7 +104,7 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
       const expiries = new Map<string, number>()
       let cursor = '0'
       do {
-        // In pages: a script keeps all other commands waiting.
+        // In pages, because all other commands wait for a script.
         const page = readTexts(await run(SCRIPTS.list, { owner, name: '' }, cursor))
         for (let at = 1; at < page.length; at += 2) expiries.set(page[at] ?? '', Number(page[at + 1]))
         cursor = page[0] ?? '0'
@@ -125,19 +124,19 @@ function toScript (text: string): Script {
 }
 
 function readNumber (reply: unknown): number {
-  if (typeof reply !== 'number') throw new TypeError('Redis answered with something else than a number')
+  if (typeof reply !== 'number') throw new TypeError('the answer of Redis is no number')
   return reply
 }
 
 function readTexts (reply: unknown): string[] {
-  if (!Array.isArray(reply)) throw new TypeError('Redis answered with something else than a list')
+  if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')
   return reply.map(String)
 }
 
 function readRecord (reply: unknown): StateRecord {
   const [bytes, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
   if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) {
-    throw new TypeError('Redis answered with something else than a record')
+    throw new TypeError('the answer of Redis is no record')
   }
   return { value: { bytes }, version: version.toString(), expiresAt: readNumber(expiresAt) }
 }

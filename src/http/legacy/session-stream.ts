@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
 
 import { randomBytes } from 'node:crypto'
-import { Subscription, type StreamWords } from '../../events/subscription.ts'
+import { Subscription, type StreamMessages } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
 import type { RecentChanges } from '../../legacy/recent-changes.ts'
 import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
@@ -141,7 +141,7 @@ export function createSessionStreams (
   }
 }
 
-function toWords ({ id }: Session): StreamWords {
+function toWords ({ id }: Session): StreamMessages {
   return { id, listChanged, resourceUpdated }
 }
 

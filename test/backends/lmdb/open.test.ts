@@ -1,4 +1,4 @@
-// What the LMDB backend opens beside the store, and what its prefix does.
+// The bus, the relay and the log of the LMDB backend, and its prefix.
 
 import { open as openLmdb } from 'lmdb'
 import t, { type Test } from 'tap'
@@ -32,7 +32,7 @@ t.test('services of different prefixes share a folder and no record', async (t) 
   const folder = await makeFolder(t)
   const key = { owner: 'o', name: 'n' }
   const prefixes = ['trivet', 'shop', 'shop-2']
-  // One after the other: a folder is open once in a process.
+  // One after the other: a process may open a folder only once.
   for (const prefix of prefixes) {
     const { store, close } = await open(t, { folder, prefix })
     t.equal(await store.read(key), undefined, `nothing is there for ${prefix}`)
@@ -48,7 +48,7 @@ t.test('services of different prefixes share a folder and no record', async (t) 
   }
 })
 
-t.test('a folder of an earlier release, which knew no prefixes, is that of the default', async (t) => {
+t.test('the default prefix opens a folder of an earlier release without prefixes', async (t) => {
   const folder = await makeFolder(t)
   const { store, close } = await open(t, { folder })
   await store.create({ owner: 'o', name: 'n' }, toValue('x'), { idleMs: 60_000 }, 1)

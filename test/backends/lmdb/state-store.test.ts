@@ -56,8 +56,8 @@ async function create (
 }
 
 /**
- * Tells how many entries each database of the folder has. To be opened before anything writes: opening waits
- * for writers, which wait for this thread.
+ * Counts the entries of each database of the folder. Open it before the first write: opening waits for
+ * writers, which wait for this thread.
  */
 function openCounts (t: Test, folder: string): () => { [database: string]: number } {
   const root = open({ path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false })
@@ -78,10 +78,10 @@ checkStateStore(t, async (t) => {
   return { store: await reopen(), now, advance (ms) { time += ms }, reopen }
 })
 
-t.test('what a killed process had acknowledged is there, and its folder works on', async (t) => {
+t.test('acknowledged writes survive the killing of the process, and the folder stays usable', async (t) => {
   const folder = await makeFolder(t)
   const count = openCounts(t, folder)
-  // Open all the time: the killed process must not keep the lock from other processes.
+  // Open all the time: a killed process must not keep the lock.
   const beside = openStore(t, folder)
   const expected = new Map<string, string>()
   for (let round = 0; round < 4; round++) {
@@ -133,7 +133,7 @@ t.test('processes that share a folder lose none of their increments', async (t) 
   t.strictSame({ headers, values, expiries }, { headers: 41, values: 41, expiries: 41 })
 })
 
-t.test('a read sees what another process has acknowledged, at once', async (t) => {
+t.test('a read sees acknowledged writes of other processes at once', async (t) => {
   const folder = await makeFolder(t)
   const store = openStore(t, folder)
   await create(store, { owner: 'o0', name: 'n' }, 'x')
@@ -141,7 +141,7 @@ t.test('a read sees what another process has acknowledged, at once', async (t) =
   let seen = 0
   let wasBehind = 0
   writer.child.stdout?.on('data', (text: string) => {
-    // Keeps the view of an earlier moment in use. The next read must not use it.
+    // Keeps an earlier snapshot in use. The next read must not use it.
     for (const [, owner = '', name = ''] of text.matchAll(/^(o\d+) (\S+) created \d*0$/gm)) {
       if (Number(name.split('-')[1]) % 3 !== 0) continue
       seen++
@@ -154,7 +154,7 @@ t.test('a read sees what another process has acknowledged, at once', async (t) =
   t.equal(wasBehind, 0)
 })
 
-t.test('what has expired is deleted without being asked for, and what was used is not', async (t) => {
+t.test('the sweep deletes expired records, and keeps used ones', async (t) => {
   const folder = await makeFolder(t)
   let time = 1_800_000_000_000
   const count = openCounts(t, folder)
@@ -174,7 +174,7 @@ t.test('what has expired is deleted without being asked for, and what was used i
   t.strictSame(count(), { headers: 0, values: 0, expiries: 0, owners: 0 })
 })
 
-t.test('a use is kept by the store that was closed right after it', async (t) => {
+t.test('closing the store writes a use that came just before it', async (t) => {
   const folder = await makeFolder(t)
   let time = 1_800_000_000_000
   const first = openStore(t, folder, { now: () => time })
@@ -186,9 +186,9 @@ t.test('a use is kept by the store that was closed right after it', async (t) =>
   t.equal(textOf(await second.read(KEY)), 'x')
 })
 
-t.test('a write that the disk refuses is not acknowledged, and says why', async (t) => {
+t.test('a write that the disk refuses rejects with the reason', async (t) => {
   const folder = await makeFolder(t)
-  // A limited size of files fails as a full disk does.
+  // A limited file size causes the same error as a full disk.
   const limited = ['-c', 'ulimit -f 4096 && exec "$0" "$@"', process.execPath]
   const writer = start(t, '/bin/sh', ...limited, WRITER, 'fill', folder)
   t.equal(await within(writer.exited, 'the process to end', 30_000), 0, writer.stderr())
@@ -205,7 +205,7 @@ t.test('a write that the disk refuses is not acknowledged, and says why', async 
   t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x', 'and the folder is sound')
 })
 
-t.test('a process that keeps the lock makes writes fail in time, and reads go on', async (t) => {
+t.test('while another process holds the lock, writes reject in time and reads work', async (t) => {
   const folder = await makeFolder(t)
   const store = openStore(t, folder, { writeDeadlineMs: 300 })
   await create(store, KEY, 'x')
@@ -221,7 +221,7 @@ t.test('a process that keeps the lock makes writes fail in time, and reads go on
   t.equal(textOf(await create(store, { owner: 'p', name: 'n' }, 'x')), 'x')
 })
 
-t.test('a folder that cannot be used is refused with what to do', async (t) => {
+t.test('a folder that cannot be used is refused, with advice', async (t) => {
   const folder = await makeFolder(t)
   const file = join(folder, 'file')
   await writeFile(file, 'not a folder')
@@ -238,7 +238,7 @@ t.test('a folder that cannot be used is refused with what to do', async (t) => {
   t.equal(textOf(await create(made, KEY, 'x')), 'x', 'and one that is missing is made, with any name')
 })
 
-t.test('a name that is too long is refused, and no part of it is kept', async (t) => {
+t.test('a name that is too long is refused, and nothing is stored', async (t) => {
   const store = openStore(t, await makeFolder(t))
   const tooLong = { owner: 'o', name: 'n'.repeat(2000) }
   await t.rejects(store.create(tooLong, toValue('x'), LIFETIME, 10), RangeError)

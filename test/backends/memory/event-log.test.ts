@@ -4,7 +4,7 @@ import { checkEventLog } from '../../contracts/event-log-contract.ts'
 
 checkEventLog(t, async (limits) => createMemoryEventLog(limits))
 
-t.test('the log in memory forgets what is oldest once all streams together are too large', async (t) => {
+t.test('the oldest streams are dropped when all streams together are too large', async (t) => {
   const log = createMemoryEventLog({ maxEvents: 5, ttlMs: 60_000, maxBytes: 1000 })
   t.teardown(async () => await log.close())
   const text = 'x'.repeat(300)

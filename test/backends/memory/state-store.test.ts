@@ -20,7 +20,7 @@ checkStateStore(t, async (t) => {
   return { store, now, advance (ms) { time += ms } }
 })
 
-t.test('abandoned records give their memory back, without being asked for; used ones stay', async (t) => {
+t.test('the sweep frees the memory of expired records, and keeps used ones', async (t) => {
   let time = 1_800_000_000_000
   const store = createMemoryStateStore({ now: () => time, sweepMs: 5 })
   t.teardown(async () => await store.close())
@@ -38,7 +38,7 @@ t.test('abandoned records give their memory back, without being asked for; used 
   await until(() => bytes() - before < 3 * MEBIBYTE, 'the memory of the other 10')
 })
 
-t.test('a deleted record gives its memory back at once, and so does a closed store', async (t) => {
+t.test('deleting a record frees its memory at once, and so does closing the store', async (t) => {
   const store = createMemoryStateStore()
   const before = await settledBytes()
   const value = Buffer.alloc(MEBIBYTE)
@@ -63,13 +63,13 @@ t.test('an open store keeps no process from ending', async (t) => {
   t.equal(timers(), before)
 })
 
-/** What all buffers occupy, without those that nobody can reach any more. */
+/** The bytes of all buffers after a garbage collection. */
 function bytes (): number {
   collect()
   return process.memoryUsage().arrayBuffers
 }
 
-/** The same once it stays the same: what a collection found is given back a little after it. */
+/** The same, once the number is stable: buffers are freed a little after a collection. */
 async function settledBytes (): Promise<number> {
   let last = bytes()
   for (let unchanged = 0; unchanged < 5;) {

@@ -1,4 +1,4 @@
-// Where Redis is, by its URL.
+// Reads the URLs of Redis.
 
 import t from 'tap'
 import { readRedisUrl, type RedisAddress } from '../../../src/backends/redis/address.ts'
@@ -48,7 +48,7 @@ t.test('an address is read', async (t) => {
   for (const [url, address] of read) t.strictSame(readRedisUrl(url), address, url)
 })
 
-t.test('a URL that is unusable is refused with what is wrong, and without its password', async (t) => {
+t.test('an invalid URL is refused with the problem and without the password', async (t) => {
   for (const [url, problem] of refused) {
     t.throws(() => readRedisUrl(url), { message: /^TRIVET_STATE_URL must be redis:\/\/(?!.*hunter2)/ }, url)
     t.throws(() => readRedisUrl(url), { message: problem }, url)

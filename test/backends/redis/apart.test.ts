@@ -1,4 +1,4 @@
-// Services that share one Redis and are not one service: by their prefixes, or by their databases.
+// Services that share one Redis stay apart by their prefixes or their databases.
 
 import t, { type Test } from 'tap'
 import { createApp, type AppOptions } from '../../../src/app.ts'
@@ -35,7 +35,7 @@ type Place = Required<Pick<AppOptions, 'stateUrl' | 'statePrefix'>>
 async function start (t: Test, own: Place, other: Place): Promise<Services> {
   const catalog = await writeCatalog(t, FILES)
   const startOne = async (place: Place): Promise<string> => {
-    // With one secret, so that nothing else keeps them apart.
+    // With the same secret, so that only the prefixes or databases keep them apart.
     const secrets = ['the secret that all of them have']
     const app = await createApp({ ...place, catalog, secrets, watch: 'off', logLevel: 'silent' })
     t.teardown(async () => await app.close())
@@ -113,7 +113,7 @@ async function checkApart (t: Test, { here, beside, apart }: Services): Promise<
   })
 }
 
-/** Every name on a server that anybody else could see. */
+/** All names of keys and channels on a server. */
 async function namesOn (server: RedisServer, db: number): Promise<{ keys: string[], channels: string[] }> {
   const keys = (await server.cli('-n', String(db), 'keys', '*')).split('\n').filter((key) => key !== '')
   return { keys, channels: (await server.cli('pubsub', 'channels')).split('\n').toSorted() }
@@ -126,7 +126,7 @@ if (hasRedisServer(t)) {
       const place = { stateUrl: server.url, statePrefix: 'shop' }
       const services = await start(t, place, { ...place, statePrefix: other })
       await checkApart(t, services)
-      t.test('name nothing otherwise', async (t) => {
+      t.test('use no other name', async (t) => {
         const { keys, channels } = await namesOn(server, 0)
         t.ok(keys.length > 3)
         t.strictSame(keys.filter((key) => !key.startsWith('shop:') && !key.startsWith(`${other}:`)), [])
@@ -142,7 +142,7 @@ if (hasRedisServer(t)) {
       const place = (db: number) => ({ stateUrl: `${server.url}/${db}`, statePrefix: 'trivet' })
       const services = await start(t, place(own), place(other))
       await checkApart(t, services)
-      t.test('name the database in their channels, where it is not 0', async (t) => {
+      t.test('have the number of the database in their channels, unless it is 0', async (t) => {
         const { keys, channels } = await namesOn(server, own)
         t.ok(keys.length > 3)
         t.strictSame(keys.filter((key) => !/^trivet:(?:stream:)?\{/.test(key)), [])

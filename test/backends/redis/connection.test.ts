@@ -3,7 +3,7 @@ import t from 'tap'
 import { openRedis } from '../../../src/backends/redis/connection.ts'
 import { within } from '../../helpers/deadline.ts'
 
-t.test('a Redis that cannot be reached is named by its place, never by its password', async (t) => {
+t.test('the error for an unreachable Redis has the host and the port, and no password', async (t) => {
   const errors: unknown[] = []
   const redis = openRedis('redis://:hunter2@127.0.0.1:1', { onError: (error) => { errors.push(error) } })
   t.teardown(async () => await redis.close())
@@ -12,7 +12,7 @@ t.test('a Redis that cannot be reached is named by its place, never by its passw
   t.ok(errors.length > 1, 'each attempt of each connection is told')
 })
 
-t.test('closing twice is once, and ends the attempts', async (t) => {
+t.test('closing ends the attempts to connect, and is idempotent', async (t) => {
   let attempts = 0
   const redis = openRedis('redis://127.0.0.1:1', { onError () { attempts++ } })
   await t.rejects(redis.ready(100))

@@ -33,7 +33,7 @@ if (hasRedisServer(t)) {
 
   checkEventBus(t, async () => await connect(t, server.url))
 
-  t.test('each event reaches every replica once and in order, and is no echo to its own', async (t) => {
+  t.test('each event reaches every replica once, in order', async (t) => {
     const [here, there] = [await connect(t, server.url), await connect(t, server.url)]
     const [heardHere, heardThere] = [listen(here), listen(there)]
     const events = Array.from({ length: 100 }, (_, index) => updated(index))
@@ -45,7 +45,7 @@ if (hasRedisServer(t)) {
     t.equal(heardThere.length, 101)
   })
 
-  t.test('after an outage everyone is told, and events flow again', { timeout: 60_000 }, async (t) => {
+  t.test('after an outage listeners get events-missed, then events', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
     const [heardHere, heardThere] = [listen(here), listen(there)]
@@ -58,7 +58,7 @@ if (hasRedisServer(t)) {
     await until(() => heardThere.some(isUpdate), 'an event after the outage')
   })
 
-  t.test('publishing does not fail while Redis hangs, which is told', { timeout: 60_000 }, async (t) => {
+  t.test('publishing to a hanging Redis reports the error, and resolves', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const errors: unknown[] = []
     const here = await connect(t, own.url, (error) => { errors.push(error) })
@@ -71,7 +71,7 @@ if (hasRedisServer(t)) {
     await until(() => heard.some(isMissed), 'the other replica to hear of it', 10_000)
   })
 
-  t.test('a subscriber that is cut off subscribes again, told once', { timeout: 60_000 }, async (t) => {
+  t.test('a disconnected subscriber returns, with one events-missed', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
     const [heardHere, heardThere] = [listen(here), listen(there)]
@@ -83,7 +83,7 @@ if (hasRedisServer(t)) {
     t.strictSame(heardThere, heardHere)
   })
 
-  t.test('what is no event is nothing to the listeners, and is reported', async (t) => {
+  t.test('a message that is no event is reported, and reaches no listener', async (t) => {
     const errors: unknown[] = []
     const bus = await connect(t, server.url, (error) => { errors.push(error) })
     const heard = listen(bus)
@@ -100,7 +100,7 @@ if (hasRedisServer(t)) {
     for (const error of errors) t.match(error, { name: 'TypeError', message })
   })
 
-  t.test('a listener that fails keeps nothing from others, and fails no publisher elsewhere', async (t) => {
+  t.test('a listener that throws affects no listener and no publisher elsewhere', async (t) => {
     const errors: unknown[] = []
     const here = await connect(t, server.url)
     const there = await connect(t, server.url, (error) => { errors.push(error) })
@@ -114,14 +114,14 @@ if (hasRedisServer(t)) {
     t.match(errors, [{ name: 'AggregateError' }])
   })
 
-  t.test('does not open where Redis is not connected', { timeout: 60_000 }, async (t) => {
+  t.test('does not open if Redis is not connected', { timeout: 60_000 }, async (t) => {
     const nowhere = openRedis('redis://127.0.0.1:1', { onError () {} })
     t.teardown(async () => await nowhere.close())
     const opening = openRedisEventBus(nowhere, { channel: 'trivet:events', onError () {} })
     await t.rejects(opening, { message: /trivet:events/, cause: { message: /not connected/ } })
   })
 
-  t.test('a cluster that was lost passes events on when it is back', { timeout: 120_000 }, async (t) => {
+  t.test('a cluster passes on events after an outage', { timeout: 120_000 }, async (t) => {
     const { url, nodes } = await startRedisCluster(t)
     const [here, there] = [await connect(t, url), await connect(t, url)]
     const heard = listen(there)
@@ -129,7 +129,7 @@ if (hasRedisServer(t)) {
     for (const node of nodes) await node.kill()
     await t.resolves(within(here.publish({ type: 'prompts-changed' }), 'publishing', 2500))
     for (const node of nodes) await node.restart()
-    // Each is told once its own events come through again.
+    // Each replica is told once its own events arrive again.
     const areTold = () => [heard, heardHere].every((one) => one.some(isMissed))
     await until(areTold, 'both replicas to hear of it', 30_000)
     await here.publish(updated(1))

@@ -9,7 +9,7 @@ import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
 
 interface Proxy {
   readonly port: number
-  /** Passes on this many further bytes to Redis, and then closes all connections. */
+  /** Passes this many further bytes to Redis, and then closes all connections. */
   cutAfter (bytes: number): void
 }
 
@@ -42,7 +42,7 @@ if (hasRedisServer(t)) {
 
   checkEventLog(t, async (limits) => createRedisEventLog(redis.commands, { prefix: 'trivet', ...limits }))
 
-  t.test('every stream expires, wherever an append is cut off on its way', { timeout: 60_000 }, async (t) => {
+  t.test('every stream expires, even after an interrupted append', { timeout: 60_000 }, async (t) => {
     const proxy = await startProxy(t, server.port)
     const found: string[] = []
     for (let bytes = 1; bytes < 400; bytes += 10) {

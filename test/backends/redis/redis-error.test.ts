@@ -1,4 +1,4 @@
-// What of a failure of Redis comes out: why, and nothing of what was sent.
+// An error of Redis has its reason, and nothing that was sent.
 
 import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
@@ -13,12 +13,12 @@ import { hasRedisServer, startRedisServer, type RedisServer } from '../../helper
 import { toValue } from '../../helpers/state-value.ts'
 
 const CANARY = 'canary-4711'
-/** The same where a Buffer is printed. */
+/** The same as a printed Buffer. */
 const CANARY_BYTES = (Buffer.from(CANARY).toString('hex').match(/../g) ?? []).join(' ')
 const KEY = { owner: `${CANARY}-owner`, name: `${CANARY}-name` }
 const LIFETIME = { idleMs: 60_000 }
 
-/** Everything of a value that can be printed. */
+/** Prints all members of a value. */
 function print (value: unknown): string {
   return inspect(value, { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null })
 }
@@ -27,9 +27,11 @@ const isTelling = (value: unknown) => print(value).includes(CANARY) || print(val
 
 interface Watched {
   readonly backend: OpenedBackend
-  /** Everything that callers and the log were given. */
+  /** All errors that callers and the log got. */
   readonly given: unknown[]
-  /** Uses every part with the canary, and notes what fails. Returns how many calls failed. */
+  /**
+   * Sends the canary through the store, the bus, the relay and the log. Returns the number of rejected calls.
+   */
   use (): Promise<number>
 }
 
@@ -64,7 +66,7 @@ async function watch (t: Test, url: string): Promise<Watched> {
 interface Refusal {
   readonly name: string
   readonly refuse: (server: RedisServer) => Promise<unknown> | void
-  /** How the failures begin. */
+  /** The start of the errors' messages. */
   readonly message: RegExp
 }
 
@@ -106,7 +108,7 @@ const REFUSALS: readonly Refusal[] = [
 ]
 
 if (hasRedisServer(t)) {
-  t.test('the driver tells what was sent, which is what must not come out', async (t) => {
+  t.test('an error of the driver contains the sent data', async (t) => {
     const server = await startRedisServer(t)
     const client = new Redis(server.url)
     t.teardown(() => { client.disconnect() })
@@ -126,7 +128,7 @@ if (hasRedisServer(t)) {
       t.equal(await use(), 0)
       await refuse(server)
       t.ok(await use() > 0)
-      // Some refusals close the connection, whose errors follow.
+      // Some refusals close the connection, which causes more errors.
       await use()
       const told = print(given)
       t.ok(given.length > 0)
@@ -138,7 +140,7 @@ if (hasRedisServer(t)) {
     })
   }
 
-  t.test('a Redis that lacks a command', async (t) => {
+  t.test('a Redis without a command', async (t) => {
     const server = await startRedisServer(t, { args: ['--rename-command', 'EVALSHA', ''] })
     const { given, use } = await watch(t, server.url)
     t.ok(await use() > 0)
@@ -159,7 +161,7 @@ if (hasRedisServer(t)) {
     t.notOk(isTelling(given), print(given))
   })
 
-  t.test('a log that writes errors with all their members', async (t) => {
+  t.test('a log that writes all members of errors', async (t) => {
     const server = await startRedisServer(t)
     const { logger, lines, text } = createReadableLog()
     const { store, close } = await openRedisBackend(server.url, { log: logger, prefix: 'trivet' })
@@ -173,7 +175,7 @@ if (hasRedisServer(t)) {
   })
 }
 
-t.test('of an error stays its message, its code, its command and its place, and nothing else', async (t) => {
+t.test('an error keeps its message, code, command and stack, and nothing else', async (t) => {
   const command = { name: 'set', args: [CANARY, Buffer.from(`${CANARY} in bytes`), 1, `it's ${CANARY}`] }
   const cases: ReadonlyArray<readonly [message: string, cleaned: string]> = [
     ['WRONGTYPE Operation against a key', 'WRONGTYPE Operation against a key'],

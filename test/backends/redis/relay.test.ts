@@ -31,7 +31,7 @@ if (hasRedisServer(t)) {
 
   checkRelay(t, async () => await connect(t, server.url))
 
-  t.test('each message reaches every replica once and in order, and is no echo to its own', async (t) => {
+  t.test('each message reaches every replica once and in order, the sending one too', async (t) => {
     const [here, there] = [await connect(t, server.url), await connect(t, server.url)]
     const [hears, hearsThere] = [listen(here), listen(there)]
     const messages = Array.from({ length: 100 }, (_, index) => numbered(index))
@@ -43,7 +43,7 @@ if (hasRedisServer(t)) {
     t.equal(hearsThere.heard.length, 101)
   })
 
-  t.test('what is no message is nothing to the listeners, and is reported without its text', async (t) => {
+  t.test('a text that is no message is reported without its content, and reaches no listener', async (t) => {
     const errors: unknown[] = []
     const { heard } = listen(await connect(t, server.url, (error) => { errors.push(error) }))
     const odd = [
@@ -59,7 +59,7 @@ if (hasRedisServer(t)) {
     for (const error of errors) t.match(error, { name: 'TypeError', message })
   })
 
-  t.test('a listener that fails keeps nothing from other replicas, and fails no sender there', async (t) => {
+  t.test('a listener that throws affects neither other replicas nor their senders', async (t) => {
     const errors: unknown[] = []
     const here = await connect(t, server.url)
     const there = await connect(t, server.url, (error) => { errors.push(error) })
@@ -75,7 +75,7 @@ if (hasRedisServer(t)) {
     t.match(errors, [{ name: 'AggregateError' }, { name: 'AggregateError' }])
   })
 
-  t.test('without Redis sending fails, and all are told afterwards', { timeout: 60_000 }, async (t) => {
+  t.test('without Redis sending rejects, and afterwards listeners are told', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
     const [hears, hearsThere] = [listen(here), listen(there)]
@@ -89,7 +89,7 @@ if (hasRedisServer(t)) {
     t.strictSame(hearsThere.heard, [numbered(2)])
   })
 
-  t.test('a message that cannot be JSON is refused before anybody hears it', async (t) => {
+  t.test('a message that is not JSON is refused before any listener gets it', async (t) => {
     const relay = await connect(t, server.url)
     const { heard } = listen(relay)
     let nested: unknown = []

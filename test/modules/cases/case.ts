@@ -1,2 +1,2 @@
-/** A table of modules: by what each shows, its files. The first file is the one that is loaded. */
+/** The files of each test case, by its title. The first file is loaded. */
 export type Cases = { readonly [what: string]: { readonly [file: string]: string } }

@@ -1,4 +1,4 @@
-// The order in which modules run, cycles, waiting and failures.
+// The order in which modules run, cycles, top-level await and errors.
 /* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'

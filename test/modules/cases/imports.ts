@@ -1,4 +1,4 @@
-// Every form of import, and what an imported name is.
+// Every form of import, and the properties of imported names.
 /* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'

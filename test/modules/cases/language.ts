@@ -1,4 +1,4 @@
-// What else differs between a module and a script, and texts that are easily misread.
+// Other differences between a module and a script, and texts that are hard to parse.
 /* eslint-disable no-template-curly-in-string */
 
 import type { Cases } from './case.ts'

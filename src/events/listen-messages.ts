@@ -1,17 +1,18 @@
-// How a `subscriptions/listen` stream puts what it tells.
+// The messages of a `subscriptions/listen` stream.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { toResultResponse, type RequestId } from '../protocol/json-rpc.ts'
 import {
-  acknowledgedNotification, listChangedNotification, resourceUpdatedNotification, subscriptionMeta, type ListName, type SubscriptionFilter
+  acknowledgedNotification, listChangedNotification, resourceUpdatedNotification, subscriptionMeta,
+  type ListName, type SubscriptionFilter
 } from '../protocol/notifications.ts'
-import type { StreamWords } from './subscription.ts'
+import type { StreamMessages } from './subscription.ts'
 
-/** Writes the result that a stream is ended with. */
-export interface ListenResultWriter { write (members: '', meta: ReturnType<typeof subscriptionMeta>): string }
+/** Writes the result that ends a stream. */
+interface ListenResultWriter { write (members: '', meta: ReturnType<typeof subscriptionMeta>): string }
 
-/** Every message of the stream names the request that it belongs to. */
-export class ListenWords implements StreamWords {
+/** Every message of the stream contains the id of the `subscriptions/listen` request. */
+export class ListenMessages implements StreamMessages {
   readonly id: RequestId
   readonly #filter: SubscriptionFilter
   readonly #writer: ListenResultWriter

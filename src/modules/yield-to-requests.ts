@@ -1,0 +1,12 @@
+// Loading a catalog shares the thread with requests.
+
+/** How long a load may keep the event loop busy before it lets requests run, in milliseconds. */
+const MAX_BUSY_MS = 10
+let lastYieldAt = 0
+
+/** Waits for one turn of the event loop, but only after MAX_BUSY_MS: a turn for each small file is slow. */
+export async function yieldToRequests (): Promise<void> {
+  if (performance.now() - lastYieldAt < MAX_BUSY_MS) return
+  await new Promise(setImmediate)
+  lastYieldAt = performance.now()
+}

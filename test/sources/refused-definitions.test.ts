@@ -1,0 +1,225 @@
+import t from 'tap'
+import { toolModule, type Files } from '../helpers/catalog-folder.ts'
+import { problemsOf } from '../helpers/load-catalog.ts'
+import { moduleOf } from './definition-modules.ts'
+
+t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161, 189)', async (t) => {
+  const tool = (options: string, name = 't') => ({ 'tools/t.ts': toolModule(name, options) })
+  const property = (schema: string) => tool(`inputSchema: { type: 'object', properties: { a: ${schema} } }`)
+  const prompt = (options: string) => ({
+    'prompts/p.ts': moduleOf(`export default definePrompt({ ${options} })`)
+  })
+  const resource = (options: string) => ({
+    'resources/r.resource.ts': moduleOf(`export default defineResource({ name: 'r', ${options} })`)
+  })
+  const template = (options: string) => ({
+    'resources/r.resource.ts': moduleOf(
+      `export default defineResourceTemplate({ name: 'r', read: () => '', ${options} })`
+    )
+  })
+  const refused: ReadonlyArray<readonly [string, Files, string, RegExp]> = [
+    ['a name with a space (112)', tool('', 'a b'), '', /^name: must match pattern/],
+    ['a name of 129 characters (112)', tool('', 'x'.repeat(129)), '', /^name: /],
+    [
+      'two tools of one name (112)', { 'tools/a.ts': toolModule('same'), 'tools/b.ts': toolModule('same') },
+      '', /^the tool "same" is already defined in tools\/a\.ts$/
+    ],
+    [
+      'two prompts of one name',
+      { 'prompts/a.md': '---\nname: p\n---\na', 'prompts/b.md': '---\nname: p\n---\nb' }, '',
+      /^the prompt "p" is already defined in prompts\/a\.md$/
+    ],
+    [
+      'a resource that is a plain file as well',
+      { ...resource("uri: 'file:///a.txt', read: () => ''"), 'resources/a.txt': '' }, '',
+      /^the resource "file:\/\/\/a.txt" is already defined/
+    ],
+    [
+      'two templates of one form', { ...template("uriTemplate: 'file:///{+path}'"), 'resources/a.txt': '' },
+      '', /^the resource template .* is already defined/
+    ],
+    [
+      'a schema that is none (115)', property("{ type: 'string', enum: 'a' }"), 'inputSchema',
+      /^\/properties\/a\/enum must be array$/
+    ],
+    [
+      'an output schema that is none (115)', tool("outputSchema: { required: 'a' }"), 'outputSchema',
+      /required/
+    ],
+    [
+      'a pattern that is none (115)', property("{ type: 'string', pattern: '(' }"), 'inputSchema',
+      /pattern|regular expression/i
+    ],
+    [
+      'a root that is no object (110)', tool("inputSchema: { type: 'array' }"), 'inputSchema',
+      /must have "type": "object" at its root, got "array"/
+    ],
+    [
+      'a root without a type (110)', tool('inputSchema: { properties: {} }'), 'inputSchema',
+      /at its root, got undefined/
+    ],
+    [
+      'a schema that is no schema', tool("inputSchema: 'string'"), 'inputSchema',
+      /must be a JSON Schema object/
+    ],
+    [
+      'a reference to the network', property("{ $ref: 'https://example.com/schema.json' }"), 'inputSchema',
+      /references are never fetched/
+    ],
+    [
+      'a reference to nothing', property("{ $ref: '#/$defs/nothing' }"), 'inputSchema',
+      /can't resolve reference/
+    ],
+    [
+      'an unknown dialect',
+      tool("inputSchema: { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }"),
+      'inputSchema', /is not supported; use JSON Schema 2020-12/
+    ],
+    [
+      'an asynchronous schema', tool("inputSchema: { $async: true, type: 'object' }"), 'inputSchema',
+      /\$async is not allowed/
+    ],
+    [
+      'a schema that is too large', tool("inputSchema: { type: 'object', description: 'x'.repeat(70_000) }"),
+      'inputSchema', /bytes of JSON; the limit is 65536/
+    ],
+    [
+      'a schema with too many keys',
+      tool(
+        "inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 501 }, (_, i) " +
+          "=> ['k' + i, true])) }"
+      ),
+      'inputSchema', /has 501 keys/
+    ],
+    [
+      'a schema that is too deep',
+      tool(
+        "inputSchema: Array.from({ length: 70 }).reduce((inner) => ({ type: 'object', properties: { a: " +
+          'inner } }), {})'
+      ),
+      'inputSchema', /nested deeper than 64/
+    ],
+    [
+      'a mirrored parameter without a name (116)', property("{ type: 'string', 'x-mcp-header': '' }"),
+      'inputSchema/properties/a/x-mcp-header', /must be an HTTP token/
+    ],
+    [
+      'a mirrored parameter with a line break (116)',
+      property("{ type: 'string', 'x-mcp-header': 'A\\r\\nB' }"), 'inputSchema/properties/a/x-mcp-header',
+      /must be an HTTP token/
+    ],
+    [
+      'a mirrored parameter named twice (117)',
+      tool(
+        "inputSchema: { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'Region' }, b: " +
+          "{ type: 'string', 'x-mcp-header': 'REGION' } } }"
+      ),
+      'inputSchema/properties/b/x-mcp-header', /a second time; header names ignore case/
+    ],
+    [
+      'a mirrored number (118)', property("{ type: 'number', 'x-mcp-header': 'A' }"),
+      'inputSchema/properties/a/x-mcp-header', /of type string, integer or boolean, got "number"/
+    ],
+    [
+      'a mirrored union (118)', property("{ type: ['string', 'null'], 'x-mcp-header': 'A' }"),
+      'inputSchema/properties/a/x-mcp-header', /of type string, integer or boolean/
+    ],
+    [
+      'a mirrored integer that is too large (118)',
+      property("{ type: 'integer', maximum: 2 ** 53, 'x-mcp-header': 'A' }"),
+      'inputSchema/properties/a/x-mcp-header', /within ±/
+    ],
+    [
+      'a mirrored item of a list (119)',
+      property("{ type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } }"),
+      'inputSchema/properties/a/items/x-mcp-header', /reached through "properties" alone/
+    ],
+    [
+      'a mirrored branch (119)',
+      tool(
+        "inputSchema: { type: 'object', oneOf: [{ properties: { a: { type: 'string', 'x-mcp-header': 'A' } " +
+          '} }] }'
+      ),
+      'inputSchema/oneOf/0/properties/a/x-mcp-header', /reached through "properties" alone/
+    ],
+    [
+      'a mirrored definition (119)',
+      tool("inputSchema: { type: 'object', $defs: { a: { type: 'string', 'x-mcp-header': 'A' } } }"),
+      'inputSchema/$defs/a/x-mcp-header', /reached through "properties" alone/
+    ],
+    [
+      'a mirrored root (119)', tool("inputSchema: { type: 'object', 'x-mcp-header': 'A' }"),
+      'inputSchema/x-mcp-header', /reached through "properties" alone/
+    ],
+    ['a schema that is no JSON', property('{ default: 5n }'), '', /^cannot be compiled: .*BigInt/],
+    ['metadata that is no JSON', tool("_meta: { 'a.b/c': 5n }"), '', /^cannot be compiled: .*BigInt/],
+    [
+      'a tool without run', { 'tools/t.ts': moduleOf("export default defineTool({ name: 't' })") }, '',
+      /^run: is required, but missing$/
+    ],
+    [
+      'a run that is no function',
+      { 'tools/t.ts': moduleOf("export default defineTool({ name: 't', run: 'now' })") }, 'run',
+      /^must be a function$/
+    ],
+    ['a timeout of nothing', tool('timeoutMs: 0'), '', /^timeoutMs: /],
+    [
+      'a member that nobody knows', tool("descripton: 'A tool.'"), '',
+      /^descripton: is not known here; remove it$/
+    ],
+    ['reserved metadata', tool("_meta: { 'io.modelcontextprotocol/x': 1 }"), '', /_meta/],
+    ['reserved metadata of another domain', tool("_meta: { 'dev.mcp/x': 1 }"), '', /_meta/],
+    [
+      'an icon that could run code', tool("icons: [{ src: 'javascript:alert(1)' }]"), '', /^icons\[0\]\.src: /
+    ],
+    ['a scope with a space', tool("scopes: ['a b']"), '', /^scopes\[0\]: /],
+    ['a prompt without render', prompt("name: 'p'"), '', /^render: is required, but missing$/],
+    [
+      'an argument named twice',
+      prompt("name: 'p', arguments: [{ name: 'a' }, { name: 'a' }], render: () => ''"), '',
+      /^arguments: "a" is named twice$/
+    ],
+    [
+      'completions that are none',
+      prompt("name: 'p', arguments: [{ name: 'a', complete: 5 }], render: () => ''"), '',
+      /^arguments\.a\.complete: must be a list of strings or a function$/
+    ],
+    ['a relative URI (150)', resource("uri: '/a', read: () => ''"), '', /^uri: must match pattern/],
+    [
+      'a priority past 1 (161)', resource("uri: 'x://r', read: () => '', annotations: { priority: 1.5 }"), '',
+      /^annotations\.priority: must be <= 1/
+    ],
+    ['a read that is no function', resource("uri: 'x://r', read: 'text'"), '', /^read: must be a function$/],
+    [
+      'a resource that only some may read, cached for all (189)',
+      resource("uri: 'x://r', scopes: ['a'], cache: { cacheScope: 'public' }, read: () => ''"), '',
+      /^cache\.cacheScope: cannot be public/
+    ],
+    [
+      'a template that only some may read, cached for all (189)',
+      template("uriTemplate: 'x://{a}', scopes: ['a'], cache: { cacheScope: 'public' }"), '',
+      /^cache\.cacheScope: cannot be public/
+    ],
+    [
+      'a template that RFC 6570 does not know (150)', template("uriTemplate: 'x://{a'"), 'uriTemplate',
+      /unbalanced/
+    ],
+    [
+      'completions for a variable that is none', template("uriTemplate: 'x://{a}', complete: { b: [] }"),
+      'complete.b', /names no variable/
+    ],
+    [
+      'a list with an entry that is none', template("uriTemplate: 'x://{a}', list: () => [{ name: 'n' }]"),
+      'list()[0]', /either uri or variables/
+    ],
+    [
+      'a list that fails', template("uriTemplate: 'x://{a}', list () { throw new Error('no database') }"),
+      'list', /^failed: no database$/
+    ]
+  ]
+  for (const [what, files, place, rule] of refused) {
+    const problems = await problemsOf(t, files)
+    t.match(problems, [{ place, rule }], what)
+    t.equal(problems.length, 1, `${what}: once`)
+  }
+})

@@ -1,0 +1,114 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import type { CatalogContents } from '../../src/catalog/contents.ts'
+import type { ChangeEvent } from '../../src/events/change-event.ts'
+import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
+import type { CatalogSource } from '../../src/sources/catalog-source.ts'
+import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
+
+/** A source whose changes and loads are controlled by the test. */
+function createScriptedSource (): {
+  source: CatalogSource
+  change: () => void
+  loads: Array<(contents: Partial<CatalogContents>) => void>
+  watched: () => boolean
+} {
+  const loads: Array<(contents: Partial<CatalogContents>) => void> = []
+  let listener: (() => void) | undefined
+  const server = {
+    info: { name: 's', version: '1' },
+    instructions: undefined,
+    listTtlMs: 0,
+    readTtlMs: 0,
+    pageSize: undefined
+  }
+  const empty: CatalogContents = {
+    server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: []
+  }
+  return {
+    loads,
+    change: () => listener?.(),
+    watched: () => listener !== undefined,
+    source: {
+      name: 'scripted',
+      load: async () => await new Promise(
+        (resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))
+      ),
+      async watch (onChange) {
+        listener = onChange
+        return async () => { listener = undefined }
+      }
+    }
+  }
+}
+
+async function openScripted (): Promise<ReturnType<typeof createScriptedSource> & {
+  opening: ReturnType<typeof openLiveCatalog>
+  events: ChangeEvent[]
+  log: ReadableLog
+}> {
+  const scripted = createScriptedSource()
+  const bus = createMemoryEventBus()
+  const events: ChangeEvent[] = []
+  bus.subscribe((event) => events.push(event))
+  const log = createReadableLog()
+  const opening = openLiveCatalog(scripted.source, bus, log.logger, { pageSize: 10 })
+  await until(() => scripted.loads.length === 1, 'the first load')
+  return { ...scripted, opening, events, log }
+}
+
+t.test('misses no change during the first load', async (t) => {
+  const { loads, change, opening, log, events } = await openScripted()
+  change()
+  await nextTurn()
+  t.equal(loads.length, 1, 'one load at a time')
+  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
+  const { catalog, close } = await opening
+  await until(() => loads.length === 2, 'the second load')
+  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
+  await until(() => events.length === 1, 'an event')
+  t.strictSame(events, [{ type: 'resource-updated', uri: 'x://a' }])
+  t.equal(catalog.current.stamps.get('x://a'), '2')
+  t.notMatch(log.text(), 'not reloaded')
+  await close()
+})
+
+t.test('loads once more after a change during a load, and only once', async (t) => {
+  const { loads, change, opening, log } = await openScripted()
+  loads[0]?.({})
+  const { close } = await opening
+  change()
+  await until(() => loads.length === 2, 'the second load')
+  for (let i = 0; i < 5; i++) change()
+  loads[1]?.({})
+  await until(() => loads.length === 3, 'the third load')
+  loads[2]?.({})
+  await until(() => log.text().split('catalog reloaded').length === 3, 'two reloads')
+  await nextTurn()
+  t.equal(loads.length, 3)
+  await close()
+})
+
+t.test('stops watching when it is closed, and drops the load in progress', async (t) => {
+  const { loads, change, opening, watched, events } = await openScripted()
+  loads[0]?.({ stamps: new Map([['x://a', '1']]) })
+  const { catalog, close } = await opening
+  const before = catalog.current
+  change()
+  await until(() => loads.length === 2, 'the second load')
+  const closing = close()
+  loads[1]?.({ stamps: new Map([['x://a', '2']]) })
+  await within(closing, 'the end')
+  t.equal(catalog.current, before)
+  t.strictSame(events, [])
+  t.notOk(watched())
+})
+
+t.test('stops watching if the first load fails', async (t) => {
+  const { loads, opening, watched } = await openScripted()
+  loads[0]?.({ problems: [{ file: 'a', place: '', rule: 'is wrong' }] })
+  await t.rejects(opening, { name: 'CatalogError', message: /a: is wrong/ })
+  t.notOk(watched())
+})
