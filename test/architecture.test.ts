@@ -6,8 +6,8 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfPackage, breaksOfProcess, breaksOfRooms, breaksOfSize,
-  breaksOfStrangers, breaksOfWires,
+  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfPackage, breaksOfProcess,
+  breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
   readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
@@ -87,8 +87,8 @@ const RULES: ReadonlyArray<{
       'catalog/f.ts': "// import { a } from '../http/body.ts'\nimport { b } from '../protocol/errors.ts'\n"
     },
     found: [
-      'utils is not listed', 'protocol/a.ts imports ' +
-        'access/principal.ts', 'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
+      'utils is not listed', 'protocol/a.ts imports access/principal.ts',
+      'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
       'http/c.ts imports authoring/context.ts', 'sources/d.ts imports app.ts'
     ]
   },

@@ -60,7 +60,9 @@ export class ProjectCopy {
     await mkdir(dirname(join(this.folder, test)))
     await copyFile(file, join(this.folder, test))
     const runner = join(this.folder, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-    const running = promisify(execFile)(process.execPath, [runner, '--reporter=tap', test], { cwd: this.folder })
+    const running = promisify(execFile)(process.execPath, [runner, '--reporter=tap', test], {
+      cwd: this.folder
+    })
     return await running.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 

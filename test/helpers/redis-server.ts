@@ -108,7 +108,8 @@ export async function startRedisSentinel (
   const port = await findFreePort()
   const file = join(await makeFolder(t), 'sentinel.conf')
   await writeFile(file, [
-    `port ${port}`, 'bind 127.0.0.1', `sentinel monitor trivet-master 127.0.0.1 ${master.port} 1`, `sentinel auth-pass trivet-master "${password}"`, ''
+    `port ${port}`, 'bind 127.0.0.1', `sentinel monitor trivet-master 127.0.0.1 ${master.port} 1`,
+    `sentinel auth-pass trivet-master "${password}"`, ''
   ].join('\n'))
   const launch = createLauncher(t, [file, '--sentinel'])
   await launch()

@@ -99,7 +99,9 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a transport', async (t) => {
     const source = await readFile(join(ADDED, 'stdio/stdio.ts'), 'utf8')
-    t.ok(source.trimEnd().split('\n').filter((line) => !line.startsWith('import') && line !== '').length <= 30)
+    t.ok(
+      source.trimEnd().split('\n').filter((line) => !line.startsWith('import') && line !== '').length <= 30
+    )
     const messages = [
       { method: 'tools/call', params: { name: 'hello', arguments: {} } },
       { method: 'tools/call', params: { name: 'speaks', arguments: {}, _meta: { progressToken: 'p' } } },

@@ -144,7 +144,7 @@ t.test('finishes a request with the code and the libraries that it began with', 
   t.equal(await within(fresh, 'the new answer'), 'tool 2 lib 2')
 })
 
-t.test('keeps serving the old catalog until the new one has no problems, and logs the problems', async (t) => {
+t.test('keeps serving the old catalog until the new one has no problems, which it logs', async (t) => {
   const root = await writeCatalog(t, {
     'tools/a.ts': saying('one'), 'tools/b.ts': saying('one', 'b'), 'resources/a.txt': 'a'
   })

@@ -59,7 +59,13 @@ t.test('lists each file with its type, size and time of change (150, 161)', asyn
 
 t.test('reads a file as text or as base64, by its content (151, 152)', async (t) => {
   const app = await buildApp(t, {
-    'resources/docs/ä b?.md': '# Ü\r\n', 'resources/logo.png': PNG, 'resources/LICENSE': 'Free.', 'resources/blob': PNG, 'resources/broken.md': PNG, 'resources/nul.txt': 'a\0b', 'resources/empty.txt': ''
+    'resources/docs/ä b?.md': '# Ü\r\n',
+    'resources/logo.png': PNG,
+    'resources/LICENSE': 'Free.',
+    'resources/blob': PNG,
+    'resources/broken.md': PNG,
+    'resources/nul.txt': 'a\0b',
+    'resources/empty.txt': ''
   })
   const cases: ReadonlyArray<readonly [string, object]> = [
     ['file:///docs/%C3%A4%20b%3F.md', { mimeType: 'text/markdown', text: '# Ü\r\n' }],
@@ -178,11 +184,17 @@ t.test('no spelling of a URI reaches a file outside the folder (154, 155, 158)',
   const app = await openFolder(t, root)
   t.strictSame((await listed(app)).map(({ uri }) => uri), ['file:///docs/a.md'])
   const spellings = [
-    '../server.yaml', 'docs/../../server.yaml', '%2e%2e/server.yaml', '%2E%2E%2Fserver.yaml', '..%2fserver.yaml', 'docs%2f..%2f..%2fserver.yaml', '%252e%252e/server.yaml', '%252e%252e%252fserver.yaml',
-    '..\\server.yaml', '..%5cserver.yaml', '%5c..%5cserver.yaml', '/etc/passwd', '%2fetc%2fpasswd', `${root}/server.yaml`, '//etc/passwd', 'etc/passwd',
-    'docs/a.md%00', 'docs/a.md%00.txt', '%00', '../server.yaml%00.md', 'docs/a.md\0', '%', '%zz', '%c0%ae%c0%ae/server.yaml', '\u2025/server.yaml',
-    '.env', '.git/config', 'docs/../.env', './docs/a.md', 'docs//a.md', 'docs/./a.md', 'docs/a.md/', 'docs/a.md/..', 'docs/..', '.', '..', './', '/',
-    'link.txt', 'linked', 'linked/secret.txt', 'linked/inner/secret.txt', 'up.yaml', 'sibling/secret.txt', '../resources-2/secret.txt', 'DOCS/a.md', 'docs/a.md?x', 'docs/a.md#x'
+    '../server.yaml', 'docs/../../server.yaml', '%2e%2e/server.yaml', '%2E%2E%2Fserver.yaml',
+    '..%2fserver.yaml', 'docs%2f..%2f..%2fserver.yaml', '%252e%252e/server.yaml',
+    '%252e%252e%252fserver.yaml',
+    '..\\server.yaml', '..%5cserver.yaml', '%5c..%5cserver.yaml', '/etc/passwd', '%2fetc%2fpasswd',
+    `${root}/server.yaml`, '//etc/passwd', 'etc/passwd',
+    'docs/a.md%00', 'docs/a.md%00.txt', '%00', '../server.yaml%00.md', 'docs/a.md\0', '%', '%zz',
+    '%c0%ae%c0%ae/server.yaml', '\u2025/server.yaml',
+    '.env', '.git/config', 'docs/../.env', './docs/a.md', 'docs//a.md', 'docs/./a.md', 'docs/a.md/',
+    'docs/a.md/..', 'docs/..', '.', '..', './', '/',
+    'link.txt', 'linked', 'linked/secret.txt', 'linked/inner/secret.txt', 'up.yaml', 'sibling/secret.txt',
+    '../resources-2/secret.txt', 'DOCS/a.md', 'docs/a.md?x', 'docs/a.md#x'
   ]
   for (const spelling of spellings) {
     assertUnknown(t, await read(app, `file:///${spelling}`), `file:///${spelling}`)

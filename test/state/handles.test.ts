@@ -179,7 +179,8 @@ t.test('32 writers of two replicas on one handle lose nothing, and no draft is s
   const { id } = await handles.create({ count: 0 })
   const drafts = new Set<unknown>()
   let attempts = 0
-  await Promise.all(Array.from({ length: 32 }, async (_, index) => await replicas[index % 2]?.update(id, async (draft) => {
+  const callers = Array.from({ length: 32 }, (_, index) => replicas[index % 2])
+  await Promise.all(callers.map(async (caller) => await caller?.update(id, async (draft) => {
     attempts++
     t.notOk(drafts.has(draft))
     drafts.add(draft)

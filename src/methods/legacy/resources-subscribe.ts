@@ -24,7 +24,7 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
             const uris = new Set(before.uris).add(uri)
             if (uris.size > MAX_SESSION_RESOURCES) {
               throw invalidParams(
-                `a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some of them first`
+                `a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some first`
               )
             }
             return { ...before, uris: [...uris] }

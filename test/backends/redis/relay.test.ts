@@ -75,7 +75,7 @@ if (hasRedisServer(t)) {
     t.match(errors, [{ name: 'AggregateError' }, { name: 'AggregateError' }])
   })
 
-  t.test('without Redis sending rejects, and afterwards listeners are told', { timeout: 60_000 }, async (t) => {
+  t.test('without Redis sending rejects, and later listeners are told', { timeout: 60_000 }, async (t) => {
     const own = await startRedisServer(t)
     const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
     const [hears, hearsThere] = [listen(here), listen(there)]

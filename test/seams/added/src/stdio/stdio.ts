@@ -5,7 +5,9 @@ import type { Caller, Outlet, RequestLog } from '../dispatch/caller.ts'
 import type { Pipeline } from '../dispatch/pipeline.ts'
 import type { MessageSink } from '../events/message-sink.ts'
 import { readEnvelope } from '../protocol/envelope.ts'
-import { isRequest, readMessage, toErrorResponse, toResultResponse, type Request } from '../protocol/json-rpc.ts'
+import {
+  isRequest, readMessage, toErrorResponse, toResultResponse, type Request
+} from '../protocol/json-rpc.ts'
 
 export function serveStdio (pipeline: Pipeline, log: RequestLog): void {
   createInterface({ input: stdin }).on('line', (line) => {
@@ -21,7 +23,9 @@ function toCaller ({ id, params }: Request, log: RequestLog): Caller {
 function toOutlet ({ id }: Request): Outlet {
   const write = (json: string | Buffer) => { stdout.write(`${String(json)}\n`) }
   const end = (json?: string) => { if (json !== undefined) write(json) }
-  const sink: MessageSink = { send: write, end, keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false }
+  const sink: MessageSink = {
+    send: write, end, keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false
+  }
   return {
     outlasts () {},
     notify: write,

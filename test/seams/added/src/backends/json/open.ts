@@ -1,5 +1,7 @@
 import { createLocalListeners } from '../../events/local-listeners.ts'
-import { EVENT_LOG_LIMITS, type EventLog, type EventLogLimits, type LoggedEvent } from '../../events/event-log.ts'
+import {
+  EVENT_LOG_LIMITS, type EventLog, type EventLogLimits, type LoggedEvent
+} from '../../events/event-log.ts'
 import type { ChangeEvent } from '../../events/change-event.ts'
 import type { RelayMessage } from '../../events/relay.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
