@@ -16,13 +16,35 @@ const FILES = {
     import { defineTool } from 'trivet'
     import { state } from '../lib/shared.ts'
     const define = (name, run) => defineTool({ name, description: 'A tool.', run })
-    const note = (ctx) => { state.started++; ctx.signal.addEventListener('abort', () => state.reasons.push(ctx.signal.reason.message)) }
+    const note = (ctx) => {
+      state.started++
+      ctx.signal.addEventListener('abort', () => state.reasons.push(ctx.signal.reason.message))
+    }
     export default [
-      define('takes_a_while', async (_, ctx) => { note(ctx); await new Promise((resolve) => setTimeout(resolve, 150)); return 'done' }),
-      define('streams_a_while', async (_, ctx) => { note(ctx); ctx.progress(1); await new Promise((resolve) => setTimeout(resolve, 150)); ctx.progress(2); return 'done' }),
+      define('takes_a_while', async (_, ctx) => {
+        note(ctx)
+        await new Promise((resolve) => setTimeout(resolve, 150))
+        return 'done'
+      }),
+      define('streams_a_while', async (_, ctx) => {
+        note(ctx)
+        ctx.progress(1)
+        await new Promise((resolve) => setTimeout(resolve, 150))
+        ctx.progress(2)
+        return 'done'
+      }),
       define('never_ends', async (_, ctx) => { note(ctx); await new Promise(() => {}) }),
-      define('streams_for_ever', async (_, ctx) => { note(ctx); ctx.progress(1); await new Promise(() => {}) }),
-      define('floods', async (_, ctx) => { for (let i = 0; !ctx.signal.aborted; i++) { ctx.progress(i, 1, 'x'.repeat(10_000)); await new Promise(setImmediate) } }),
+      define('streams_for_ever', async (_, ctx) => {
+        note(ctx)
+        ctx.progress(1)
+        await new Promise(() => {})
+      }),
+      define('floods', async (_, ctx) => {
+        for (let i = 0; !ctx.signal.aborted; i++) {
+          ctx.progress(i, 1, 'x'.repeat(10_000))
+          await new Promise(setImmediate)
+        }
+      }),
       define('state', () => state)
     ]`
 }

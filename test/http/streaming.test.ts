@@ -5,46 +5,9 @@ import type { AppOptions } from '../../src/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
-import type { Message, RequestParts } from '../helpers/request.ts'
+import type { Message } from '../helpers/request.ts'
 import { openStream, post, startRequest } from '../helpers/stream.ts'
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
-
-const FILES = {
-  'lib/shared.ts': `
-    export const state = { started: 0, aborted: [], flooded: 0 }
-    const gates = new Map()
-    export const gate = (name) => {
-      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
-      return gates.get(name)
-    }`,
-  'tools/all.ts': `
-    import { defineTool, ToolError } from 'trivet'
-    import { setImmediate as turn } from 'node:timers/promises'
-    import { state, gate } from '../lib/shared.ts'
-    const text = { type: 'string' }
-    const define = (name, run, inputSchema = { type: 'object', properties: { text, gate: text, count: { type: 'integer' } } }) => defineTool({ name, description: 'A tool.', inputSchema, run })
-    const untilAborted = (ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted.push(ctx.signal.reason.name); reject(ctx.signal.reason) }))
-    export default [
-      define('silent', async ({ text }) => text),
-      define('speaks', async ({ text }, ctx) => { ctx.progress(1, 2, 'half'); await gate(text).promise; ctx.progress(2, 2); return text }),
-      define('steps', (_, ctx) => { for (const step of [1, 1, 0.5, 2, NaN, 2.5, -3, Infinity, 3]) ctx.progress(step); return 'ok' }),
-      define('logs', (_, ctx) => { for (const level of ${JSON.stringify(LEVELS)}) ctx.log[level]('a ' + level, { n: 1 }); return 'ok' }),
-      define('logs_oddly', (_, ctx) => { const cycle = {}; cycle.cycle = cycle; ctx.log.error('plain'); ctx.log.error('cycle', cycle); ctx.log.error('bigint', { n: 1n }); return 'ok' }),
-      define('late', (_, ctx) => { setImmediate(() => { ctx.progress(1); ctx.log.error('too late'); state.started++ }); return 'ok' }),
-      define('speaks_and_fails', async (_, ctx) => { ctx.progress(1); await turn(); throw new Error('hunter2') }),
-      define('speaks_and_refuses', async (_, ctx) => { ctx.progress(1); await turn(); throw new ToolError('not today') }),
-      define('hangs', async (_, ctx) => { state.started++; await untilAborted(ctx) }),
-      define('speaks_and_hangs', async (_, ctx) => { ctx.progress(1); state.started++; try { await untilAborted(ctx) } finally { ctx.progress(2); ctx.log.error('after the end') } }),
-      define('open', ({ gate: name }) => { gate(name).open(); return 'ok' }),
-      define('state', () => state),
-      define('flood', async ({ count }, ctx) => {
-        for (let i = 1; i <= count; i++) { ctx.progress(i, count, 'x'.repeat(1000)); if (i % 500 === 0) await turn() }
-        state.flooded++
-        return 'flooded'
-      })
-    ]`
-}
+import { call, FILES, LEVELS, token } from './streaming-catalog.ts'
 
 interface Service { readonly url: string, readonly state: () => Promise<Message> }
 
@@ -52,12 +15,6 @@ async function serve (t: Test, options: AppOptions = {}): Promise<Service> {
   const url = await listen(await buildApp(t, FILES, options))
   return { url, state: async () => (await post(t, url, call('state'))).response.result.structuredContent }
 }
-
-function call (name: string, args: object = {}, meta: object = {}): RequestParts {
-  return { method: 'tools/call', params: { name, arguments: args }, meta: { ...meta } }
-}
-
-const token = (progressToken: string | number) => ({ progressToken })
 
 t.test('answers with one JSON body unless there is something to say first, and then with a stream (13, 18, ' +
   '20, 242)', async (t) => {
@@ -262,60 +219,4 @@ t.test('requests with equal ids, and equal tokens, are independent (15, 16, 53, 
     answers.map(({ response }) => response.result.content[0].text),
     Array.from({ length: 50 }, (_, index) => String(index))
   )
-})
-
-t.test('an allowed web page may read every kind of answer, and another page none', async (t) => {
-  const { url } = await serve(t, { allowedOrigins: ['https://app.example.com'] })
-  const from = (origin: string, parts: RequestParts): RequestParts => ({
-    ...parts, headers: { origin, ...parts.headers }
-  })
-  const answers = {
-    json: call('silent', { text: 'a' }),
-    stream: call('steps', {}, token(1)),
-    'protocol error': call('none'),
-    'unknown method': { method: 'none' },
-    'refused header': { ...call('silent'), headers: { 'mcp-name': 'other' } },
-    'refused type': { ...call('silent'), headers: { 'content-type': 'text/plain' } }
-  }
-  for (const [kind, parts] of Object.entries(answers)) {
-    const { headers } = await post(t, url, from('https://app.example.com', parts))
-    t.equal(headers['access-control-allow-origin'], 'https://app.example.com', kind)
-    t.match(headers.vary, /Origin/i)
-    t.match(headers['access-control-expose-headers'], /Mcp-Method/i)
-    const evil = await post(t, url, from('https://evil.example.com', parts))
-    t.equal(evil.status, 403)
-    t.notOk('access-control-allow-origin' in evil.headers)
-    t.notOk(
-      'access-control-allow-origin' in (await post(t, url, parts)).headers,
-      'what is no web page needs no such header'
-    )
-  }
-  const listening = await openStream(
-    t, url, from('https://app.example.com', { method: 'subscriptions/listen', params: { notifications: {} } })
-  )
-  t.equal(listening.headers['access-control-allow-origin'], 'https://app.example.com')
-  t.equal(listening.headers['x-accel-buffering'], 'no')
-})
-
-t.test('a web page may ask beforehand whether it may call', async (t) => {
-  const app = await buildApp(t, FILES, { allowedOrigins: ['https://app.example.com'] })
-  const ask = async (origin: string) => await app.inject({
-    method: 'OPTIONS',
-    url: '/mcp',
-    headers: {
-      origin,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type,mcp-protocol-version,mcp-method,mcp-name,authorization'
-    }
-  })
-  const allowed = await ask('https://app.example.com')
-  t.equal(allowed.statusCode, 204)
-  t.match(allowed.headers, {
-    'access-control-allow-origin': 'https://app.example.com',
-    'access-control-allow-methods': /POST/,
-    'access-control-allow-headers': /mcp-method.*authorization/i
-  })
-  const refused = await ask('https://evil.example.com')
-  t.equal(refused.statusCode, 403)
-  t.notOk('access-control-allow-origin' in refused.headers)
 })

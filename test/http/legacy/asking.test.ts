@@ -35,13 +35,29 @@ const FILES = {
         const known = await size(ctx, 'first')
         return JSON.stringify([first, second, known, done, again])
       }),
-      define('speaks', async (_, ctx) => { ctx.progress(1); const answer = await size(ctx); ctx.progress(2); return JSON.stringify(answer) }),
-      define('waits', async (_, ctx) => { ctx.signal.addEventListener('abort', () => { state.aborted++ }); return JSON.stringify(await size(ctx)) }),
-      define('later', async (_, ctx) => { await new Promise((resolve) => setTimeout(resolve, 20)); return JSON.stringify(await size(ctx)) }),
-      define('dawdles', async (_, ctx) => { await size(ctx); await new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))) }),
+      define('speaks', async (_, ctx) => {
+        ctx.progress(1)
+        const answer = await size(ctx)
+        ctx.progress(2)
+        return JSON.stringify(answer)
+      }),
+      define('waits', async (_, ctx) => {
+        ctx.signal.addEventListener('abort', () => { state.aborted++ })
+        return JSON.stringify(await size(ctx))
+      }),
+      define('later', async (_, ctx) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return JSON.stringify(await size(ctx))
+      }),
+      define('dawdles', async (_, ctx) => {
+        await size(ctx)
+        await new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
+      }),
       define('needs', () => 'ok', { requiredCapabilities: { sampling: {} } }),
       define('needs_form', () => 'ok', { requiredCapabilities: { elicitation: { form: {} } } }),
-      define('tries', async (_, ctx) => { try { await size(ctx) } catch (error) { return error.name + ': ' + error.message } }),
+      define('tries', async (_, ctx) => {
+        try { await size(ctx) } catch (error) { return error.name + ': ' + error.message }
+      }),
       define('state', () => JSON.stringify(state))
     ]`,
   ...ASKERS

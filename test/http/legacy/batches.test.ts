@@ -14,8 +14,19 @@ const FILES = {
     export default [
       define('quick', () => 'ok'),
       define('slow', async () => { await new Promise((resolve) => setTimeout(resolve, 30)); return 'slow' }),
-      define('speaks', async (_, ctx) => { ctx.progress(1); await new Promise((resolve) => setTimeout(resolve, 10)); ctx.progress(2); return 'spoke' }),
-      define('hangs', async (_, ctx) => { state.started++; await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted++; reject(ctx.signal.reason) })) }),
+      define('speaks', async (_, ctx) => {
+        ctx.progress(1)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        ctx.progress(2)
+        return 'spoke'
+      }),
+      define('hangs', async (_, ctx) => {
+        state.started++
+        await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => {
+          state.aborted++
+          reject(ctx.signal.reason)
+        }))
+      }),
       define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ r: roots() })).r)),
       define('state', () => JSON.stringify(state))
     ]`

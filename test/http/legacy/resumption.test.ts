@@ -13,7 +13,11 @@ const FILES = {
   'lib/gates.ts': `
     const gates = new Map()
     export const gate = (name) => {
-      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
+      if (!gates.has(name)) {
+        let open
+        const promise = new Promise((resolve) => { open = resolve })
+        gates.set(name, { promise, open })
+      }
       return gates.get(name)
     }`,
   'tools/all.ts': `
@@ -23,12 +27,33 @@ const FILES = {
     const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
     const size = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
     export default [
-      define('speaks', async ({ gate: name }, ctx) => { ctx.progress(1); await gate(name).promise; ctx.progress(2); return 'done' }),
+      define('speaks', async ({ gate: name }, ctx) => {
+        ctx.progress(1)
+        await gate(name).promise
+        ctx.progress(2)
+        return 'done'
+      }),
       define('silent', async ({ gate: name }) => { await gate(name).promise; return 'done' }),
-      define('lets_go', async ({ gate: name }, ctx) => { ctx.disconnectLegacyClient(50); await gate(name).promise; ctx.progress(1); return 'done' }),
-      define('lets_go_and_asks', async (_, ctx) => { ctx.disconnectLegacyClient(50); const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
-      define('asks', async (_, ctx) => { const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
-      define('floods', async ({ count, gate: name }, ctx) => { for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100)); await gate(name).promise; return 'done' }),
+      define('lets_go', async ({ gate: name }, ctx) => {
+        ctx.disconnectLegacyClient(50)
+        await gate(name).promise
+        ctx.progress(1)
+        return 'done'
+      }),
+      define('lets_go_and_asks', async (_, ctx) => {
+        ctx.disconnectLegacyClient(50)
+        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
+        return a.action
+      }),
+      define('asks', async (_, ctx) => {
+        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
+        return a.action
+      }),
+      define('floods', async ({ count, gate: name }, ctx) => {
+        for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100))
+        await gate(name).promise
+        return 'done'
+      }),
       define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })
     ]`
 }

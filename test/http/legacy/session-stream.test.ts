@@ -1,32 +1,12 @@
 // The stream of a session on which it is told what has changed.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createApp, type AppOptions } from '../../../src/app.ts'
+import { createApp } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
-import {
-  LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply
-} from '../../helpers/session.ts'
-
-const FILES = {
-  'tools/all.ts': `
-    import { defineTool } from 'trivet'
-    const inputSchema = { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] }
-    export const touch = defineTool({ name: 'touch', description: 'Says that a resource has changed.', inputSchema, run: ({ uri }, ctx) => { ctx.notify.resourceUpdated(uri); return 'ok' } })
-    export const loud = defineTool({ name: 'loud', description: 'Says much.', inputSchema, run: ({ uri }, ctx) => { ctx.log.error('here'); ctx.notify.resourceUpdated(uri); ctx.progress(1); return 'ok' } })`,
-  'resources/all.resource.ts': `
-    import { defineResourceTemplate } from 'trivet'
-    export default defineResourceTemplate({ uriTemplate: 'test:{name}', name: 'all', read: ({ name }) => name })`,
-  'resources/notes/a.txt': 'a'
-}
-const SECRETS = ['a secret that both of them have, of some length']
-
-async function serve (t: Test, options: AppOptions = {}): Promise<string> {
-  return await listen(await buildApp(t, FILES, options))
-}
+import { LEGACY_REVISIONS, openSession } from '../../helpers/session.ts'
+import { FILES, follow, serve, touch, unfollow, urisOf } from './session-stream-catalog.ts'
 
 /** With a catalog that can change. */
 async function serveLive (t: Test): Promise<{ readonly url: string, readonly root: string }> {
@@ -37,18 +17,6 @@ async function serveLive (t: Test): Promise<{ readonly url: string, readonly roo
   t.teardown(async () => await app.close())
   return { url: await listen(app), root }
 }
-
-const touch = async (session: SessionClient, uri: string) => await session.call('touch', { uri })
-const follow = async (session: SessionClient, uri: string) => {
-  const { status, response } = await session.request('resources/subscribe', { uri }, `follow ${uri}`)
-  if (status !== 200 || JSON.stringify(response.result) !== '{}') {
-    throw new Error(`not followed: ${status} ${JSON.stringify(response)}`)
-  }
-}
-const unfollow = async (session: SessionClient, uri: string) => await session.request(
-  'resources/unsubscribe', { uri }
-)
-const urisOf = ({ messages }: SessionReply) => messages.map(({ params }) => params?.uri)
 
 for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
@@ -256,50 +224,4 @@ t.test('ends with the service, as it should', async (t) => {
   const stream = await session.get()
   await within(app.close(), 'the end of the service')
   t.equal((await stream.ended()).isComplete, true)
-})
-
-t.test('two services that share a Redis', async (t) => {
-  if (!hasRedisServer(t)) return
-  const { url: stateUrl } = await startRedisServer(t)
-  const here = await openSession(t, await serve(t, { stateUrl, secrets: SECRETS }))
-  const there = here.with({ url: await serve(t, { stateUrl, secrets: SECRETS }) })
-
-  t.test('a change on one is told on the other, where the stream is (338)', async (t) => {
-    const stream = await there.get()
-    await follow(here, 'test:a')
-    await touch(here, 'test:a')
-    t.equal((await stream.next()).params.uri, 'test:a')
-    await unfollow(here, 'test:a')
-    await follow(there, 'test:b')
-    await touch(here, 'test:a')
-    await touch(there, 'test:b')
-    t.equal((await stream.next()).params.uri, 'test:b')
-  })
-
-  t.test('a stream on one takes the place of that on the other (328)', async (t) => {
-    const stream = await there.get()
-    // Which is the newer one is told by the millisecond.
-    await pause(2)
-    const second = await here.get()
-    await stream.ended()
-    await touch(there, 'test:b')
-    await second.next()
-    t.strictSame(urisOf(second), ['test:b'])
-    t.strictSame(urisOf(stream), [])
-  })
-
-  t.test('of two that are opened at once, one stays (328)', async (t) => {
-    for (let i = 0; i < 30; i++) {
-      const streams = await Promise.all([here.get(), there.get()])
-      await until(() => streams.some(({ hasEnded }) => hasEnded), 'the end of one')
-      await pause(2)
-      t.equal(streams.filter(({ hasEnded }) => hasEnded).length, 1)
-    }
-  })
-
-  t.test('a level that was set on one holds on the other (336)', async (t) => {
-    t.equal((await there.call('loud', { uri: 'test:x' })).messages.length, 2)
-    await here.request('logging/setLevel', { level: 'critical' })
-    await until(async () => (await there.call('loud', { uri: 'test:x' })).messages.length === 1, 'the level')
-  })
 })

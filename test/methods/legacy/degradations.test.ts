@@ -23,7 +23,9 @@ const FILES = {
       { type: 'text', text: 'only a time', annotations: { lastModified: notes.lastModified } }
     ]
     export const contents = defineTool({ ...common, name: 'contents', run: () => toolResult({ content, _meta: meta }) })
-    export const failing = defineTool({ ...common, name: 'failing', run: () => { throw new ToolError('no', { content: content }) } })
+    export const failing = defineTool({ ...common, name: 'failing', run: () => {
+      throw new ToolError('no', { content: content })
+    } })
     export const object = defineTool({ ...common, name: 'object', annotations: { title: 'T', readOnlyHint: true }, outputSchema: { type: 'object', properties: { a: true, b: false, c: { type: 'integer' } }, required: ['c'] }, run: () => ({ c: 1 }) })
     export const list = defineTool({ ...common, name: 'list', outputSchema: { type: 'array', items: { type: 'integer' } }, run: () => [1, 2] })
     export const number = defineTool({ ...common, name: 'number', outputSchema: { type: 'integer' }, run: () => 7 })
