@@ -115,7 +115,8 @@ t.test('admission', async (t) => {
     ],
     [
       'an Mcp-Name of invalid characters (36)',
-      withHeaders({ 'mcp-name': 'gru\xdf' }, { method: 'prompts/get', params: { name: 'gruß' } }), 400, -32020
+      withHeaders({ 'mcp-name': 'gru\xdf' }, { method: 'prompts/get', params: { name: 'gruß' } }), 400,
+      -32020
     ],
     [
       'an Mcp-Name with its marker in upper case (35)',
@@ -126,18 +127,17 @@ t.test('admission', async (t) => {
     ['a method named like a member of every object (50)', { method: 'constructor' }, 404, -32601],
     ...[
       'initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'
-    ].map((method): Refusal =>
-      [`${method}, which is no more (98)`, { method }, 404, -32601]),
+    ].map((method): Refusal => [`${method}, which was removed (98)`, { method }, 404, -32601]),
     [
       'a call that lacks a capability (90)', { method: 'tools/call', params: { name: 'needs_sampling' } },
       400, -32021, /sampling/
     ],
     [
-      'params that are not what the method takes (123)',
+      'params that do not fit the method (123)',
       { method: 'tools/call', params: { name: 'echo', arguments: [] } }, 200, -32602, /arguments/
     ],
     [
-      'a log level that there is not (252)', withMeta({ 'io.modelcontextprotocol/logLevel': 'loud' }), 200,
+      'an unknown log level (252)', withMeta({ 'io.modelcontextprotocol/logLevel': 'loud' }), 200,
       -32602
     ]
   ]
@@ -148,13 +148,13 @@ t.test('admission', async (t) => {
       t.equal(answer.status, status)
       t.match(answer.response, { jsonrpc: '2.0', error: { code, message } })
       t.match(answer.headers['content-type'], /^application\/json/)
-      // What is refused before the body was read has no id to answer under (44, 57, 58).
+      // A request that is refused before its body was read is answered without an id (44, 57, 58).
       if (status === 415) t.notOk('id' in answer.response)
       else t.equal(answer.response.id, 'the id')
     })
   }
 
-  // The order of the checks (83): each message breaks the rule of the first column and that of the second.
+  // The order of the checks (83): each message breaks the rules of the first and of the second column.
   const older = { 'io.modelcontextprotocol/protocolVersion': '1999-01-01' }
   const orders: ReadonlyArray<readonly [
     first: string, then: string, parts: RequestParts, code: number, status: number
@@ -221,7 +221,7 @@ t.test('admission', async (t) => {
     })
   }
 
-  t.test('names the versions there are, and the one that was asked for (81, 82)', async (t) => {
+  t.test('names the supported versions and the requested one (81, 82)', async (t) => {
     const { response } = await send(app, {
       ...list, meta: older, headers: { 'mcp-protocol-version': '1999-01-01' }
     })
@@ -232,7 +232,7 @@ t.test('admission', async (t) => {
     t.not(supported.length, 0)
   })
 
-  t.test('tells a client that opens with a handshake which versions there are (99, 101)', async (t) => {
+  t.test('names the supported versions to a client that begins with a handshake (99, 101)', async (t) => {
     const alone = await buildApp(t, files, { legacy: 'off' })
     const { headers } = toPost(list)
     const body = {
@@ -258,7 +258,7 @@ t.test('admission', async (t) => {
     })
   })
 
-  t.test('names the missing capabilities as an object of what is missing (90, 91)', async (t) => {
+  t.test('names the missing capabilities in an object (90, 91)', async (t) => {
     const call = { method: 'tools/call', params: { name: 'needs_sampling' } }
     const { response } = await send(app, call)
     t.same(response.error.data, { requiredCapabilities: { sampling: { tools: {} } } })
@@ -271,7 +271,7 @@ t.test('admission', async (t) => {
       }
     })
     t.equal(capable.status, 200)
-    t.equal((await send(app, call)).status, 400, 'what an earlier request declared counts for nothing (64)')
+    t.equal((await send(app, call)).status, 400, 'the capabilities of an earlier request do not count (64)')
     const form = { method: 'tools/call', params: { name: 'needs_form' } }
     const modeless = await send(app, {
       ...form, meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }

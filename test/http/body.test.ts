@@ -50,7 +50,7 @@ t.test('bodies', async (t) => {
     })
   }
 
-  t.test('refuses a body past the limit with a 413 and an error without an id (46)', async (t) => {
+  t.test('refuses a body over the limit with 413 and an error without an id (46)', async (t) => {
     const answer = await postBody(JSON.stringify({ pad: 'x'.repeat(2048) }))
     t.equal(answer.status, 413)
     t.match(answer.response.error, { code: -32600, message: /2048 bytes/ })
@@ -77,9 +77,7 @@ t.test('bodies', async (t) => {
     })
   }
 
-  t.test('refuses a posted response, under no id: the one that it has names another request (9)', async (
-    t
-  ) => {
+  t.test('refuses a posted response without an id (9)', async (t) => {
     for (const body of [
       { jsonrpc: '2.0', id: 1, result: {} }, { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }
     ]) {

@@ -6,7 +6,7 @@ import type { RequestParts } from '../helpers/request.ts'
 import { openStream, post } from '../helpers/stream.ts'
 import { call, FILES, token } from './streaming-catalog.ts'
 
-t.test('an allowed web page may read every kind of answer, and another page none', async (t) => {
+t.test('only pages of allowed origins may read answers, of every kind', async (t) => {
   const app = await buildApp(t, FILES, { allowedOrigins: ['https://app.example.com'] })
   const url = await listen(app)
   const from = (origin: string, parts: RequestParts): RequestParts => ({
@@ -30,7 +30,7 @@ t.test('an allowed web page may read every kind of answer, and another page none
     t.notOk('access-control-allow-origin' in evil.headers)
     t.notOk(
       'access-control-allow-origin' in (await post(t, url, parts)).headers,
-      'what is no web page needs no such header'
+      'no CORS headers without an Origin'
     )
   }
   const listening = await openStream(
@@ -40,7 +40,7 @@ t.test('an allowed web page may read every kind of answer, and another page none
   t.equal(listening.headers['x-accel-buffering'], 'no')
 })
 
-t.test('a web page may ask beforehand whether it may call', async (t) => {
+t.test('answers preflight requests', async (t) => {
   const app = await buildApp(t, FILES, { allowedOrigins: ['https://app.example.com'] })
   const ask = async (origin: string) => await app.inject({
     method: 'OPTIONS',

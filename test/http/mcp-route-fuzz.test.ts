@@ -28,7 +28,7 @@ const files = {
 const list = { method: 'tools/list' }
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
-t.test('answers anything with JSON or nothing, and never with a fault of its own', async (t) => {
+t.test('answers any request with JSON or 202, and never with an internal error', async (t) => {
   const app = await buildApp(t, files)
   const value = fc.string({
     unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code))
@@ -73,7 +73,7 @@ t.test('answers anything with JSON or nothing, and never with a fault of its own
     method,
     params: fc.oneof({ weight: 9, arbitrary: params }, { weight: 1, arbitrary: fc.jsonValue() })
   })
-  // Most of what is generated agrees with its headers: only then is it looked at further.
+  // Most generated bodies agree with their headers, because only those pass the first checks.
   const agreeing = fc.tuple(request, headers).map(([body, changed]) => {
     const { name, uri } = Object(body.params)
     const mirrored = body.method === 'resources/read' ? uri : name

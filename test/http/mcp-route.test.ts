@@ -96,7 +96,7 @@ t.test('the endpoint', async (t) => {
       { ...echo, headers: { 'mcp-param-unknown': 'x', 'mcp-param-broken': '=?base64?!?=' } }
     ],
     [
-      'an Authorization header, where nobody asks for one',
+      'an Authorization header that is not needed',
       { ...list, headers: { authorization: 'Bearer x' } }
     ]
   ]
@@ -106,7 +106,7 @@ t.test('the endpoint', async (t) => {
       const { status, headers, response } = await send(app, parts)
       t.equal(status, 200)
       t.equal(response.id, 1)
-      // Its completion of an argument that is not there is wrong, but was admitted.
+      // The completion names an unknown argument: it is an error, but it passed the checks.
       if (parts.method !== 'completion/complete') t.equal(response.result?.resultType, 'complete')
       t.notOk('mcp-session-id' in headers, 'mints no session (47)')
       t.match(headers['content-type'], /^application\/json/, 'one JSON object (13)')
@@ -119,7 +119,7 @@ t.test('the endpoint', async (t) => {
     }
   })
 
-  t.test('answers the same id again and again, and each of many at once (15, 53, 65)', async (t) => {
+  t.test('answers each of many simultaneous requests with the same id (15, 53, 65)', async (t) => {
     const answers = await Promise.all(
       Array.from(
         { length: 20 },
@@ -132,8 +132,7 @@ t.test('the endpoint', async (t) => {
     }
   })
 
-  t.test('takes a notification with 202 and says nothing, without any of the MCP headers (10, 12, ' +
-    '61)', async (t) => {
+  t.test('accepts a notification without MCP headers, with 202 and no body (10, 12, 61)', async (t) => {
     for (const body of [
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
       { jsonrpc: '2.0', method: 'notifications/unheard' }, { jsonrpc: '2.0', method: 'tools/list' }
@@ -150,7 +149,7 @@ t.test('the endpoint', async (t) => {
     }
   })
 
-  t.test('without earlier revisions it allows POST alone (49)', async (t) => {
+  t.test('allows only POST without the legacy era (49)', async (t) => {
     const app = await buildApp(t, files, { legacy: 'off' })
     for (const method of ['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'] as const) {
       const answer = await app.inject({
@@ -162,7 +161,7 @@ t.test('the endpoint', async (t) => {
     }
   })
 
-  t.test('has nothing under any other path', async (t) => {
+  t.test('serves no other path', async (t) => {
     for (const url of ['/', '/mcp/x', '/mcpx', '/sse']) {
       t.equal((await app.inject({ method: 'POST', url, ...toPost(list) })).statusCode, 404, url)
     }

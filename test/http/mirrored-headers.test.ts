@@ -37,20 +37,20 @@ t.test('mirrored arguments', async (t) => {
     ],
     ['a boolean (42)', route({ dry: true }, { 'mcp-param-dry-run': 'true' })],
     ['a nested value (40)', route({ target: { zone: 'a' } }, { 'mcp-param-zone': 'a' })],
-    ['nothing where there are no arguments (38)', { method: 'tools/call', params: { name: 'route' } }],
-    ['nothing where the argument is absent (38)', route({ target: {} })],
-    ['what no annotation mentions (43)', route({}, { 'mcp-param-other': 'x' })]
+    ['no argument, of a call without arguments (38)', { method: 'tools/call', params: { name: 'route' } }],
+    ['no argument if the argument is absent (38)', route({ target: {} })],
+    ['a name without an annotation (43)', route({}, { 'mcp-param-other': 'x' })]
   ]
 
   for (const [claim, parts] of agreeing) {
-    t.test(`takes headers that mirror ${claim}`, async (t) => {
+    t.test(`accepts headers that mirror ${claim}`, async (t) => {
       const { status, response } = await send(app, parts)
       t.equal(status, 200)
       t.same(response.result.content, [{ type: 'text', text: 'ok' }])
     })
   }
 
-  t.test('asks for no header where the argument is null (38)', async (t) => {
+  t.test('requires no header for a null argument (38)', async (t) => {
     t.equal((await send(app, route({ region: null }))).status, 200)
   })
 
@@ -67,15 +67,15 @@ t.test('mirrored arguments', async (t) => {
     ['is sent for a null argument (39)', route({ region: null }, { 'mcp-param-region': 'null' })],
     ['mirrors a flat name in place of the path (40)', route({ zone: 'a' }, { 'mcp-param-zone': 'a' })],
     ['is missing for a nested value (40)', route({ target: { zone: 'a' } })],
-    ['lacks its padding (34)', route({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8?=' })],
+    ['has no padding (34)', route({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8?=' })],
     [
-      'holds what is not of the alphabet (34)',
+      'has a character outside the base64 alphabet (34)',
       route({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8$?=' })
     ],
-    ['lacks the first marker (35)', route({ region: 'Hello' }, { 'mcp-param-region': 'SGVsbG8=?=' })],
-    ['lacks the last marker (35)', route({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8=' })],
+    ['has no first marker (35)', route({ region: 'Hello' }, { 'mcp-param-region': 'SGVsbG8=?=' })],
+    ['has no last marker (35)', route({ region: 'Hello' }, { 'mcp-param-region': '=?base64?SGVsbG8=' })],
     [
-      'holds a character that it may not (36)',
+      'has a character that headers must not have (36)',
       route({ region: 'gr\xfc\xdf' }, { 'mcp-param-region': 'gr\xfc\xdf' })
     ]
   ]

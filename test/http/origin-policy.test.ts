@@ -32,7 +32,7 @@ t.test('a service that only this machine can reach', async (t) => {
     }
   })
 
-  t.test('answers pages of this machine, and what is no page (4)', async (t) => {
+  t.test('answers pages of this machine and clients that are not pages (4)', async (t) => {
     for (const origin of [
       undefined, 'http://localhost', 'http://localhost:5173', 'https://127.0.0.1:8443', 'http://[::1]:3000'
     ]) {
@@ -40,7 +40,7 @@ t.test('a service that only this machine can reach', async (t) => {
     }
   })
 
-  t.test('answers no other page, by whatever method: 403 and an error without an id (2, 3)', async (t) => {
+  t.test('refuses every method from other pages: 403 and an error without an id (2, 3)', async (t) => {
     for (const origin of [
       'https://evil.example', 'http://localhost.evil.example', 'http://evil.example#localhost', 'null', '',
       'file://'
@@ -56,7 +56,7 @@ t.test('a service that only this machine can reach', async (t) => {
     }
   })
 
-  t.test('is refused before anything else is looked at (2)', async (t) => {
+  t.test('checks the origin before everything else (2)', async (t) => {
     const answer = await app.inject({
       method: 'POST',
       url: '/mcp',
@@ -67,7 +67,7 @@ t.test('a service that only this machine can reach', async (t) => {
   })
 })
 
-t.test('a service that others can reach', async (t) => {
+t.test('a service that other machines can reach', async (t) => {
   const app = await buildApp(t, {}, {
     allowedHosts: ['shop.example', 'Other.example:8443'], allowedOrigins: ['https://app.example']
   })
@@ -80,7 +80,7 @@ t.test('a service that others can reach', async (t) => {
   )
   await app.listen({ host: '0.0.0.0', port: 0 })
 
-  t.test('answers to the hosts that it was given', async (t) => {
+  t.test('answers to the configured hosts', async (t) => {
     for (const host of ['shop.example', 'SHOP.example:443', 'other.example:8443']) {
       t.equal(await statusOf({ host }), 200, host)
     }
@@ -89,7 +89,7 @@ t.test('a service that others can reach', async (t) => {
     }
   })
 
-  t.test('answers the origins that it was given, and tells the browser (3)', async (t) => {
+  t.test('answers the configured origins with CORS headers (3)', async (t) => {
     const { status, headers } = await send(app, {
       ...list, headers: { host: 'shop.example', origin: 'https://app.example' }
     })
@@ -116,7 +116,7 @@ t.test('a service that others can reach', async (t) => {
     }
   })
 
-  t.test('answers under any host where it was given none, but no page', async (t) => {
+  t.test('answers to any host if none is configured, but to no page', async (t) => {
     const open = await buildApp(t, {})
     await open.listen({ host: '0.0.0.0', port: 0 })
     t.equal((await send(open, { ...list, headers: { host: 'any.example' } })).status, 200)
@@ -126,7 +126,7 @@ t.test('a service that others can reach', async (t) => {
     )
   })
 
-  t.test('is served over the socket from the first request on', async (t) => {
+  t.test('answers the first request over the socket', async (t) => {
     const open = await buildApp(t, {})
     const port = new URL(await open.listen({ host: '0.0.0.0', port: 0 })).port
     const { headers, body } = toPost(list)
@@ -136,7 +136,7 @@ t.test('a service that others can reach', async (t) => {
     t.equal(answer.status, 200)
   })
 
-  t.test('keeps to the names of this machine on each of its loopback addresses', async (t) => {
+  t.test('answers only to the names of this machine on each loopback address', async (t) => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const local = await buildApp(t, {})
       await local.listen({ host, port: 0 })

@@ -21,7 +21,9 @@ export const FILES = {
     import { setImmediate as turn } from 'node:timers/promises'
     import { state, gate } from '../lib/shared.ts'
     const text = { type: 'string' }
-    const define = (name, run, inputSchema = { type: 'object', properties: { text, gate: text, count: { type: 'integer' } } }) => defineTool({ name, description: 'A tool.', inputSchema, run })
+    const properties = { text, gate: text, count: { type: 'integer' } }
+    const inputSchema = { type: 'object', properties }
+    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
     const untilAborted = (ctx) => new Promise((_, reject) => ctx.signal.addEventListener('abort', () => {
       state.aborted.push(ctx.signal.reason.name)
       reject(ctx.signal.reason)
@@ -73,7 +75,10 @@ export const FILES = {
       define('open', ({ gate: name }) => { gate(name).open(); return 'ok' }),
       define('state', () => state),
       define('flood', async ({ count }, ctx) => {
-        for (let i = 1; i <= count; i++) { ctx.progress(i, count, 'x'.repeat(1000)); if (i % 500 === 0) await turn() }
+        for (let i = 1; i <= count; i++) {
+          ctx.progress(i, count, 'x'.repeat(1000))
+          if (i % 500 === 0) await turn()
+        }
         state.flooded++
         return 'flooded'
       })

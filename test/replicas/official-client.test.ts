@@ -125,7 +125,8 @@ if (hasRedisServer(t)) {
 
     const pids = sent().map(({ to }) => pair[to === 0 ? 0 : 1].child.pid)
     t.strictSame((await callTool(client, 'read_diary', { diary })).entries, [
-      `run ${pids[0]}`, `begun ${pids[0]}`, `run ${pids[1]}`, `booked Cork ${pids[1]}`, `run ${pids[2]}`, `run ${pids[3]}`
+      `run ${pids[0]}`, `begun ${pids[0]}`, `run ${pids[1]}`, `booked Cork ${pids[1]}`, `run ${pids[2]}`,
+      `run ${pids[3]}`
     ], 'each round ran on the replica that it was sent to')
 
     client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))

@@ -5,23 +5,34 @@ export const TRIP_FILES = {
 import { defineHandle } from 'trivet'
 export const diaries = defineHandle({
   kind: 'diary', prefix: 'dry', idleTtlMs: 600_000,
-  schema: { type: 'object', properties: { entries: { type: 'array', items: { type: 'string' } } }, required: ['entries'] }
+  schema: {
+    type: 'object',
+    properties: { entries: { type: 'array', items: { type: 'string' } } },
+    required: ['entries']
+  }
 })
 `,
   'lib/name-form.ts': `
 import { elicit } from 'trivet'
-export const nameForm = (message: string) => elicit.form({ message, schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } })
+export const nameForm = (message: string) => elicit.form({
+  message,
+  schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+})
 `,
   'tools/open-diary.ts': `
 import { defineTool } from 'trivet'
 import { diaries } from '../lib/diaries.ts'
-export default defineTool({ name: 'open_diary', description: 'Makes one.', run: async (_args, ctx) => (await ctx.handles(diaries).create({ entries: [] })).id })
+export default defineTool({
+  name: 'open_diary', description: 'Makes one.',
+  run: async (_args, ctx) => (await ctx.handles(diaries).create({ entries: [] })).id
+})
 `,
   'tools/read-diary.ts': `
 import { defineTool } from 'trivet'
 import { diaries } from '../lib/diaries.ts'
 export default defineTool({
-  name: 'read_diary', description: 'Reads it.', inputSchema: { type: 'object', properties: { diary: { type: 'string' } }, required: ['diary'] },
+  name: 'read_diary', description: 'Reads it.',
+  inputSchema: { type: 'object', properties: { diary: { type: 'string' } }, required: ['diary'] },
   run: async ({ diary }, ctx) => await ctx.handles(diaries).read(diary)
 })
 `,
@@ -31,7 +42,8 @@ import { defineTool, elicit, roots, sample } from 'trivet'
 import { diaries } from '../lib/diaries.ts'
 import { nameForm } from '../lib/name-form.ts'
 export default defineTool({
-  name: 'plan_trip', description: 'Asks a lot.', inputSchema: { type: 'object', properties: { diary: { type: 'string' } }, required: ['diary'] },
+  name: 'plan_trip', description: 'Asks a lot.',
+  inputSchema: { type: 'object', properties: { diary: { type: 'string' } }, required: ['diary'] },
   async run ({ diary }, ctx) {
     const note = async (what: string) => await ctx.handles(diaries).update(diary, ({ entries }) => {
       entries.push(what + ' ' + process.pid)
@@ -46,7 +58,10 @@ export default defineTool({
     })
     const { terms, advice, folders } = await ctx.ask({
       terms: elicit.url({ message: 'Read this first', url: 'https://example.com/terms' }),
-      advice: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'What to pack for ' + city.content.name + '?' } }], maxTokens: 10 }),
+      advice: sample({
+        messages: [{ role: 'user', content: { type: 'text', text: 'What to pack for ' + city.content.name + '?' } }],
+        maxTokens: 10
+      }),
       folders: roots()
     })
     const { seat } = await ctx.ask({ seat: nameForm('Which seat for booking ' + number + '?') })
@@ -76,7 +91,7 @@ export default defineResource({
   }
 })
 `,
-  // It is public as long as it asks nothing.
+  // Its cache scope is public unless it asks the client.
   'resources/weather.resource.ts': `
 import { defineResourceTemplate } from 'trivet'
 import { nameForm } from '../lib/name-form.ts'

@@ -17,7 +17,7 @@ const FORGED = 'abcdefgh.forged'
 const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
 const modern = (meta: object = {}) => ({ ...LIST, params: { _meta: { ...META, ...meta } } })
 
-/** The status, and the code of an error or what a result shows. */
+/** The HTTP status, and the code of the error or the kind of the result. */
 type Expected = readonly [status: number, outcome?: number | string]
 
 interface Row {
@@ -28,7 +28,7 @@ interface Row {
   /** The revision of the live session that the request names. */
   readonly session?: string
   readonly on: Expected
-  /** Where the earlier revisions are left out: the same where it is absent. */
+  /** The answer without the legacy era. By default the same as `on`. */
   readonly off?: Expected
 }
 

@@ -1,4 +1,4 @@
-// Which era a request is of: the table of the requirements, row by row.
+// The era of each request, by the table in era-selection-rows.ts.
 
 import t from 'tap'
 import { buildApp } from '../../helpers/app.ts'
@@ -8,7 +8,7 @@ import { ERA_SELECTION_ROWS, INITIALIZE } from './era-selection-rows.ts'
 const ACCEPT = { accept: 'application/json, text/event-stream' }
 
 for (const legacy of ['on', 'off'] as const) {
-  t.test(`with the earlier revisions ${legacy}`, async (t) => {
+  t.test(`with the legacy era ${legacy}`, async (t) => {
     const app = await buildApp(
       t,
       {
@@ -42,7 +42,7 @@ for (const legacy of ['on', 'off'] as const) {
         const message = answer.body === '' ? undefined : answer.json()
         t.equal(
           'mcp-session-id' in answer.headers, outcome === 'session',
-          'a session is made for a handshake, and for nothing else'
+          'only a handshake makes a session'
         )
         if (outcome === undefined) {
           t.equal(answer.body, '')

@@ -17,7 +17,8 @@ export const FILES = {
   'tools/all.ts': `
     import { defineTool } from 'trivet'
     import { state, gate } from '../lib/shared.ts'
-    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema: { type: 'object', properties: { gate: { type: 'string' } } }, run })
+    const inputSchema = { type: 'object', properties: { gate: { type: 'string' } } }
+    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
     export default [
       define('quick', () => 'ok'),
       define('later', async ({ gate: name }) => {

@@ -9,11 +9,13 @@ export const FILES = {
   'tools/all.ts': `
     import { defineTool } from 'trivet'
     const inputSchema = { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] }
-    export const touch = defineTool({ name: 'touch', description: 'Says that a resource has changed.', inputSchema, run: ({ uri }, ctx) => {
+    const touching = { name: 'touch', description: 'Says that a resource has changed.', inputSchema }
+    export const touch = defineTool({ ...touching, run: ({ uri }, ctx) => {
       ctx.notify.resourceUpdated(uri)
       return 'ok'
     } })
-    export const loud = defineTool({ name: 'loud', description: 'Says much.', inputSchema, run: ({ uri }, ctx) => {
+    const talking = { name: 'loud', description: 'Sends many messages.', inputSchema }
+    export const loud = defineTool({ ...talking, run: ({ uri }, ctx) => {
       ctx.log.error('here')
       ctx.notify.resourceUpdated(uri)
       ctx.progress(1)
@@ -21,7 +23,8 @@ export const FILES = {
     } })`,
   'resources/all.resource.ts': `
     import { defineResourceTemplate } from 'trivet'
-    export default defineResourceTemplate({ uriTemplate: 'test:{name}', name: 'all', read: ({ name }) => name })`,
+    const read = ({ name }) => name
+    export default defineResourceTemplate({ uriTemplate: 'test:{name}', name: 'all', read })`,
   'resources/notes/a.txt': 'a'
 }
 
@@ -33,7 +36,7 @@ export const touch = async (session: SessionClient, uri: string) => await sessio
 export const follow = async (session: SessionClient, uri: string) => {
   const { status, response } = await session.request('resources/subscribe', { uri }, `follow ${uri}`)
   if (status !== 200 || JSON.stringify(response.result) !== '{}') {
-    throw new Error(`not followed: ${status} ${JSON.stringify(response)}`)
+    throw new Error(`not subscribed: ${status} ${JSON.stringify(response)}`)
   }
 }
 export const unfollow = async (session: SessionClient, uri: string) => await session.request(

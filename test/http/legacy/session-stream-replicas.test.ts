@@ -15,7 +15,7 @@ t.test('two services that share a Redis', async (t) => {
   const here = await openSession(t, await serve(t, { stateUrl, secrets: SECRETS }))
   const there = here.with({ url: await serve(t, { stateUrl, secrets: SECRETS }) })
 
-  t.test('a change on one is told on the other, where the stream is (338)', async (t) => {
+  t.test('a change on one service reaches a stream on the other (338)', async (t) => {
     const stream = await there.get()
     await follow(here, 'test:a')
     await touch(here, 'test:a')
@@ -27,9 +27,9 @@ t.test('two services that share a Redis', async (t) => {
     t.equal((await stream.next()).params.uri, 'test:b')
   })
 
-  t.test('a stream on one takes the place of that on the other (328)', async (t) => {
+  t.test('a stream on one service ends the older one on the other (328)', async (t) => {
     const stream = await there.get()
-    // Which is the newer one is told by the millisecond.
+    // The time of opening in milliseconds decides which stream is newer.
     await pause(2)
     const second = await here.get()
     await stream.ended()
@@ -39,7 +39,7 @@ t.test('two services that share a Redis', async (t) => {
     t.strictSame(urisOf(stream), [])
   })
 
-  t.test('of two that are opened at once, one stays (328)', async (t) => {
+  t.test('one of two streams that are opened at once stays open (328)', async (t) => {
     for (let i = 0; i < 30; i++) {
       const streams = await Promise.all([here.get(), there.get()])
       await until(() => streams.some(({ hasEnded }) => hasEnded), 'the end of one')
@@ -48,7 +48,7 @@ t.test('two services that share a Redis', async (t) => {
     }
   })
 
-  t.test('a level that was set on one holds on the other (336)', async (t) => {
+  t.test('a log level that was set on one service holds on the other (336)', async (t) => {
     t.equal((await there.call('loud', { uri: 'test:x' })).messages.length, 2)
     await here.request('logging/setLevel', { level: 'critical' })
     await until(async () => (await there.call('loud', { uri: 'test:x' })).messages.length === 1, 'the level')

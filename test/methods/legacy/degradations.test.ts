@@ -1,5 +1,5 @@
-// What the same catalog looks like in each revision: everything that it has, and nothing that it has not.
-// Each message is held against the revision's schema, closed, as it is read.
+// One catalog in the form of each revision. Each message is checked against the revision's schema, without
+// additional members, when it is read.
 
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
@@ -64,7 +64,7 @@ const has = {
   icons: '2025-11-25'
 }
 
-/** Members that came with 2026-07-28, or belong to requests of today. */
+/** Members that only 2026-07-28 and later revisions have. */
 const MODERN = [
   'resultType', 'ttlMs', 'cacheScope', 'inputRequests', 'requestState', 'extensions', 'supportedVersions'
 ]
@@ -89,7 +89,7 @@ for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const session = await open(t, revision)
 
-    t.test('says who it is, as far as that was said (314, 368, 381, 382)', async (t) => {
+    t.test('describes the server with the fields of the revision (314, 368, 381, 382)', async (t) => {
       t.strictSame(Object.keys(session.initialized).sort(), [
         'capabilities', 'instructions', 'protocolVersion', 'serverInfo'
       ])
@@ -107,7 +107,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('completions' in session.initialized.capabilities, since('completions'))
     })
 
-    t.test('no result of any method has anything of today (342, 343)', async (t) => {
+    t.test('no result has a member of the modern era (342, 343)', async (t) => {
       const requests: ReadonlyArray<readonly [method: string, params: object]> = [
         ['tools/list', {}], ['prompts/list', {}], ['resources/list', {}], ['resources/templates/list', {}],
         ...['contents', 'failing', 'object', 'list', 'number', 'either', 'bare', 'said', 'schema'].map(
@@ -180,14 +180,14 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('_meta' in template, since('meta'))
     })
 
-    t.test('leaves the schema of arguments as it was written', async (t) => {
+    t.test('does not change the schema of arguments', async (t) => {
       const { inputSchema } = byName((await session.request('tools/list')).result.tools, 'schema')
       t.equal(inputSchema.additionalProperties, false)
       t.strictSame(inputSchema.allOf, [{ properties: { n: { type: 'integer' } } }])
       t.strictSame(inputSchema.properties.part, { type: 'object', properties: { any: true } })
     })
 
-    t.test('says what it cannot carry in words (371, 377, 381)', async (t) => {
+    t.test('replaces content that the revision does not have with text (371, 377, 381)', async (t) => {
       for (const [name, offset] of [['contents', 0], ['failing', 1]] as const) {
         const { content } = (await session.call(name)).result
         const [text, image, audio, link, resource, timed] = content.slice(offset)
@@ -214,7 +214,7 @@ for (const revision of LEGACY_REVISIONS) {
       )
     })
 
-    t.test('gives structured content to those who know it, and its text to all (359, 371, 377)', async (
+    t.test('sends structured content if the revision has it, and always its text (359, 371, 377)', async (
       t
     ) => {
       for (
@@ -231,7 +231,7 @@ for (const revision of LEGACY_REVISIONS) {
       }
     })
 
-    t.test('rewords the messages of prompts and the contents of resources (377, 381)', async (t) => {
+    t.test('converts the messages of prompts and the contents of resources (377, 381)', async (t) => {
       const { messages } = (
         await session.request('prompts/get', { name: 'ask', arguments: { who: 'ann' } })
       ).result
@@ -242,7 +242,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('_meta' in contents[0], since('meta'))
     })
 
-    t.test('completes, whether it says that it can or not (381)', async (t) => {
+    t.test('completes, with and without the completions capability (381)', async (t) => {
       const { result } = await session.request('completion/complete', {
         ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'b' }
       })
@@ -257,7 +257,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.match(revision === '2025-11-25' ? result.content[0].text : error.message, /n/)
     })
 
-    t.test('does not find a resource with an error of its own (340)', async (t) => {
+    t.test('answers an unknown resource with the legacy error code (340)', async (t) => {
       const { status, error } = await session.request('resources/read', { uri: 'test:none' })
       t.strictSame([status, error.code, error.data], [200, -32002, { uri: 'test:none' }])
       t.equal((await session.request('resources/subscribe', { uri: 'test:none' })).error.code, -32002)
