@@ -39,7 +39,8 @@ const PROBE = `data:text/javascript,${encodeURIComponent(`
     for (let i = 0; ask === 'keep' && i < ${SESSIONS}; i++) {
       kept.push(JSON.parse(JSON.stringify({
         id: 'session-' + i, owner: 'anonymous' + i, revision: '2025-11-25',
-        clientInfo: { name: 'test ' + i, version: '1.0.' + i }, clientCapabilities: {}, expiresAt: Date.now() + i
+        clientInfo: { name: 'test ' + i, version: '1.0.' + i }, clientCapabilities: {},
+        expiresAt: Date.now() + i
       })))
     }
     gc()

@@ -158,8 +158,8 @@ function report (t: Test, { client, shopping, kills, recovery, listeners }: Figu
       `longest until acknowledged ${ms(shopping.longestMs)}`
   )
   t.comment(
-    `Redis: away for ${ms(recovery?.awayMs)}; the first addition ${ms(recovery?.sinceReadyMs)} after it was ` +
-      `back, ${ms(recovery?.sinceKillMs)} after its end`
+    `Redis: away for ${ms(recovery?.awayMs)}; the first addition ` +
+      `${ms(recovery?.sinceReadyMs)} after it was back, ${ms(recovery?.sinceKillMs)} after its end`
   )
   t.comment(
     `${listeners.length} listeners: ${sum(({ reconnects }) => reconnects)} reconnects, ` +

@@ -7,6 +7,7 @@ import { hasNginx } from '../helpers/nginx.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import type { Replica } from '../helpers/replicas.ts'
+import { checkTold, createBell, SLOW_MS } from './bell.ts'
 import { connectOfficial, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, startShop, type Shop } from './legacy-shop.ts'
 
@@ -14,7 +15,6 @@ const KINDS: Kind[] = [
   { generation: 1, revision: '2025-11-25' }, { generation: 2, revision: '2025-11-25' },
   { generation: 1, revision: '2025-06-18' }, { generation: 2, revision: '2025-03-26' }
 ]
-const SLOW_MS = 30_000
 
 t.setTimeout(240_000)
 
@@ -276,31 +276,4 @@ async function checkRedis (t: Test, { url, redis }: Shop): Promise<void> {
 /** The process id, with which the text of "work" begins. */
 function toPid (text: string): string {
   return text.split(' ')[0] ?? ''
-}
-
-/** Returns a URI, and a function that changes its resource. */
-async function createBell (
-  client: OfficialClient | undefined
-): Promise<readonly [string, () => Promise<void>]> {
-  if (client === undefined) throw new TypeError('unreachable')
-  const { basketId } = JSON.parse((await client.call('create_basket')).content[0].text)
-  return [
-    `basket://${basketId}`,
-    async () => { await client.call('add_to_basket', { basketId, bookId: 'moby-dick' }) }
-  ]
-}
-
-/** Checks that the session is notified of changes, on any replica. */
-async function checkTold (t: Test, connected: OfficialClient): Promise<void> {
-  const { follow, notifications } = connected
-  const [uri, ring] = await createBell(connected)
-  await follow(uri)
-  const isTold = () => notifications.some(({ params }) => params?.uri === uri)
-  // Repeated, because a stream that broke before its first event is resumed without a Last-Event-ID: its
-  // missed notifications are lost.
-  await until(async () => {
-    await ring()
-    return isTold()
-  }, 'the notification', SLOW_MS)
-  t.ok(isTold())
 }

@@ -56,12 +56,10 @@ export default defineTool({
       await note('booked ' + city.content.name)
       return randomUUID()
     })
+    const text = 'What to pack for ' + city.content.name + '?'
     const { terms, advice, folders } = await ctx.ask({
       terms: elicit.url({ message: 'Read this first', url: 'https://example.com/terms' }),
-      advice: sample({
-        messages: [{ role: 'user', content: { type: 'text', text: 'What to pack for ' + city.content.name + '?' } }],
-        maxTokens: 10
-      }),
+      advice: sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 10 }),
       folders: roots()
     })
     const { seat } = await ctx.ask({ seat: nameForm('Which seat for booking ' + number + '?') })

@@ -5,53 +5,7 @@ import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
 import type { Message } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession, type SessionClient } from '../../helpers/session.ts'
-
-const FILES = {
-  'server.yaml': 'name: rich\ntitle: Rich\nversion: 1.2.3\ndescription: Has it all.\nwebsiteUrl: ' +
-    'https://rich.example\nicons:\n  - src: https://rich.example/icon.png\ninstructions: Read me.\n',
-  'tools/all.ts': `
-    import { defineTool, toolResult, ToolError } from 'trivet'
-    const common = { title: 'Title', description: 'A tool.', icons: [{ src: 'https://a.example/b.png' }], _meta: { 'example.com/a': 1 } }
-    const notes = { audience: ['user'], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' }
-    const meta = { 'example.com/b': 2 }
-    const content = [
-      { type: 'text', text: 'words', annotations: notes, _meta: meta },
-      { type: 'image', data: 'AA==', mimeType: 'image/png', annotations: notes, _meta: meta },
-      { type: 'audio', data: 'AA==', mimeType: 'audio/wav', annotations: notes, _meta: meta },
-      { type: 'resource_link', uri: 'test:link', name: 'link', title: 'A link', description: 'Of some use.', icons: common.icons, annotations: notes, _meta: meta },
-      { type: 'resource', resource: { uri: 'test:x', text: 'x', _meta: meta }, annotations: notes, _meta: meta },
-      { type: 'text', text: 'only a time', annotations: { lastModified: notes.lastModified } }
-    ]
-    export const contents = defineTool({ ...common, name: 'contents', run: () => toolResult({ content, _meta: meta }) })
-    export const failing = defineTool({ ...common, name: 'failing', run: () => {
-      throw new ToolError('no', { content: content })
-    } })
-    export const object = defineTool({ ...common, name: 'object', annotations: { title: 'T', readOnlyHint: true }, outputSchema: { type: 'object', properties: { a: true, b: false, c: { type: 'integer' } }, required: ['c'] }, run: () => ({ c: 1 }) })
-    export const list = defineTool({ ...common, name: 'list', outputSchema: { type: 'array', items: { type: 'integer' } }, run: () => [1, 2] })
-    export const number = defineTool({ ...common, name: 'number', outputSchema: { type: 'integer' }, run: () => 7 })
-    export const either = defineTool({ ...common, name: 'either', outputSchema: { anyOf: [{ type: 'object' }, { type: 'null' }] }, run: () => null })
-    export const bare = defineTool({ ...common, name: 'bare', run: () => ({ c: 1 }) })
-    export const said = defineTool({ ...common, name: 'said', run: () => toolResult({ content: [{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], structuredContent: { c: 1 } }) })
-    export const schema = defineTool({ ...common, name: 'schema', inputSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties: { any: true, none: false, part: { type: 'object', properties: { any: true } } }, allOf: [{ properties: { n: { type: 'integer' } } }], additionalProperties: false }, run: () => 'ok' })`,
-  'prompts/all.ts': `
-    import { definePrompt } from 'trivet'
-    const meta = { 'example.com/b': 2 }
-    export default definePrompt({
-      name: 'ask', title: 'Title', description: 'A prompt.', icons: [{ src: 'https://a.example/b.png' }], _meta: meta,
-      arguments: [{ name: 'who', title: 'Who', description: 'Whom.', required: true, complete: ['ann', 'bob'] }],
-      render: () => [
-        { role: 'user', content: { type: 'audio', data: 'AA==', mimeType: 'audio/wav', _meta: meta } },
-        { role: 'assistant', content: { type: 'resource_link', uri: 'test:link', name: 'link', icons: [{ src: 'https://a.example/b.png' }] } },
-        { role: 'user', content: { type: 'resource', resource: { uri: 'test:x', blob: 'AA==', _meta: meta }, annotations: { lastModified: '2025-01-01T00:00:00Z' } } }
-      ]
-    })`,
-  'resources/all.resource.ts': `
-    import { defineResource, defineResourceTemplate } from 'trivet'
-    const common = { title: 'Title', description: 'One.', mimeType: 'text/plain', icons: [{ src: 'https://a.example/b.png' }], _meta: { 'example.com/a': 1 }, annotations: { audience: ['user'], lastModified: '2025-01-01T00:00:00Z' } }
-    export const one = defineResource({ ...common, uri: 'test:one', name: 'one', size: 3, read: () => ({ uri: 'test:one', text: 'one', _meta: { 'example.com/a': 1 } }) })
-    export const many = defineResourceTemplate({ ...common, uriTemplate: 'test:many/{id}', name: 'many', complete: { id: ['a', 'b'] }, list: () => [{ ...common, uri: 'test:many/a', name: 'a' }], read: ({ id }) => id })`,
-  'resources/notes.txt': 'notes'
-}
+import { FILES } from './degradations-catalog.ts'
 
 const has = {
   annotations: '2025-03-26',
