@@ -28,7 +28,7 @@ export function initialize ({ isWatching }: InitializeOptions): Method {
     }) => ({
       handle () {
         if (!(caller instanceof HandshakeCaller)) {
-          throw invalidRequest('initialize begins a session: send it without an Mcp-Session-Id')
+          throw invalidRequest('initialize begins a session: send it alone in a POST')
         }
         const revision = negotiate(protocolVersion)
         caller.onNegotiated({ revision, clientInfo, clientCapabilities })
