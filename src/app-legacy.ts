@@ -1,5 +1,5 @@
-// The earlier revisions, put together: with this file go legacy/, methods/legacy/ and http/legacy/, and its
-// line in app.ts.
+// The composition root of the legacy era. To remove the era, delete this file, legacy/, methods/legacy/ and
+// http/legacy/, and the lines of app.ts that use this file.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Catalog } from './catalog/catalog.ts'
@@ -16,7 +16,7 @@ import { createKeepAlive } from './http/keep-alive.ts'
 import { createLegacyEra } from './http/legacy/era.ts'
 import { createHandshake } from './http/legacy/handshake.ts'
 import { createListen } from './http/legacy/listen.ts'
-import { createPost } from './http/legacy/post.ts'
+import { createLegacyPost } from './http/legacy/post.ts'
 import { createSessionStreams } from './http/legacy/session-stream.ts'
 import type { Replies } from './http/replies.ts'
 import { createQuestions } from './input/questions.ts'
@@ -24,7 +24,7 @@ import { createCallStreams } from './legacy/call-streams.ts'
 import { createClientAnswers } from './legacy/client-answers.ts'
 import { openEndedSessions } from './legacy/ended-sessions.ts'
 import { createLegacySnapshots } from './legacy/legacy-snapshots.ts'
-import { describeLack, LiveInputRound, Unanswered } from './legacy/live-input-round.ts'
+import { describeMissing, LiveInputRound, InputUnavailable } from './legacy/live-input-round.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
 import { createSessionCalls } from './legacy/session-calls.ts'
 import { sessionCallerOf } from './legacy/session-caller.ts'
@@ -35,12 +35,12 @@ import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
 import type { Sealer } from './sealing/sealer.ts'
 import type { StateStore } from './state/state-store.ts'
 
-export interface LegacyDependencies {
+interface LegacyDependencies {
   readonly config: AppConfig
   readonly log: FastifyBaseLogger
   readonly catalog: Catalog
   readonly methods: readonly Method[]
-  /** All that the pipelines of the eras have in common. */
+  /** What the pipelines of both eras share. */
   readonly pipelineDependencies: Omit<PipelineDependencies, 'support' | 'methods'>
   readonly replies: Replies
   readonly store: StateStore
@@ -55,7 +55,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const {
     config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer
   } = dependencies
-  const onError = (err: unknown) => log.warn({ err }, 'sessions are not in touch with the other replicas')
+  const onError = (err: unknown) => log.warn({ err }, 'sessions could not exchange data with the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
   const ended = await openEndedSessions(store, relay, { onError })
@@ -67,6 +67,9 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const callStreams = createCallStreams(eventLog, relay, onError)
   const sessionStreams = createSessionStreams({ relay, settings, subscriptions, changes, isWatching })
   const keepAlive = createKeepAlive(config.keepAliveMs)
+  const closables = [
+    calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
+  ]
   const pipeline = createPipeline({
     ...pipelineDependencies,
     support: createLegacySupport(catalog),
@@ -78,7 +81,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     settings,
     replies,
     handshake: createHandshake({ pipeline, sessions }),
-    post: createPost({
+    post: createLegacyPost({
       pipeline,
       replies,
       relay,
@@ -90,14 +93,10 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       answerTtlMs: config.requestStateTtlMs
     }),
     listen: createListen({ replies, eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
-    // Those on which sessions hear of changes are ended with all the others of their kind.
-    endStreams: () => keepAlive.endFollowers(),
+    // The streams of sessions are subscriptions: app.ts ends all subscriptions together.
+    endStreams: () => keepAlive.endResumed(),
     async close () {
-      for (const part of [
-        calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
-      ]) {
-        part.close()
-      }
+      for (const closable of closables) closable.close()
     }
   })
 }
@@ -109,6 +108,6 @@ function createLegacySupport (catalog: Catalog): EraSupport {
     era: 'legacy',
     snapshotFor: (revision) => snapshotIn(catalog.current, revision),
     openRound: (_, { caller, lifetime }) => new LiveInputRound(questions, sessionCallerOf(caller), lifetime),
-    toMissingCapability: (missing) => new Unanswered(describeLack(missing))
+    toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
   }
 }

@@ -28,7 +28,7 @@ t.test('without the earlier revisions, what is left', async (t) => {
     taken[1], /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await openLegacyEra\(.*\)\)$/,
     'and the line that opens them'
   )
-  t.equal(await copy.build(), '', 'compiles without a complaint')
+  t.equal(await copy.build(), '', 'compiles without errors')
 
   const app = await copy.start(t, { 'tools/hello.ts': toolModule('hello') })
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`

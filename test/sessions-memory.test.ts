@@ -30,13 +30,19 @@ const IDLE_MS = 1000
 const MAX_GROWTH_BYTES = 1_000_000
 
 /**
- * Answers each message with the bytes in use after a full collection; to 'keep', with those in use once as
- * many sessions are kept.
+ * Answers each message with the bytes in use after a full collection. The message 'keep' first keeps SESSIONS
+ * sessions in memory.
  */
 const PROBE = `data:text/javascript,${encodeURIComponent(`
   const kept = []
   process.on('message', (ask) => {
-    if (ask === 'keep') for (let i = 0; i < ${SESSIONS}; i++) kept.push(JSON.parse(JSON.stringify({ id: 'session-' + i, owner: 'anonymous' + i, revision: '2025-11-25', clientInfo: { name: 'test ' + i, version: '1.0.' + i }, clientCapabilities: {}, expiresAt: Date.now() + i })))
+    for (let i = 0; ask === 'keep' && i < ${SESSIONS}; i++) {
+      kept.push(JSON.parse(JSON.stringify({
+        id: 'session-' + i, owner: 'anonymous' + i, revision: '2025-11-25',
+        clientInfo: { name: 'test ' + i, version: '1.0.' + i }, clientCapabilities: {},
+        expiresAt: Date.now() + i
+      })))
+    }
     gc()
     setImmediate(() => {
       gc()

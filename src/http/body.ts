@@ -1,17 +1,17 @@
-// The body of a POST: JSON in UTF-8, of bounded size; and what is answered where it is not.
+// Parses the body of a POST: JSON in UTF-8, of bounded size. Any other body is refused.
 
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { internalError, invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
 import type { Replies } from './replies.ts'
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly maxBodyBytes: number
   readonly replies: Replies
 }
 
 export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: BodyOptions): void {
-  // Refuses keys that would reach an object's prototype.
+  // 'error': refuses a body with a key that would change an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (

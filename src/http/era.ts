@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** One way to speak the protocol on the endpoint. The eras look at each request in turn. */
+/** The HTTP adapter of one era. The endpoint asks the adapters in turn. */
 export interface Era {
-  /** Whether the request is its own. Cheap: it is asked for each. */
-  takes (request: FastifyRequest): boolean
-  /** Answers a request that it takes: a POST, a GET or a DELETE. */
+  /** Whether the request belongs to this era. Cheap, because it runs for each request. */
+  mayServe (request: FastifyRequest): boolean
+  /** Answers a request for which `mayServe` is true: a POST, a GET or a DELETE. */
   serve (request: FastifyRequest, reply: FastifyReply): void
-  /** Ends the streams that would go on for ever: their clients come back, to another replica. */
+  /** Ends the streams that have no end of their own. Their clients reconnect to another replica. */
   endStreams (): void
-  /** After the last request. */
+  /** To be called after the last request. */
   close (): Promise<void>
 }

@@ -1,11 +1,12 @@
 // A response as Server-Sent Events: one JSON-RPC message per event, on one line.
-// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+// ("Receiving Messages")
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { MessageSink } from '../events/message-sink.ts'
 
-/** Past this many bytes that a client has not taken, notifications of its request are left out. */
+/** While more than this many bytes wait for the client, notifications of a request are left out. */
 const MAX_BUFFERED_BYTES = 1_048_576
 const KEEP_ALIVE = Buffer.from(':\n\n')
 
@@ -15,7 +16,7 @@ export class EventStream extends Readable implements MessageSink {
   #ended = false
 
   constructor () {
-    // Nothing is read ahead of the client, and no more is kept than what it has yet to take.
+    // Nothing is read ahead of the client, so `readableLength` is the number of bytes that wait for it.
     super({ highWaterMark: 1, emitClose: true })
   }
 
@@ -23,17 +24,17 @@ export class EventStream extends Readable implements MessageSink {
     return this.readableLength > 0
   }
 
-  /** Whether so much is waiting that what is not essential is better left out. */
+  /** Whether so many bytes wait for the client that messages which are not essential should be left out. */
   get isOverfull (): boolean {
     return this.readableLength > MAX_BUFFERED_BYTES
   }
 
-  /** @param id by which a client that was cut off says how far it has come. */
+  /** @param id the event's id. A client that reconnects sends the id of the last event that it received. */
   send (json: string, id?: string): void {
     if (!this.#ended) this.push(id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`)
   }
 
-  /** Asks the client to come back after so long, once the stream has ended. */
+  /** Tells the client how long to wait before it reconnects, once the stream has ended. */
   retryAfter (ms: number): void {
     if (!this.#ended) this.push(`retry: ${ms}\n\n`)
   }
@@ -58,7 +59,10 @@ export class EventStream extends Readable implements MessageSink {
     this.destroy()
   }
 
-  /** More may come; at this moment the last of what was waiting still counts, and right after it is gone. */
+  /**
+   * The client takes the last waiting chunk. `readableLength` still counts this chunk now, and no longer in
+   * the microtask.
+   */
   override _read (): void {
     if (this.#onDrain.length > 0) queueMicrotask(this.#drained)
   }
@@ -78,13 +82,13 @@ export class EventStream extends Readable implements MessageSink {
 const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
-  // Asks reverse proxies to pass events on as they come.
+  // Asks reverse proxies to forward each event without buffering.
   'x-accel-buffering': 'no',
-  // A connection that is over with its stream holds up no shutdown.
+  // The connection closes with its stream: an idle connection would delay a shutdown.
   connection: 'close'
 }
 
-/** Answers with a stream: this one, or a new one. */
+/** Answers with the stream. */
 export function openEventStream (reply: FastifyReply, stream = new EventStream()): EventStream {
   reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
   return stream

@@ -1,16 +1,13 @@
-// The HTTP server's own settings, each with its reason.
+// The settings of the HTTP server, each with its reason.
 
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 
-/**
- * How long a client may take to send one request, in milliseconds: a slow one must not hold a socket for
- * ever.
- */
+/** How long a client may take to send one request, in milliseconds: a slow client must not hold a socket. */
 const RECEIVE_TIMEOUT_MS = 60_000
 /**
- * Longer than load balancers keep an idle connection (60 s, mostly): they must never pick one that is just
- * closing.
+ * Longer than load balancers keep an idle connection (usually 60 s), so that a load balancer never sends a
+ * request on a connection that the service is closing.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
@@ -26,8 +23,8 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
     requestTimeout: RECEIVE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    // What still arrives on an open connection while the service goes down is served, and its connection is
-    // then closed.
+    // A request that arrives on an open connection during a shutdown is served, and its connection then
+    // closes.
     return503OnClosing: false
   })
 }

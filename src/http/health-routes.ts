@@ -1,33 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 
 export interface Health {
-  /** Why no new request should come here; `undefined` while they should. */
+  /** Why load balancers should send no new requests to this replica; `undefined` while they should. */
   readonly unreadyReason: string | undefined
 }
 
-/** Something without which requests fail. */
-export interface Dependency {
+/** Checks something that requests need, such as the state store. */
+interface ReadinessCheck {
   readonly name: string
-  /** Rejects unless it can be used now. */
+  /** Rejects if the thing is not available now. */
   check (): Promise<void>
 }
 
-/** For whatever runs the container. They tell nothing of the catalog, and ask for neither host nor token. */
+/** Routes for the platform that runs the container. They reveal nothing of the catalog and need no token. */
 export function registerHealthRoutes (
-  app: FastifyInstance, health: Health, dependencies: readonly Dependency[]
+  app: FastifyInstance, health: Health, checks: readonly ReadinessCheck[]
 ): void {
   app.get('/livez', { logLevel: 'silent' }, () => ({ status: 'ok' }))
   app.get('/readyz', { logLevel: 'silent' }, async (_, reply) => {
-    const reason = health.unreadyReason ?? await findUnavailable(dependencies)
+    const reason = health.unreadyReason ?? await findUnavailable(checks)
     return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unready', reason })
   })
 }
 
-async function findUnavailable (dependencies: readonly Dependency[]): Promise<string | undefined> {
-  const states = await Promise.all(
-    dependencies.map(
-      async ({ name, check }) => await check().then(() => undefined, () => `${name} is not available`)
-    )
+async function findUnavailable (checks: readonly ReadinessCheck[]): Promise<string | undefined> {
+  const reasons = await Promise.all(
+    checks.map(async ({ name, check }) => {
+      return await check().then(() => undefined, () => `${name} is not available`)
+    })
   )
-  return states.find((state) => state !== undefined)
+  return reasons.find((reason) => reason !== undefined)
 }

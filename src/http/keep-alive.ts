@@ -1,19 +1,19 @@
 import type { EventStream } from './event-stream.ts'
 
 export interface KeepAlive {
-  /** Until it closes, the stream shows now and then that it is alive. */
+  /** Sends keep-alive comments on the stream until it closes. */
   add (stream: EventStream): void
-  /** As `add`, for a stream that others write and that its client can come back to. */
-  addFollower (stream: EventStream): void
-  /** Ends the streams that can be come back to. */
-  endFollowers (): void
+  /** As `add`, for the resumed stream of a call: its client can reconnect to another replica. */
+  addResumed (stream: EventStream): void
+  /** Ends the resumed streams. */
+  endResumed (): void
   close (): void
 }
 
-/** One timer for all streams. */
+/** One timer serves all streams. */
 export function createKeepAlive (everyMs: number): KeepAlive {
   const streams = new Set<EventStream>()
-  const followers = new Set<EventStream>()
+  const resumed = new Set<EventStream>()
   const add = (stream: EventStream, own: Set<EventStream>) => {
     streams.add(stream)
     own.add(stream)
@@ -27,8 +27,8 @@ export function createKeepAlive (everyMs: number): KeepAlive {
   }, everyMs).unref()
   return {
     add: (stream) => add(stream, streams),
-    addFollower: (stream) => add(stream, followers),
-    endFollowers () { for (const stream of followers) stream.end() },
+    addResumed: (stream) => add(stream, resumed),
+    endResumed () { for (const stream of resumed) stream.end() },
     close () { clearInterval(timer) }
   }
 }

@@ -1,18 +1,18 @@
-// Whose web pages, and under which host names, the service answers: the guard against DNS rebinding.
+// The allowed host names and web origins: the protection against DNS rebinding.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-endpoint
 
-export interface OriginPolicyOptions {
+interface OriginPolicyOptions {
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
 }
 
 export interface OriginPolicy {
-  allowsHost (host: string | undefined): boolean
-  /** An absent origin is no web page, and is allowed. */
-  allowsOrigin (origin: string | undefined): boolean
+  isAllowedHost (host: string | undefined): boolean
+  /** An absent origin is allowed: the client is not a web page. */
+  isAllowedOrigin (origin: string | undefined): boolean
   /**
-   * Says that machines other than this one can reach the service. Until then only the names of this machine
-   * are right, beside those that are allowed.
+   * To be called when the service listens on an address that other machines can reach. Until then the names
+   * of this machine are allowed as well as the configured names.
    */
   expose (): void
 }
@@ -26,15 +26,15 @@ export function createOriginPolicy ({ allowedHosts, allowedOrigins }: OriginPoli
   let isExposed = false
 
   return {
-    allowsHost (host) {
-      // Where nothing is said of it, a service that others can reach has any name.
+    isAllowedHost (host) {
+      // If no hosts are configured, a service that other machines can reach answers to any name.
       if (isExposed && hosts.size === 0) return true
       if (host === undefined) return false
       const name = host.toLowerCase()
       const withoutPort = name.replace(/:\d+$/, '')
       return hosts.has(name) || hosts.has(withoutPort) || (!isExposed && LOOPBACK_HOSTS.has(withoutPort))
     },
-    allowsOrigin (origin) {
+    isAllowedOrigin (origin) {
       if (origin === undefined || origins.has('*') || origins.has(origin.toLowerCase())) return true
       return !isExposed && LOOPBACK_ORIGIN.test(origin)
     },

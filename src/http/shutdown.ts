@@ -1,39 +1,40 @@
-// Going down without losing anything: no new work, streams end with their result, and what is being served
-// may finish.
+// A shutdown that loses no request: new requests are refused, streams end with their result, and requests
+// that are being served may finish.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Lifetimes } from '../dispatch/lifetimes.ts'
 import type { Health } from './health-routes.ts'
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   readonly lifetimes: Lifetimes
-  /** Ends what would go on for ever, each stream in its own way. */
+  /** Ends the streams that have no end of their own. */
   endStreams (): void
+  /** How long requests may run after closing has begun, in milliseconds. */
   readonly timeoutMs: number
   /**
-   * How long requests are still served after the end was announced, for a load balancer that learns of it
-   * late.
+   * How long new requests are served after /readyz has turned unready, in milliseconds: the load balancer
+   * needs time to notice.
    */
   readonly drainMs: number
-  /** What else must be closed when the last request has ended. */
+  /** Closes the rest of the service after the last request has ended. */
   closeRest (): Promise<void>
 }
 
 export interface Shutdown extends Health {
-  /** Whether new requests are refused, so that a load balancer takes them elsewhere. */
+  /** Whether new requests are refused, so that a load balancer sends them to another replica. */
   readonly isRefusing: boolean
-  /** Announces the end, and waits until requests have stopped coming. To be followed by closing the app. */
+  /** Turns /readyz unready, and waits until load balancers have noticed. Close the app afterwards. */
   drain (): Promise<void>
 }
 
 const SHUTTING_DOWN = 'shutting down'
 /**
- * How long new requests are refused before the listener closes: a connection that is closed unread loses its
- * request.
+ * How long new requests are refused before the listener closes, in milliseconds: a connection that is closed
+ * before its request was read loses the request.
  */
 const REFUSING_MS = 1000
-/** After its end was announced, a request has this long to send its last bytes, in milliseconds. */
+/** How long a request that was stopped may take to send its answer, in milliseconds. */
 const LAST_BYTES_MS = 500
 
 export function registerShutdown (
@@ -42,27 +43,27 @@ export function registerShutdown (
   let unreadyReason: string | undefined
   let isRefusing = false
   const timers: NodeJS.Timeout[] = []
-  let giveUp = (): void => {}
-  const late = new Promise<void>((resolve) => { giveUp = resolve })
+  let resolveTimedOut = (): void => {}
+  const timedOut = new Promise<void>((resolve) => { resolveTimedOut = resolve })
 
   app.addHook('preClose', (done) => {
     unreadyReason = SHUTTING_DOWN
-    // Connections that fall idle from now on are not kept.
+    // Connections that become idle from now on are closed.
     app.server.keepAliveTimeout = 1
     endStreams()
     timers.push(setTimeout(() => {
       lifetimes.stopAll()
       timers.push(setTimeout(() => {
         app.server.closeAllConnections()
-        giveUp()
+        resolveTimedOut()
       }, LAST_BYTES_MS))
     }, timeoutMs))
     done()
   })
   app.addHook('onClose', async () => {
-    // A session's request may go on after its client has left: the client comes back for the answer, to
-    // another replica.
-    await Promise.race([lifetimes.settled(), late])
+    // A session's request may run on without a connection: its client reconnects to another replica and gets
+    // the answer there.
+    await Promise.race([lifetimes.settled(), timedOut])
     for (const timer of timers) clearTimeout(timer)
     await closeRest()
   })

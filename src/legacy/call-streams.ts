@@ -1,5 +1,5 @@
-// The streams of calls, as they are numbered and logged: a client that was cut off reads on where it was, on
-// any replica.
+// The log of each call's stream. Events have numbered ids, so that a client whose connection broke can read
+// the rest from any replica.
 
 import { randomBytes } from 'node:crypto'
 import type { EventLog } from '../events/event-log.ts'
@@ -7,35 +7,36 @@ import type { RequestId } from '../protocol/json-rpc.ts'
 import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
 
-/** Where the events of one stream are kept, and how the client names them. */
+/** Writes the events of one stream to the log. */
 export interface CallStream {
-  /** The id of the event that the stream begins with. */
+  /** The id of the stream's first event. */
   readonly openingId: string
-  /** Logs a message, and gives the id of its event. */
+  /** Logs a message and returns the id of its event. */
   write (json: string): string
-  /** There is nothing more to come. */
+  /** Logs the end of the stream. */
   end (): void
 }
 
 export interface CallStreams {
-  /** @param requests whose answers the stream carries. */
+  /** @param requests the requests that are answered on the stream. */
   create (session: Session, requests: readonly RequestId[]): CallStream
   close (): void
 }
 
 /**
- * Beside messages, which are objects in JSON, the log has what a stream begins with, an array, and its end.
+ * Marks the end of a stream in the log. The log of a stream is a JSON array (the ids of its requests), then
+ * JSON objects (its messages), then this mark.
  */
-export const END = '.'
+export const STREAM_END = '.'
 
 export interface StreamPosition { readonly stream: string, readonly position: number }
 
-const EVENT_ID = /^c\.([\w-]{16})\.(\d{1,9})$/
+const CALL_EVENT_ID = /^c\.([\w-]{16})\.(\d{1,9})$/
 
-/** `undefined` for what names no event of a call's stream. */
+/** Returns `undefined` unless the id has the form of an event id of a call's stream. */
 export function readEventId (id: string, { id: session }: Session): StreamPosition | undefined {
-  const [, name, position] = EVENT_ID.exec(id) ?? []
-  // A stream is looked for among those of the session alone.
+  const [, name, position] = CALL_EVENT_ID.exec(id) ?? []
+  // The stream's name contains the session's id: a session cannot read a stream of another session.
   return name === undefined ? undefined : { stream: toStreamName(session, name), position: Number(position) }
 }
 
@@ -50,15 +51,16 @@ function toStreamName (session: string, name: string): string {
 export function createCallStreams (
   log: EventLog, relay: SessionRelay, onError: (error: unknown) => void
 ): CallStreams {
-  // Who reads a stream where it was logged is told of each event, and that it is still being served.
+  // A replica that follows a stream gets `stream-written` for each event, and as the reply to each
+  // `stream-followed`. The reply proves that the stream is still being served.
   const open = new Map<string, { isFollowed: boolean }>()
-  const tell = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }
+  const sendWritten = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }
   const stopListening = relay.listen((message) => {
     if (message.type !== 'stream-followed') return
-    const known = open.get(message.stream)
-    if (known === undefined) return
-    known.isFollowed = true
-    tell(message.stream)
+    const state = open.get(message.stream)
+    if (state === undefined) return
+    state.isFollowed = true
+    sendWritten(message.stream)
   })
 
   return {
@@ -68,7 +70,7 @@ export function createCallStreams (
       let position = 0
       const append = (text: string) => {
         log.append(stream, { position: ++position, text }).then(
-          () => { if (state.isFollowed) tell(stream) }, onError
+          () => { if (state.isFollowed) sendWritten(stream) }, onError
         )
         return toEventId({ stream, position })
       }
@@ -77,7 +79,7 @@ export function createCallStreams (
         openingId: append(JSON.stringify(requests)),
         write: append,
         end () {
-          append(END)
+          append(STREAM_END)
           open.delete(stream)
         }
       }

@@ -1,11 +1,11 @@
-// Requests of the service that clients have yet to answer. The answer may come to another replica than the
-// one that waits.
+// Requests of the service that wait for a client's answer. The answer may arrive at another replica: the
+// relay passes it to the replica that waits.
 
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { SessionRelay } from './session-relay.ts'
 
-/** The client answered with an error. */
+/** The client answered with an error, or did not answer in time. */
 export class ClientRefusal extends Error {
   constructor (detail: string) {
     super(`the client refused: ${detail.slice(0, 300)}`)
@@ -13,11 +13,11 @@ export class ClientRefusal extends Error {
   }
 }
 
-/** What a client answered with, as it came: its `result` or its `error`. */
-export interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
+/** The `result` or the `error` of a client's response, unchecked. */
+interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
 
-export interface WaitOptions {
-  /** Of the request that asked. */
+interface WaitOptions {
+  /** The lifetime of the request that asked. */
   readonly lifetime: Pick<Lifetime, 'onStop'>
   /** How long the client has for its answer. */
   readonly timeoutMs: number
@@ -26,13 +26,16 @@ export interface WaitOptions {
 export interface ClientAnswers {
   /** Resolves to the result; rejects with a ClientRefusal, or when the request that asked is stopped. */
   wait (session: string, request: string, options: WaitOptions): Promise<unknown>
-  /** Whether somebody waited for it, here or elsewhere. Rejects where that could not be asked. */
+  /**
+   * Resolves to whether a replica, this one included, was waiting for the response. Rejects if the other
+   * replicas could not be asked.
+   */
   deliver (session: string, request: string, response: ClientResponse): Promise<boolean>
   close (): void
 }
 
-/** How long another replica has to say that the answer is its own, in milliseconds. */
-const TAKEN_TIMEOUT_MS = 1000
+/** How long the replica that waits for an answer may take to confirm it, in milliseconds. */
+const CONFIRM_TIMEOUT_MS = 1000
 
 export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const waiting = new Map<string, (response: ClientResponse) => void>()
@@ -59,7 +62,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
           waiting.set(key, ({ result, error }) => {
             waiting.delete(key)
             if (error === undefined) resolve(result)
-            else reject(new ClientRefusal(wordsOf(error)))
+            else reject(new ClientRefusal(toReason(error)))
           })
           timer = setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
           lifetime.onStop(reject)
@@ -74,7 +77,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
       let timer: NodeJS.Timeout | undefined
       const taken = new Promise<boolean>((resolve) => {
         delivering.set(key, () => resolve(true))
-        timer = setTimeout(() => resolve(false), TAKEN_TIMEOUT_MS)
+        timer = setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
       })
       try {
         await relay.send({ type: 'answered', session, request, response })
@@ -88,8 +91,8 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   }
 }
 
-/** What else is in an error may nest without end. */
-function wordsOf (error: unknown): string {
+/** Reads only the message: the other members of a client's error may be nested to any depth. */
+function toReason (error: unknown): string {
   return isObject(error) && typeof error.message === 'string' ? error.message : 'it did not say why'
 }
 

@@ -1,5 +1,5 @@
-// Sessions that their clients have ended: what was sealed for them must open nothing any more, on any
-// replica.
+// The sessions that their clients have ended. A session id is a sealed token that stays valid until it
+// expires, so every replica must know which ids to refuse.
 
 import type { StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
@@ -8,49 +8,50 @@ import type { Session } from './session.ts'
 export interface EndedSessions {
   has (id: string): boolean
   /**
-   * Resolves when no replica will serve it any more. Rejects with a StoreUnavailable where that is not sure.
+   * Resolves when the end is stored and the replicas that can be reached know it. Rejects with a
+   * StoreUnavailable if the end could not be stored.
    */
   add (session: Session): Promise<void>
   close (): void
 }
 
 const OWNER = 'ended-sessions'
-const NOTHING = { bytes: Buffer.alloc(0) }
+const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 /**
- * An end is remembered until the session would have ended by itself. This many at most: whoever ends more is
- * up to no good.
+ * An end is remembered until the session would have expired. This limit bounds memory: clients that behave
+ * do not reach it.
  */
 const MAX_ENDED = 200_000
-const SWEEP_MS = 60_000
+const REMOVE_EXPIRED_EVERY_MS = 60_000
 
-/** Resolves when those that ended before are known. */
+/** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, relay: SessionRelay,
   { onError, now = Date.now }: { onError (error: unknown): void, now?: () => number }
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
-  const note = (id: string, expiresAt: number) => {
+  const remember = (id: string, expiresAt: number) => {
     const [oldest] = ended.keys()
     if (ended.size >= MAX_ENDED && oldest !== undefined) ended.delete(oldest)
     ended.set(id, expiresAt)
   }
-  const noteAll = async () => { for (const [id, expiresAt] of await store.list(OWNER)) note(id, expiresAt) }
+  const loadAll = async () => {
+    for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
+  }
   const stopListening = relay.listen((message) => {
-    if (message.type === 'session-ended') note(message.session, message.expiresAt)
-  }, () => { noteAll().catch(onError) })
+    if (message.type === 'session-ended') remember(message.session, message.expiresAt)
+  }, () => { loadAll().catch(onError) })
   const timer = setInterval(() => {
     for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)
-  }, SWEEP_MS).unref()
+  }, REMOVE_EXPIRED_EVERY_MS).unref()
 
-  await noteAll()
+  await loadAll()
   return {
     has: (id) => ended.has(id),
     async add ({ id, expiresAt }) {
-      // First what lasts: a replica that does not hear of it now reads it then.
-      await store.create(
-        { owner: OWNER, name: id }, NOTHING, { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt },
-        MAX_ENDED
-      )
+      // The store first: a replica that misses the message loads the end from the store later.
+      const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
+      await store.create({ owner: OWNER, name: id }, EMPTY_VALUE, lifetime, MAX_ENDED)
       await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
     close () {

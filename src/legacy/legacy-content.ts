@@ -1,4 +1,5 @@
-// Content as an earlier revision has it: what it lacks becomes what it has, and nothing is lost silently.
+// Converts content to the form of an earlier revision. Content of a kind that the revision does not have
+// becomes text; fields that it does not have are left out.
 
 import type { Annotations, ContentBlock, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import {
@@ -30,7 +31,7 @@ export function toLegacyAnnotations (
 
 function toKnownKind (block: ContentBlock, revision: string): ContentBlock {
   if (block.type === 'audio' && !hasAudio(revision)) {
-    return toText(block, `[Audio of type ${block.mimeType}, which this protocol version cannot carry]`)
+    return toText(block, `[Audio of type ${block.mimeType}, which this protocol version does not have]`)
   }
   if (block.type === 'resource_link' && !hasResourceLinks(revision)) {
     const { uri, name, title = name, description } = block

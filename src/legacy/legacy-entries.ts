@@ -1,4 +1,4 @@
-// Entries of lists as earlier revisions have them.
+// Converts the entries of lists to the form of an earlier revision.
 
 import type { Icon, Meta } from '../protocol/content.ts'
 import { isObject } from '../protocol/json-rpc.ts'
@@ -10,12 +10,13 @@ import {
 } from '../protocol/revision-features.ts'
 import { toLegacyAnnotations } from './legacy-content.ts'
 
-interface Common { title?: string, icons?: Icon[], _meta?: Meta }
+interface CommonFields { title?: string, icons?: Icon[], _meta?: Meta }
 
-/** What all kinds of entries have in common, as far as the revision has it. */
+/** The fields that all kinds of entries share, without those that the revision does not have. */
 function toLegacyCommon (
-  { title, icons, _meta }: { readonly [K in keyof Common]: Common[K] | undefined }, revision: string
-): Common {
+  { title, icons, _meta }: { readonly [K in keyof CommonFields]: CommonFields[K] | undefined },
+  revision: string
+): CommonFields {
   return {
     ...(title !== undefined && hasTitles(revision) && { title }),
     ...(icons !== undefined && hasIcons(revision) && { icons }),
@@ -30,7 +31,7 @@ export function toLegacyTool (
     ...own,
     ...toLegacyCommon({ title, icons, _meta }, revision),
     inputSchema: toLegacySchema(inputSchema),
-    // Only what is an object may be structured content.
+    // In earlier revisions structured content is always an object.
     ...(outputSchema?.type === 'object' && hasStructuredContent(revision) && {
       outputSchema: toLegacySchema(outputSchema)
     }),
@@ -74,7 +75,7 @@ export function toLegacyImplementation (
   }
 }
 
-/** A property is described by an object there, where today `true` and `false` are schemas too. */
+/** In earlier revisions the schema of a property is an object: `true` and `false` are not allowed. */
 function toLegacySchema (schema: JsonSchema): JsonSchema {
   if (!isObject(schema.properties)) return schema
   const properties = Object.entries(schema.properties).map(([name, property]) => [

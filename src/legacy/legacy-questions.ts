@@ -1,4 +1,4 @@
-// Questions as requests of an earlier revision.
+// Converts questions to requests of an earlier revision.
 // https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
 
 import { randomUUID } from 'node:crypto'
@@ -7,7 +7,7 @@ import {
   hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools
 } from '../protocol/revision-features.ts'
 
-/** The method and params of a request to the client; a text that says why the revision cannot ask it. */
+/** Returns the method and params of a request to the client, or the reason why the revision has none. */
 export function toLegacyRequest (
   json: string, revision: string
 ): { readonly method: string, readonly params: Params } | string {
@@ -16,12 +16,13 @@ export function toLegacyRequest (
     throw new TypeError('a question is a method and its params')
   }
   const { method, params } = request
-  const legacy = method === 'elicitation/create'
-    ? toElicitation(
-      params, revision
-    )
-    : method === 'sampling/createMessage' ? toSampling(params, revision) : params
+  const legacy = toLegacyParams(method, params, revision)
   return typeof legacy === 'string' ? legacy : { method, params: legacy }
+}
+
+function toLegacyParams (method: string, params: Params, revision: string): Params | string {
+  if (method === 'elicitation/create') return toElicitation(params, revision)
+  return method === 'sampling/createMessage' ? toSampling(params, revision) : params
 }
 
 function toElicitation (params: Params, revision: string): Params | string {
@@ -37,12 +38,12 @@ function toElicitation (params: Params, revision: string): Params | string {
   )
   const unknown = fields.filter(([, field]) => field === undefined).map(([name]) => name)
   if (unknown.length > 0) {
-    return `this protocol version has no field of many choices such as ${unknown.join(', ')}`
+    return `this protocol version has no multiple-choice fields, such as ${unknown.join(', ')}`
   }
   return { message, requestedSchema: { ...rest, properties: Object.fromEntries(fields) } }
 }
 
-/** Only yes and no have a default, and choices have their titles in a list beside them. */
+/** Only boolean fields have a default. The titles of choices are in the separate list `enumNames`. */
 function toField (field: Params): Params | undefined {
   const { default: preset, oneOf, ...kept } = field
   if (field.type === 'array') return undefined

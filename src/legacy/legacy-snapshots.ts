@@ -1,39 +1,39 @@
-// Snapshots of the catalog in the words of earlier revisions: made once for each, when the first client of it
-// comes.
+// The catalog's snapshot in the form of each earlier revision. The form of a revision is made once, for the
+// first request of that revision.
 
 import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
 import { createSnapshot, type Snapshot } from '../catalog/snapshot.ts'
 import { toLegacyPrompt, toLegacyResource, toLegacyTool } from './legacy-entries.ts'
 import { createLegacyWriter } from './legacy-writer.ts'
 
-/** Forgets those of a snapshot together with it. */
+/** The forms are held weakly: they are collected together with their snapshot. */
 export function createLegacySnapshots (): (snapshot: Snapshot, revision: string) => Snapshot {
   const known = new WeakMap<Snapshot, Map<string, Snapshot>>()
   return (snapshot, revision) => {
     const byRevision = known.get(snapshot) ?? new Map<string, Snapshot>()
     known.set(snapshot, byRevision)
-    const found = byRevision.get(revision) ?? retell(snapshot, revision)
+    const found = byRevision.get(revision) ?? toLegacySnapshot(snapshot, revision)
     byRevision.set(revision, found)
     return found
   }
 }
 
-function retell ({ server, primitives, handles, stamps, pageSize }: Snapshot, revision: string): Snapshot {
+function toLegacySnapshot (snapshot: Snapshot, revision: string): Snapshot {
+  const { server, primitives, handles, stamps, pageSize } = snapshot
   const { tools, prompts, resources, templates, listed } = primitives
-  const inLegacyWords = {
-    tools: tools.map((tool) => reword(tool, toLegacyTool, revision)),
-    prompts: prompts.map((prompt) => reword(prompt, toLegacyPrompt, revision)),
-    resources: resources.map((resource) => reword(resource, toLegacyResource, revision)),
-    templates: templates.map((template) => reword(template, toLegacyResource, revision)),
-    listed: listed.map((resource) => reword(resource, toLegacyResource, revision))
+  const legacyPrimitives = {
+    tools: tools.map((tool) => toLegacyPrimitive(tool, toLegacyTool, revision)),
+    prompts: prompts.map((prompt) => toLegacyPrimitive(prompt, toLegacyPrompt, revision)),
+    resources: resources.map((resource) => toLegacyPrimitive(resource, toLegacyResource, revision)),
+    templates: templates.map((template) => toLegacyPrimitive(template, toLegacyResource, revision)),
+    listed: listed.map((resource) => toLegacyPrimitive(resource, toLegacyResource, revision))
   }
-  return createSnapshot(server, inLegacyWords, handles, stamps, {
-    pageSize, writer: createLegacyWriter(revision)
-  })
+  const writer = createLegacyWriter(revision)
+  return createSnapshot(server, legacyPrimitives, handles, stamps, { pageSize, writer })
 }
 
-function reword<O extends CompiledPrimitive, E> (
-  offered: O, toLegacy: (entry: E, revision: string) => object, revision: string
-): O {
-  return { ...offered, json: JSON.stringify(toLegacy(JSON.parse(offered.json), revision)) }
+function toLegacyPrimitive<P extends CompiledPrimitive, E> (
+  primitive: P, toLegacyEntry: (entry: E, revision: string) => object, revision: string
+): P {
+  return { ...primitive, json: JSON.stringify(toLegacyEntry(JSON.parse(primitive.json), revision)) }
 }

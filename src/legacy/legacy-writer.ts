@@ -1,4 +1,4 @@
-// Results as earlier revisions have them: their members, and nothing of what came later.
+// Writes results in the form of an earlier revision, without the members that later revisions added.
 
 import type { ResultWriter } from '../catalog/result-json.ts'
 import type { Meta } from '../protocol/content.ts'

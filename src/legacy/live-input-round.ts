@@ -1,5 +1,5 @@
-// A handler that asks its client while it runs: by requests on the call's own stream, whose answers are
-// waited for.
+// The input round of the legacy era. The handler keeps running while it waits: the service sends the client
+// a request on the call's own stream, and the client answers with a POST.
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
@@ -14,36 +14,36 @@ import {
 import type { Params } from '../protocol/json-rpc.ts'
 import { ClientRefusal } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
-import type { ClientLine, SessionCaller } from './session-caller.ts'
+import type { ClientRequester, SessionCaller } from './session-caller.ts'
 import type { Session } from './session.ts'
 
 /**
- * A tool error, and whatever else it stops is told as much: the client has what it takes to do something
- * about it.
+ * The client could not be asked, or gave no answer that fits. A ToolError, because the client and its model
+ * can act on the reason.
  */
-export class Unanswered extends ToolError {}
+export class InputUnavailable extends ToolError {}
 
-/** What is said in place of a missing capability's error, which earlier revisions do not have. */
-export function describeLack (missing: ClientCapabilities): string {
+/** Earlier revisions have no error code for a missing client capability: this text takes its place. */
+export function describeMissing (missing: ClientCapabilities): string {
   return `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`
 }
 
-/** A client whose answers do not fit is asked so often. */
+/** How often a question is sent while the client's answers do not fit it. */
 const MAX_ASKS = 3
 
 export class LiveInputRound implements InputRound {
   readonly pending = undefined
   readonly #questions: Questions
   readonly #session: Session
-  readonly #line: ClientLine
+  readonly #requester: ClientRequester
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #onces = new Map<string, Promise<unknown>>()
 
-  constructor (questions: Questions, { session, line }: SessionCaller, lifetime: Lifetime) {
+  constructor (questions: Questions, { session, requester }: SessionCaller, lifetime: Lifetime) {
     this.#questions = questions
     this.#session = session
-    this.#line = line
+    this.#requester = requester
     this.#lifetime = lifetime
   }
 
@@ -53,11 +53,11 @@ export class LiveInputRound implements InputRound {
     const { clientCapabilities, revision } = this.#session
     const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const missing = findMissingCapabilities(required, clientCapabilities)
-    if (missing !== undefined) throw new Unanswered(describeLack(missing))
+    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
     const answers = questions.map(
       ([key, question]) => [key, this.#answerTo(key, question, revision)] as const
     )
-    // All of them, so that none is left without anybody who waits for it.
+    // Waits for every answer before one may reject: otherwise a later rejection would be unhandled.
     await Promise.allSettled(answers.map(([, answer]) => answer))
     return Object.fromEntries(
       await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
@@ -86,25 +86,24 @@ export class LiveInputRound implements InputRound {
 
   async #obtain (question: Question, revision: string): Promise<unknown> {
     const request = toLegacyRequest(question.json, revision)
-    if (typeof request === 'string') throw new Unanswered(`This cannot be done with this client: ${request}.`)
+    if (typeof request === 'string') {
+      throw new InputUnavailable(`This cannot be done with this client: ${request}.`)
+    }
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const answer: Answer | undefined = await question.read(await this.#request(request))
       if (answer !== undefined) return answer.value
     }
-    throw new Unanswered('The client was asked for something, and its answers did not fit the question.')
+    throw new InputUnavailable('The client was asked for input, and its answers did not fit the question.')
   }
 
   async #request (
     { method, params }: { readonly method: string, readonly params: Params }
   ): Promise<unknown> {
     try {
-      return await this.#line.request(method, params, this.#lifetime)
+      return await this.#requester.request(method, params, this.#lifetime)
     } catch (error) {
-      throw error instanceof ClientRefusal
-        ? new Unanswered('The client was asked for something, and did not answer the question.', {
-          cause: error
-        })
-        : error
+      if (!(error instanceof ClientRefusal)) throw error
+      throw new InputUnavailable('The client was asked for input, and did not answer.', { cause: error })
     }
   }
 }

@@ -1,23 +1,26 @@
-// What has changed lately: every replica hears of all of it, so a client that was away is told on whichever
-// it lands.
+// The most recent change events. Every replica receives all of them, so any replica can tell a client that
+// reconnects which changes it missed.
 
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 
 export interface RecentChanges {
-  /** What a client may have missed that heard everything up to the time, in milliseconds since the epoch. */
+  /**
+   * The events that a client may have missed after `time`, in milliseconds since the epoch. If this replica
+   * does not know all of them, the only event is `events-missed`.
+   */
   since (time: number): readonly ChangeEvent[]
   close (): void
 }
 
 const MAX_CHANGES = 1000
-/** The clocks of replicas may differ by as much; what is told twice is harmless. */
+/** The clocks of replicas may differ by this much. An event that is told twice does no harm. */
 const MAX_SKEW_MS = 5000
-const ALL: readonly ChangeEvent[] = [{ type: 'events-missed' }]
+const EVENTS_MISSED: readonly ChangeEvent[] = [{ type: 'events-missed' }]
 
 export function createRecentChanges (bus: EventBus, now: () => number = Date.now): RecentChanges {
   const changes: Array<{ readonly at: number, readonly event: ChangeEvent }> = []
-  // Of what was before, nothing is known here.
+  // This replica does not know the events before this time.
   let knownSince = now()
   const unsubscribe = bus.subscribe((event) => {
     changes.push({ at: now(), event })
@@ -26,7 +29,8 @@ export function createRecentChanges (bus: EventBus, now: () => number = Date.now
   return {
     since (time) {
       const from = time - MAX_SKEW_MS
-      return from < knownSince ? ALL : changes.filter(({ at }) => at >= from).map(({ event }) => event)
+      if (from < knownSince) return EVENTS_MISSED
+      return changes.filter(({ at }) => at >= from).map(({ event }) => event)
     },
     close: unsubscribe
   }

@@ -1,8 +1,5 @@
-/**
- * Keeps what was used lately, and lets go of the rest by itself: the memory that it takes does not grow with
- * what there is.
- */
-export interface Recent<K, V> {
+/** A map of recently used entries. Unused entries are dropped, so the memory that it takes is bounded. */
+interface Recent<K, V> {
   get (key: K): V | undefined
   set (key: K, value: V): void
   delete (key: K): void
@@ -11,16 +8,14 @@ export interface Recent<K, V> {
   close (): void
 }
 
-export interface RecentOptions {
-  /** At most twice as many are kept. */
+interface RecentOptions {
+  /** The size of one generation. At most twice as many entries are kept. */
   readonly max: number
-  /**
-   * What has not been used for as long, in milliseconds, is let go of before the same time has passed again.
-   */
+  /** An unused entry is dropped within twice this time, in milliseconds. */
   readonly idleMs: number
 }
 
-/** Two generations: what is used moves to the younger, and the older is dropped whole. */
+/** Entries are in two generations: each use moves an entry to the younger; the older is dropped whole. */
 export function createRecent<K, V> ({ max, idleMs }: RecentOptions): Recent<K, V> {
   let young = new Map<K, V>()
   let old = new Map<K, V>()

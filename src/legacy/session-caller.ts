@@ -1,4 +1,5 @@
-// Who sends the requests of a session, and who sends the one that begins it.
+// The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
+// `initialize`.
 
 import type { Principal } from '../access/principal.ts'
 import type { Caller, RequestLog } from '../dispatch/caller.ts'
@@ -6,20 +7,20 @@ import type { Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { readProgressToken, type Envelope } from '../protocol/envelope.ts'
 import { isObject, type Params } from '../protocol/json-rpc.ts'
-import type { Session, Settled } from './session.ts'
+import type { Session, Negotiated } from './session.ts'
 
-/** What a transport knows of a request. */
-export interface RequestSource {
+/** What the transport knows about a request. */
+interface RequestSource {
   readonly principal: Principal
   readonly id: string
   readonly log: RequestLog
 }
 
-/** How the service asks the client of a request, and gets its answer. */
-export interface ClientLine {
+/** Sends requests of the service to the client that sent the request being served. */
+export interface ClientRequester {
   /**
-   * Resolves to the client's result. Rejects with a ClientRefusal, or with why nothing is waited for any
-   * more.
+   * Resolves to the client's result. Rejects with a ClientRefusal, or with the reason why the lifetime was
+   * stopped.
    */
   request (method: string, params: Params, lifetime: Lifetime): Promise<unknown>
 }
@@ -40,22 +41,24 @@ class LegacyCaller implements Caller {
 
 export class SessionCaller extends LegacyCaller {
   readonly session: Session
-  readonly line: ClientLine
+  readonly requester: ClientRequester
 
-  /** Throws invalid params for a progress token that is none. */
-  constructor (source: RequestSource, session: Session, params: Params | undefined, line: ClientLine) {
+  /** Throws invalid params for a progress token that is neither a string nor an integer. */
+  constructor (
+    source: RequestSource, session: Session, params: Params | undefined, requester: ClientRequester
+  ) {
     super(source, toEnvelope(session, isObject(params?._meta) ? params._meta.progressToken : undefined))
     this.session = session
-    this.line = line
+    this.requester = requester
   }
 }
 
 /**
- * What the current era says with each request. Which log messages go out is decided later: only the session
- * knows.
+ * The envelope that a modern client would send with the request. `debug` passes every log message: the outlet
+ * filters by the level that the session has set.
  */
 function toEnvelope (
-  { revision, clientCapabilities, clientInfo }: Settled, progressToken?: unknown
+  { revision, clientCapabilities, clientInfo }: Negotiated, progressToken?: unknown
 ): Envelope {
   return {
     revision,
@@ -66,7 +69,7 @@ function toEnvelope (
   }
 }
 
-/** For methods that only sessions have. */
+/** The session of a request. Throws a TypeError for a method that was called outside a session. */
 export function sessionOf ({ caller }: Pick<RequestContext, 'caller'>): Session {
   return sessionCallerOf(caller).session
 }
@@ -77,11 +80,11 @@ export function sessionCallerOf (caller: Caller): SessionCaller {
 }
 
 export class HandshakeCaller extends LegacyCaller {
-  /** Takes what the handshake settled. */
-  readonly settle: (settled: Settled) => void
+  /** Called by `initialize` with the outcome of the negotiation. */
+  readonly onNegotiated: (negotiated: Negotiated) => void
 
-  constructor (source: RequestSource, revision: string, settle: (settled: Settled) => void) {
+  constructor (source: RequestSource, revision: string, onNegotiated: (negotiated: Negotiated) => void) {
     super(source, toEnvelope({ revision, clientCapabilities: {}, clientInfo: undefined }))
-    this.settle = settle
+    this.onNegotiated = onNegotiated
   }
 }

@@ -1,5 +1,5 @@
-// The requests of sessions that are being served here: a client may cancel one, or end its session, on
-// another replica.
+// The requests of sessions that this replica is serving. The client may cancel a request, or end its session,
+// through another replica.
 
 import { RequestCancelled, type Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
@@ -29,7 +29,7 @@ export function createSessionCalls (relay: SessionRelay): SessionCalls {
       const calls = bySession.get(session) ?? new Map<RequestId, Lifetime>()
       bySession.set(session, calls.set(request, lifetime))
       lifetime.onEnd(() => {
-        // A client may have used the id again.
+        // The client may have used the same id for a newer request.
         if (calls.get(request) === lifetime) calls.delete(request)
         if (calls.size === 0 && bySession.get(session) === calls) bySession.delete(session)
       })

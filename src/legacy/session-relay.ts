@@ -1,4 +1,4 @@
-// What replicas tell each other about sessions: the messages, and the relay that carries them.
+// The messages that replicas send each other about sessions, and the relay that delivers them.
 
 import { Type, type TProperties } from 'typebox'
 import { createLocalListeners } from '../events/local-listeners.ts'
@@ -15,7 +15,7 @@ export interface SessionSettingsRecord {
   readonly uris: readonly string[]
 }
 
-/** The session's changes are told on this stream from now on. Older streams of the session end. */
+/** A replica opened a session's stream. Older streams of the same session end. */
 export type StreamOpened = {
   readonly type: 'stream-opened'
   readonly session: string
@@ -36,11 +36,11 @@ export type SessionMessage =
   | StreamOpened
   | { readonly type: 'call-cancelled', readonly session: string, readonly request: string | number }
   | ClientAnswered
-  /** The replica that waited for an answer has it. */
+  /** The replica that waited for an answer has received it. */
   | { readonly type: 'answer-taken', readonly session: string, readonly request: string }
-  /** A client reads the logged events of a call's stream. */
+  /** A replica reads the logged events of a call's stream for a client. */
   | { readonly type: 'stream-followed', readonly stream: string }
-  /** A call's stream has further logged events, or is still being served. */
+  /** A call's stream has new logged events, or is still being served. */
   | { readonly type: 'stream-written', readonly stream: string }
 
 type MessageType = SessionMessage['type']
@@ -69,19 +69,20 @@ const READERS: Readers = {
   'stream-written': createMessageReader('stream-written', { stream })
 }
 
-/** The sender may run another release, which may know the type in another shape. */
+/** Messages are checked because the sender may run another release, which may use other members. */
 function createMessageReader<T extends MessageType, M extends TProperties> (type: T, members: M) {
   return createReader(Type.Object({ type: Type.Literal(type), ...members }), (problems) => {
-    // The names of members alone: their values belong to clients.
-    const wrong = problems.map((problem) => problem.replace(/:.*$/s, '')).join(', ')
-    return new TypeError(`a message ${type} of another replica has an unknown shape: ${wrong}`)
+    // Only the names of the members: their values belong to clients and must not reach the log.
+    const names = problems.map((problem) => problem.replace(/:.*$/s, '')).join(', ')
+    return new TypeError(`a message ${type} of another replica has an unknown shape: ${names}`)
   })
 }
 
-/** Carries the messages of sessions to every replica, this one included. */
+/** Sends messages about sessions to every replica, this one included. */
 export interface SessionRelay {
   /**
-   * The listeners of this replica have heard the message. Rejects where other replicas may not have heard it.
+   * Resolves when the listeners of this replica have received the message. Rejects if other replicas may not
+   * have received it.
    */
   send (message: SessionMessage): Promise<void>
   /**
@@ -89,22 +90,22 @@ export interface SessionRelay {
    *
    * @param onMissed called when messages of other replicas may have been lost.
    */
-  listen (hear: (message: SessionMessage) => void, onMissed?: () => void): () => void
-  /** Ends delivery. The relay stays open. */
+  listen (onMessage: (message: SessionMessage) => void, onMissed?: () => void): () => void
+  /** Ends delivery to the listeners. The underlying relay stays open. */
   close (): void
 }
 
-/** @param onError told of messages in another shape, and of listeners that failed. */
+/** @param onError called for a message of an unknown shape, and for an error that a listener throws. */
 export function createSessionRelay (relay: Relay, onError: (error: unknown) => void): SessionRelay {
   const messages = createLocalListeners<SessionMessage>()
   const misses = createLocalListeners<undefined>()
 
-  function hear (message: RelayMessage): void {
+  function receive (message: RelayMessage): void {
     const { type } = message
-    if (isSessionMessageType(type)) guard(() => messages.tell(READERS[type](message)))
+    if (isSessionMessageType(type)) reportErrors(() => messages.tell(READERS[type](message)))
   }
 
-  function guard (work: () => void): void {
+  function reportErrors (work: () => void): void {
     try {
       work()
     } catch (error) {
@@ -112,11 +113,11 @@ export function createSessionRelay (relay: Relay, onError: (error: unknown) => v
     }
   }
 
-  const stopListening = relay.listen(hear, () => guard(() => misses.tell(undefined)))
+  const stopListening = relay.listen(receive, () => reportErrors(() => misses.tell(undefined)))
   return {
     send: async (message) => await relay.send(message),
-    listen (hear, onMissed = () => {}) {
-      const stops = [messages.add(hear), misses.add(onMissed)]
+    listen (onMessage, onMissed = () => {}) {
+      const stops = [messages.add(onMessage), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
     close () {
@@ -127,7 +128,7 @@ export function createSessionRelay (relay: Relay, onError: (error: unknown) => v
   }
 }
 
-/** The relay carries the messages of other parts of the service too. */
+/** The underlying relay also delivers messages that are not about sessions. */
 function isSessionMessageType (type: string): type is MessageType {
   return Object.hasOwn(READERS, type)
 }

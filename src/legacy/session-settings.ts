@@ -1,5 +1,5 @@
-// What clients set in their sessions: kept in the store, where a client uses it at all, and known here for a
-// while.
+// The settings that clients change in their sessions. The store has a record only for sessions that changed a
+// setting. Each replica remembers recently read settings for a while.
 
 import { isObject } from '../protocol/json-rpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
@@ -11,41 +11,47 @@ import type { SessionRelay, SessionSettingsRecord } from './session-relay.ts'
 import type { Session } from './session.ts'
 
 export interface SessionSettings {
-  /** As they are, or as they were a moment ago. Keeps the record from expiring. */
+  /** The settings may be a moment old. Reading them regularly keeps the record from expiring. */
   read (session: Session): Promise<SessionSettingsRecord>
-  /** Atomic: what two replicas change at once is changed by both. Known to all replicas when it resolves. */
+  /**
+   * Atomic: no change is lost when two replicas update at once. When it resolves, the change is stored and
+   * the replicas that can be reached know it.
+   */
   update (session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord): Promise<void>
   delete (session: Session): Promise<void>
   close (): void
 }
 
-export interface SessionSettingsOptions {
-  /** How long the record of a session outlives its last use, in milliseconds. */
+interface SessionSettingsOptions {
+  /** How long the record of a session is kept after its last use, in milliseconds. */
   readonly idleMs: number
   onError (error: unknown): void
   readonly now?: () => number
 }
 
-const NONE: SessionSettingsRecord = { version: 0, uris: [] }
-const MAX_ATTEMPTS = 20
-const RECENT = { max: 1000, idleMs: 30_000 }
-/** After this time the record is read again, which keeps it from expiring. */
-const FRESH_MS = 60_000
-const never = new AbortController().signal
+const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
+const MAX_UPDATE_ATTEMPTS = 20
+const RECENT_SETTINGS = { max: 1000, idleMs: 30_000 }
+/** After this time the record is read from the store again, which keeps it from expiring. */
+const REREAD_AFTER_MS = 60_000
+const neverAborted = new AbortController().signal
 
-interface Known { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
+interface KnownSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
 export function createSessionSettings (
   store: StateStore, relay: SessionRelay, { idleMs, onError, now = Date.now }: SessionSettingsOptions
 ): SessionSettings {
-  const recent = createRecent<string, Known>(RECENT)
+  const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
   const stopListening = relay.listen((message) => {
-    if (message.type === 'session-changed') note(message.session, message.settings)
+    if (message.type === 'session-changed') remember(message.session, message.settings)
     if (message.type === 'session-ended') recent.delete(message.session)
   }, () => recent.clear())
 
-  /** What is on its way from the store may be older, and two messages may have passed each other. */
-  function note (session: string, settings: SessionSettingsRecord): void {
+  /**
+   * Keeps the newer version: a read of the store that is still under way may return an older one, and two
+   * messages may arrive in the wrong order.
+   */
+  function remember (session: string, settings: SessionSettingsRecord): void {
     const newest = async (before: SessionSettingsRecord) => before.version > settings.version
       ? before
       : settings
@@ -55,16 +61,16 @@ export function createSessionSettings (
 
   async function load (session: Session): Promise<SessionSettingsRecord> {
     const record = await store.read(toKey(session))
-    return record === undefined ? NONE : readSettings(record.value)
+    return record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
   }
 
-  /** `undefined` where somebody else was faster. */
+  /** Resolves to `undefined` if another update was written in between. */
   async function attempt (
     session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord
   ): Promise<SessionSettingsRecord | undefined> {
     const key = toKey(session)
     const record = await store.read(key)
-    const before = record === undefined ? NONE : readSettings(record.value)
+    const before = record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
     const settings = { ...change(before), version: before.version + 1 }
     const value = new JsonValue(settings)
     const written = record === undefined
@@ -76,22 +82,22 @@ export function createSessionSettings (
   return {
     async read (session) {
       const known = recent.get(session.id)
-      if (known !== undefined && now() - known.at < FRESH_MS) return await known.settings
+      if (known !== undefined && now() - known.at < REREAD_AFTER_MS) return await known.settings
       const settings = load(session)
       recent.set(session.id, { at: now(), settings })
       settings.catch(() => recent.delete(session.id))
       return await settings
     },
     async update (session, change) {
-      for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
+      for (let tried = 0; tried < MAX_UPDATE_ATTEMPTS; tried++) {
         const settings = await attempt(session, change)
         if (settings !== undefined) {
           return await relay.send({ type: 'session-changed', session: session.id, settings }).catch(onError)
         }
-        await pauseBefore(tried, never)
+        await pauseBefore(tried, neverAborted)
       }
       throw new Error(
-        'the settings of a session were changed by others each time that they were to be changed'
+        `the settings of a session were changed by other requests during ${MAX_UPDATE_ATTEMPTS} attempts`
       )
     },
     async delete (session) {
@@ -105,13 +111,13 @@ export function createSessionSettings (
   }
 }
 
-/** Each session is an owner of its own, so that in a cluster they do not all lie in one place. */
+/** Each session is a separate owner: a Redis cluster then spreads the records over its nodes. */
 function toKey ({ id }: Session): StateKey {
   return { owner: `session-${id}`, name: 'settings' }
 }
 
-/** Written by us, but perhaps by another release. */
-function readSettings (value: StateValue): SessionSettingsRecord {
+/** Checks each member: another release may have written the record. */
+function readSettingsRecord (value: StateValue): SessionSettingsRecord {
   const body = readJson(value)
   const { version, logLevel, uris } = isObject(body) ? body : {}
   return {

@@ -1,20 +1,20 @@
-// What a handshake settled, for as long as the session lasts.
+// A session: the outcome of a handshake, and its lifetime.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 
 export interface Session {
-  /** Unique; not what the client knows it by. */
+  /** Unique. The client never sees it: the Mcp-Session-Id that the client sends is the sealed session. */
   readonly id: string
-  /** Who it belongs to. */
+  /** The principal that began the session, as the owner of state is named. */
   readonly owner: string
   readonly revision: string
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities
-  /** When it ends however much it is used, in milliseconds since the epoch. */
+  /** When the session ends, even if it is in use, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** What a handshake settles. */
-export type Settled = Pick<Session, 'revision' | 'clientInfo' | 'clientCapabilities'>
+/** What `initialize` negotiates. */
+export type Negotiated = Pick<Session, 'revision' | 'clientInfo' | 'clientCapabilities'>

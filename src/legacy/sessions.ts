@@ -1,5 +1,5 @@
-// Sessions that nobody keeps: all that a session is lies in its id, sealed, so that any replica serves it,
-// across a deploy.
+// Sessions without a record: the session id that the client sends is the sealed session itself. Any replica
+// can open it, also after a deploy.
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
@@ -9,19 +9,22 @@ import { toImplementation } from '../protocol/envelope.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import { createRecent } from './recent.ts'
-import type { Session, Settled } from './session.ts'
+import type { Negotiated, Session } from './session.ts'
 
 export interface Sessions {
-  /** The session's id as the client gets it: visible ASCII. */
-  create (settled: Settled, principal: Principal): string
-  /** `undefined` for what is forged, expired, ended or somebody else's: the caller must not learn which. */
+  /** Returns the value of Mcp-Session-Id: visible ASCII. */
+  create (negotiated: Negotiated, principal: Principal): string
+  /**
+   * Returns `undefined` for a token that is forged, expired, ended or of another principal: the caller must
+   * not learn which.
+   */
   open (token: string, principal: Principal): Session | undefined
-  /** How many are remembered at the moment. */
+  /** How many opened sessions are in memory. */
   readonly remembered: number
   close (): void
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly sealer: Sealer
   readonly ended: EndedSessions
   /** How long a session lasts, in milliseconds. */
@@ -29,30 +32,29 @@ export interface SessionsOptions {
   readonly now?: () => number
 }
 
-const PURPOSE = 'session'
-const ID_BYTES = 16
-/**
- * What a client says of itself travels with each of its requests, in a header: proxies take some 8,000 bytes.
- */
-const MAX_SETTLED_BYTES = 3000
-const RECENT = { max: 1000, idleMs: 30_000 }
+const SESSION_PURPOSE = 'session'
+const SESSION_ID_BYTES = 16
+/** The sealed session is a header of each request, and proxies accept headers of about 8,000 bytes. */
+const MAX_NEGOTIATED_BYTES = 3000
+const RECENT_SESSIONS = { max: 1000, idleMs: 30_000 }
 
 export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: SessionsOptions): Sessions {
-  // Opening a token costs as much as a good part of a call.
-  const recent = createRecent<string, Session>(RECENT)
+  // Opened sessions are kept because opening a token takes a noticeable part of a call's time.
+  const recent = createRecent<string, Session>(RECENT_SESSIONS)
 
   function unseal (token: string, owner: string): Session | undefined {
-    const bytes = sealer.open(PURPOSE, owner, token)
+    const bytes = sealer.open(SESSION_PURPOSE, owner, token)
     const session = bytes === undefined ? undefined : readSession(JSON.parse(bytes.toString()), owner)
     if (session !== undefined) recent.set(token, session)
     return session
   }
 
   return {
-    create (settled, principal) {
+    create (negotiated, principal) {
       const expiresAt = now() + ttlMs
-      const body = { id: randomBytes(ID_BYTES).toString('base64url'), expiresAt, ...toBounded(settled) }
-      return sealer.seal(PURPOSE, ownerOf(principal), Buffer.from(JSON.stringify(body)), expiresAt)
+      const id = randomBytes(SESSION_ID_BYTES).toString('base64url')
+      const body = Buffer.from(JSON.stringify({ id, expiresAt, ...toBounded(negotiated) }))
+      return sealer.seal(SESSION_PURPOSE, ownerOf(principal), body, expiresAt)
     },
     open (token, principal) {
       const owner = ownerOf(principal)
@@ -67,11 +69,11 @@ export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: Sessio
   }
 }
 
-/** Whole where it is small; else only what the service itself goes by. */
-function toBounded (settled: Settled): Settled {
-  const isSmall = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_SETTLED_BYTES
-  if (isSmall(settled)) return settled
-  const { revision, clientInfo, clientCapabilities: { elicitation, sampling, roots } } = settled
+/** Returns a small value unchanged. Of a large one it keeps only the fields that the service reads. */
+function toBounded (negotiated: Negotiated): Negotiated {
+  const isSmall = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_NEGOTIATED_BYTES
+  if (isSmall(negotiated)) return negotiated
+  const { revision, clientInfo, clientCapabilities: { elicitation, sampling, roots } } = negotiated
   const clientCapabilities = {
     ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots })
   }
@@ -85,7 +87,7 @@ function toBounded (settled: Settled): Settled {
   }
 }
 
-/** The settings of the capabilities as the specification names them, and no others. */
+/** Keeps only the settings of capabilities that the specification names. */
 function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCapabilities {
   const pick = (settings: { [key: string]: unknown }, ...names: string[]) => Object.fromEntries(
     names.filter((name) => isObject(settings[name])).map((name) => [name, {}])
@@ -97,7 +99,7 @@ function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCa
   }
 }
 
-/** Sealed by us, but perhaps by another release. */
+/** Checks each member: another release may have sealed the session. */
 function readSession (body: unknown, owner: string): Session | undefined {
   if (!isObject(body)) return undefined
   const { id, revision, clientInfo, clientCapabilities, expiresAt } = body

@@ -1,4 +1,4 @@
-// The log of a request, as hooks and handlers of an embedding program see it.
+// The log of a request, which hooks and handlers of an embedding program use.
 
 import t from 'tap'
 import { createFastify } from '../../src/http/fastify.ts'
@@ -6,7 +6,7 @@ import { createReadableLog } from '../helpers/log.ts'
 
 const SAID = ['trace', 'debug text', 'info', 'warn', 'error', 'fatal', 'of a part']
 
-t.test('gives each line its request\'s id, at every level, whoever writes it', async (t) => {
+t.test('gives each line its request\'s id, at every level', async (t) => {
   const { logger, lines } = createReadableLog('trace')
   const app = createFastify(logger)
   app.get('/', (request) => {
@@ -29,7 +29,7 @@ t.test('gives each line its request\'s id, at every level, whoever writes it', a
   t.equal(lines.at(-1)?.part, 'b')
 })
 
-t.test('has the level of the service, until it is given one of its own', async (t) => {
+t.test('has the level of the service until its own level is set', async (t) => {
   const { logger, lines } = createReadableLog('warn')
   const app = createFastify(logger)
   app.get('/', (request) => {
@@ -55,7 +55,7 @@ t.test('has the level and the serializers of its route', async (t) => {
   t.match(lines, [{ msg: 'said', secret: 'hidden' }])
 })
 
-t.test('is the logger that an embedding program knows from pino', async (t) => {
+t.test('has the methods of a pino logger', async (t) => {
   const { logger } = createReadableLog('warn')
   const app = createFastify(logger)
   app.get('/', ({ log }) => {

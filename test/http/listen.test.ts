@@ -41,7 +41,7 @@ async function serve (t: Test, options: AppOptions = {}): Promise<string> {
   return await listen(await buildApp(t, FILES, options))
 }
 
-t.test('opens a stream, acknowledges what it will carry, and carries it (193, 194, 196, 199)', async (t) => {
+t.test('opens a stream, acknowledges and sends notifications (193, 194, 196, 199)', async (t) => {
   const url = await serve(t)
   const stream = await openStream(t, url, subscribe({
     toolsListChanged: true,
@@ -76,7 +76,7 @@ t.test('opens a stream, acknowledges what it will carry, and carries it (193, 19
   t.notOk(stream.hasEnded)
 })
 
-t.test('carries neither progress nor log messages, its own or of other requests (201, 250)', async (t) => {
+t.test('sends neither progress nor log messages on the stream (201, 250)', async (t) => {
   const url = await serve(t)
   const talkative = { progressToken: 1, 'io.modelcontextprotocol/logLevel': 'debug' }
   const stream = await openStream(
@@ -91,7 +91,7 @@ t.test('carries neither progress nor log messages, its own or of other requests 
   t.equal(stream.messages.length, 2)
 })
 
-t.test('several streams of equal ids work by themselves (202)', async (t) => {
+t.test('streams with equal ids are independent (202)', async (t) => {
   const url = await serve(t)
   const uris = ['file:///b.md', 'file:///docs/a.md']
   const streams = await Promise.all(
@@ -105,9 +105,7 @@ t.test('several streams of equal ids work by themselves (202)', async (t) => {
   }
 })
 
-t.test('a changed file is announced to whoever asked, by its list or by its URI (135, 162, 163, 192)', async (
-  t
-) => {
+t.test('announces a changed file by its list and by its URI (135, 162, 163, 192)', async (t) => {
   const catalog = await writeCatalog(t, FILES)
   const app = await createApp({ catalog, logLevel: 'silent', stateUrl: 'memory:' })
   t.teardown(async () => await app.close())
@@ -136,13 +134,12 @@ t.test('a changed file is announced to whoever asked, by its list or by its URI 
   t.match(await file.next(), { method: 'notifications/resources/updated', params: { uri: 'file:///b.md' } })
   t.match(
     await lists.next(), { method: 'notifications/resources/list_changed' },
-    'its size and time stand in the list'
+    'the list has its size and time'
   )
   t.equal(file.messages.length, 2)
 })
 
-t.test('past the limit of streams a request is refused and the others live on; one that leaves makes room ' +
-  '(203, 207)', async (t) => {
+t.test('refuses a stream over the limit until another one closes (203, 207)', async (t) => {
   const url = await serve(t, { maxStreams: 2 })
   const [first, second] = [
     await openStream(t, url, subscribe({ resourceSubscriptions: ['file:///b.md'] })),
@@ -159,7 +156,7 @@ t.test('past the limit of streams a request is refused and the others live on; o
   const { code } = refused.response.error
   t.ok(
     Number.isInteger(code) && (code > -32000 || code < -32768),
-    'a code of the service\'s own lies outside the reserved range (69, 71)'
+    'the code is outside the reserved range (69, 71)'
   )
 
   await post(t, url, touch('file:///b.md'))
@@ -187,8 +184,7 @@ t.test('comments keep a quiet stream alive (21, 207)', async (t) => {
   t.match(await stream.next(), { method: 'notifications/resources/updated' })
 })
 
-t.test('a client that stops reading for long is cut off, with a reason in the log, and costs little until ' +
-  'then', async (t) => {
+t.test('closes the stream of a client that does not read, and logs the reason', async (t) => {
   const log = createReadableLog()
   const url = await serve(t, { keepAliveMs: 300, logger: log.logger, maxStreams: 1 })
   const stream = await openStream(t, url, subscribe({ resourceSubscriptions: ['file:///docs'] }, 'slow'), {
@@ -201,10 +197,10 @@ t.test('a client that stops reading for long is cut off, with a reason in the lo
   await stream.ended()
   t.notOk(stream.isComplete)
   t.ok(stream.receivedBytes < 20_000_000, `${stream.receivedBytes} bytes of 24 million came`)
-  t.equal((await openStream(t, url, subscribe({}))).status, 200, 'it has made room')
+  t.equal((await openStream(t, url, subscribe({}))).status, 200, 'another stream can be opened')
 })
 
-t.test('clients that leave before they are answered leave nothing behind (203)', async (t) => {
+t.test('a client that disconnects before the answer leaves no open stream (203)', async (t) => {
   const count = 48
   const url = await serve(t, { maxStreams: count })
   for (let i = 0; i < count; i++) {
@@ -217,9 +213,7 @@ t.test('clients that leave before they are answered leave nothing behind (203)',
   }
 })
 
-t.test('a client that stops reading for a while is told what it missed as soon as it reads again', async (
-  t
-) => {
+t.test('a client that reads again is notified of the changes that it missed', async (t) => {
   const url = await serve(t)
   const stream = await openStream(
     t, url, subscribe({ resourceSubscriptions: ['file:///docs', 'file:///b.md'] }), { paused: true }

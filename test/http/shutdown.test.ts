@@ -1,4 +1,4 @@
-// Going down over a real socket.
+// Shutdowns, with clients over real sockets.
 
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
@@ -16,13 +16,35 @@ const FILES = {
     import { defineTool } from 'trivet'
     import { state } from '../lib/shared.ts'
     const define = (name, run) => defineTool({ name, description: 'A tool.', run })
-    const note = (ctx) => { state.started++; ctx.signal.addEventListener('abort', () => state.reasons.push(ctx.signal.reason.message)) }
+    const note = (ctx) => {
+      state.started++
+      ctx.signal.addEventListener('abort', () => state.reasons.push(ctx.signal.reason.message))
+    }
     export default [
-      define('takes_a_while', async (_, ctx) => { note(ctx); await new Promise((resolve) => setTimeout(resolve, 150)); return 'done' }),
-      define('streams_a_while', async (_, ctx) => { note(ctx); ctx.progress(1); await new Promise((resolve) => setTimeout(resolve, 150)); ctx.progress(2); return 'done' }),
+      define('takes_a_while', async (_, ctx) => {
+        note(ctx)
+        await new Promise((resolve) => setTimeout(resolve, 150))
+        return 'done'
+      }),
+      define('streams_a_while', async (_, ctx) => {
+        note(ctx)
+        ctx.progress(1)
+        await new Promise((resolve) => setTimeout(resolve, 150))
+        ctx.progress(2)
+        return 'done'
+      }),
       define('never_ends', async (_, ctx) => { note(ctx); await new Promise(() => {}) }),
-      define('streams_for_ever', async (_, ctx) => { note(ctx); ctx.progress(1); await new Promise(() => {}) }),
-      define('floods', async (_, ctx) => { for (let i = 0; !ctx.signal.aborted; i++) { ctx.progress(i, 1, 'x'.repeat(10_000)); await new Promise(setImmediate) } }),
+      define('streams_for_ever', async (_, ctx) => {
+        note(ctx)
+        ctx.progress(1)
+        await new Promise(() => {})
+      }),
+      define('floods', async (_, ctx) => {
+        for (let i = 0; !ctx.signal.aborted; i++) {
+          ctx.progress(i, 1, 'x'.repeat(10_000))
+          await new Promise(setImmediate)
+        }
+      }),
       define('state', () => state)
     ]`
 }
@@ -52,7 +74,7 @@ async function timeClose (app: FastifyInstance): Promise<number> {
   return performance.now() - started
 }
 
-t.test('streams end with their result, and nothing waits for them (204)', async (t) => {
+t.test('ends streams with their result, without delay (204)', async (t) => {
   const { app, url } = await serve(t)
   const streams = await Promise.all(
     [1, 'two'].map(
@@ -76,7 +98,7 @@ t.test('streams end with their result, and nothing waits for them (204)', async 
   }
 })
 
-t.test('what is being served may finish, as JSON or as a stream', async (t) => {
+t.test('lets requests finish that are being served, as JSON or as a stream', async (t) => {
   const { app, url } = await serve(t)
   const plain = startRequest(t, url, call('takes_a_while'))
   const stream = await openStream(t, url, call('streams_a_while', { progressToken: 1 }))
@@ -91,7 +113,7 @@ t.test('what is being served may finish, as JSON or as a stream', async (t) => {
   ])
 })
 
-t.test('what does not finish is ended at the deadline with an error, and its signal aborts', async (t) => {
+t.test('ends requests at the deadline with an error, and aborts their signals', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 200 })
   const plain = startRequest(t, url, call('never_ends'))
   const stream = await openStream(t, url, { ...call('streams_for_ever', { progressToken: 1 }), id: 's' })
@@ -105,14 +127,14 @@ t.test('what does not finish is ended at the deadline with an error, and its sig
   t.match(stream.response, { id: 's', error: { code: -32603, message: 'The request was cancelled' } })
 })
 
-t.test('a client that does not read holds up nothing', async (t) => {
+t.test('a client that does not read does not delay the shutdown', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 200 })
   await openStream(t, url, call('floods', { progressToken: 1 }), { paused: true })
   const took = await timeClose(app)
   t.ok(took < 1200, `${took} ms, with a deadline of 200`)
 })
 
-t.test('a deadline of nothing ends everything at once', async (t) => {
+t.test('a deadline of 0 ends every request at once', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 0 })
   const plain = startRequest(t, url, call('never_ends'))
   await untilStarted(t, url, 1)
@@ -120,7 +142,7 @@ t.test('a deadline of nothing ends everything at once', async (t) => {
   t.match((await (await plain.answer).ended()).response, { error: { code: -32603 } })
 })
 
-t.test('is ready until it goes down, and takes no new request from then on', async (t) => {
+t.test('is ready until the shutdown, and accepts no new request afterwards', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 300 })
   const { origin, port } = new URL(url)
   const statusOf = async (path: string) => await new Promise<number | undefined>((resolve, reject) => {
@@ -132,20 +154,19 @@ t.test('is ready until it goes down, and takes no new request from then on', asy
   t.equal(await statusOf('/readyz'), 200)
   t.equal(await statusOf('/livez'), 200)
 
-  // A connection that is in use, and over which more is asked while the service goes down.
+  // A connection that is in use, on which a second request is sent during the shutdown.
   const socket = connect(Number(port), '127.0.0.1')
   t.teardown(() => socket.destroy())
   let received = ''
   socket.setEncoding('utf8').on('data', (chunk: string) => { received += chunk }).on('error', () => {})
   const hanging = startRequest(t, url, call('never_ends'))
   await untilStarted(t, url, 1)
-  socket.write(
-    `GET /livez HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\nGET /readyz HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
-  )
+  const toHead = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
+  socket.write(`${toHead('/livez')}\r\n${toHead('/readyz')}`)
   await until(() => received.includes('{"status":"ok"}'), 'the first answer')
 
   const closing = app.close()
-  await t.rejects(statusOf('/readyz'), 'nobody else is let in')
+  await t.rejects(statusOf('/readyz'), 'refuses new connections')
   socket.write('\r\n')
   await until(() => /HTTP\/1\.1 503/.test(received) || socket.destroyed, 'a refusal')
   t.notMatch(received.slice(received.indexOf('{"status":"ok"}') + 15), /HTTP\/1\.1 200/)
@@ -153,7 +174,7 @@ t.test('is ready until it goes down, and takes no new request from then on', asy
   t.match((await (await hanging.answer).ended()).response, { error: { code: -32603 } })
 })
 
-t.test('connections that are kept alive do not linger', async (t) => {
+t.test('kept-alive connections do not delay the shutdown', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 5000 })
   const agent = new Agent({ keepAlive: true, maxSockets: 2 })
   t.teardown(() => agent.destroy())
@@ -166,7 +187,7 @@ t.test('connections that are kept alive do not linger', async (t) => {
   t.match((await (await busy.answer).ended()).response, { result: { content: [{ text: 'done' }] } })
 })
 
-t.test('closing twice, or before it has listened, is closing once', async (t) => {
+t.test('closing is idempotent, and works before the app listens', async (t) => {
   const { app, url } = await serve(t)
   await post(t, url, { method: 'tools/list' })
   await Promise.all([app.close(), app.close()])

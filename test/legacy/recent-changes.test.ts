@@ -1,4 +1,4 @@
-// What has changed lately, for clients that were away.
+// The recent changes, for clients that reconnect.
 
 import t from 'tap'
 import type { EventBus } from '../../src/events/event-bus.ts'
@@ -12,12 +12,12 @@ t.test('recent changes', async (t) => {
   t.teardown(() => changes.close())
   const publish = async (uri: string) => await bus.publish({ type: 'resource-updated', uri })
 
-  t.test('of what was before the service began, anything may have changed', async (t) => {
+  t.test('reports missed events for a time before the service began', async (t) => {
     t.strictSame(changes.since(now - 1), [{ type: 'events-missed' }])
     t.strictSame(changes.since(0), [{ type: 'events-missed' }])
   })
 
-  t.test('are told from a little before the client says, since clocks differ', async (t) => {
+  t.test('include events shortly before the given time, since clocks differ', async (t) => {
     now += 60_000
     await publish('test:a')
     now += 60_000
@@ -29,7 +29,7 @@ t.test('recent changes', async (t) => {
     t.strictSame(changes.since(now + 10_000), [])
   })
 
-  t.test('past a thousand nothing is pretended', async (t) => {
+  t.test('reports missed events if more than a thousand followed', async (t) => {
     now += 60_000
     for (let count = 0; count < 1001; count++) {
       now++

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createRecent } from '../../src/legacy/recent.ts'
 import { until } from '../helpers/deadline.ts'
 
-t.test('what was used lately is kept, and the rest is let go of without being asked for', async (t) => {
+t.test('keeps recently used entries and drops the others on a timer', async (t) => {
   const recent = createRecent<number, string>({ max: 10, idleMs: 100 })
   t.teardown(() => recent.close())
   let most = 0

@@ -1,4 +1,4 @@
-// What replicas tell each other about sessions, and what they make of messages that are none of these.
+// The messages about sessions between replicas, and messages of unknown types or shapes.
 
 import t, { type Test } from 'tap'
 import type { Relay, RelayMessage } from '../../src/events/relay.ts'
@@ -44,14 +44,14 @@ t.test('every message of a session arrives as it was sent', async (t) => {
   t.strictSame(errors, [])
 })
 
-t.test('a message of a later release is heard with what it says beside', async (t) => {
+t.test('delivers a message of a later release with its additional members', async (t) => {
   const { relay, heard, errors } = open(t)
   await relay.send({ type: 'session-ended', session: 'a', expiresAt: 1, reason: 'deleted' })
   t.match(heard, [{ type: 'session-ended', session: 'a', expiresAt: 1 }])
   t.strictSame(errors, [])
 })
 
-t.test('messages of other parts of the service are ignored, whatever their types', async (t) => {
+t.test('ignores messages that are not about sessions', async (t) => {
   const { relay, heard, errors } = open(t)
   const types = ['task-done', '', 'session', 'constructor', '__proto__', 'toString']
   for (const type of types) await relay.send({ type, session: 'a' })
@@ -59,7 +59,7 @@ t.test('messages of other parts of the service are ignored, whatever their types
   t.strictSame(errors, [])
 })
 
-t.test('a message in another shape is reported without its values, and is not heard', async (t) => {
+t.test('reports a message of an unknown shape without its values, and does not deliver it', async (t) => {
   const settings = { version: 1, logLevel: 'error', uris: [] }
   const { relay, heard, errors } = open(t)
   const wrong: ReadonlyArray<readonly [RelayMessage, RegExp]> = [
@@ -78,7 +78,7 @@ t.test('a message in another shape is reported without its values, and is not he
   t.equal(heard.length, 1, 'and the next one is heard')
 })
 
-t.test('a listener that fails is reported, and fails neither the others nor the sender', async (t) => {
+t.test('reports the error of a listener, and still calls the other listeners', async (t) => {
   const { sessions, heard, errors } = open(t)
   const stop = sessions.listen(() => { throw new Error('a listener of the test fails') })
   const [message = MESSAGES[0] as SessionMessage] = MESSAGES
@@ -89,7 +89,7 @@ t.test('a listener that fails is reported, and fails neither the others nor the 
   t.match(errors, [{ name: 'AggregateError', errors: [{ message: 'a listener of the test fails' }] }])
 })
 
-t.test('everyone who asks is told that messages were missed, until they leave', async (t) => {
+t.test('tells each listener about missed messages until it is removed', async (t) => {
   let miss = () => {}
   const listen: Relay['listen'] = (_hear, onMissed = () => {}) => {
     miss = onMissed
@@ -105,7 +105,7 @@ t.test('everyone who asks is told that messages were missed, until they leave', 
   t.strictSame(missed, ['one', 'other', 'other'])
 })
 
-t.test('once it is closed nothing is heard, and the relay goes on', async (t) => {
+t.test('delivers nothing once it is closed, and leaves the underlying relay open', async (t) => {
   const { relay, sessions, heard } = open(t)
   const others: RelayMessage[] = []
   relay.listen((message) => { others.push(message) })

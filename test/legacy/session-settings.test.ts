@@ -1,4 +1,4 @@
-// What sessions have set: kept in a store, known to all replicas, and forgotten where nobody uses it.
+// The settings of sessions: kept in the store, known to all replicas, removed when unused.
 
 import t, { type Test } from 'tap'
 import type { SessionMessage, SessionRelay } from '../../src/legacy/session-relay.ts'
@@ -21,7 +21,7 @@ const OTHER: Session = { ...SESSION, id: 'two' }
 
 interface Counted { readonly store: StateStore, readonly reads: () => number, readonly writes: () => number }
 
-/** A store that counts what it is asked. */
+/** A store that counts its calls. */
 function createCountingStore (now?: () => number): Counted {
   const store = createMemoryStateStore(now === undefined ? {} : { now })
   let reads = 0
@@ -55,7 +55,7 @@ const addUri = async (settings: SessionSettings, uri: string, session = SESSION)
   session, (before) => ({ ...before, uris: [...before.uris, uri] })
 )
 
-t.test('a session that sets nothing costs the store one look, and no record', async (t) => {
+t.test('a session without settings costs one read of the store and no record', async (t) => {
   const { store, reads, writes } = createCountingStore()
   const settings = open(t, store)
   for (let times = 0; times < 100; times++) {
@@ -64,7 +64,7 @@ t.test('a session that sets nothing costs the store one look, and no record', as
   t.strictSame([reads(), writes()], [1, 0])
 })
 
-t.test('what is set is read, here and on who hears of it, without asking the store again (336)', async (
+t.test('a replica knows changed settings without reading the store again (336)', async (
   t
 ) => {
   const { store, reads } = createCountingStore()
@@ -79,7 +79,7 @@ t.test('what is set is read, here and on who hears of it, without asking the sto
   t.match(await there.read(OTHER), { version: 0 }, 'and of no other session')
 })
 
-t.test('nothing is lost of what two replicas change at once (338)', async (t) => {
+t.test('loses no change when two replicas update at once (338)', async (t) => {
   const store = createMemoryStateStore()
   const relay = createLocalSessionRelay()
   const replicas = [open(t, store, { relay }), open(t, store, { relay }), open(t, store)]
@@ -91,7 +91,7 @@ t.test('nothing is lost of what two replicas change at once (338)', async (t) =>
   t.strictSame([...(await (replicas[0] as SessionSettings).read(SESSION)).uris].length > 0, true)
 })
 
-t.test('messages that passed each other on the way do no harm', async (t) => {
+t.test('messages in the wrong order do no harm', async (t) => {
   const relay = createLocalSessionRelay()
   const settings = open(t, createMemoryStateStore(), { relay })
   const say = async (version: number) => await relay.send({
@@ -104,7 +104,7 @@ t.test('messages that passed each other on the way do no harm', async (t) => {
   t.strictSame((await settings.read(SESSION)).uris, ['test:3'])
 })
 
-t.test('is read from the store again where messages were missed', async (t) => {
+t.test('are read from the store again after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
   const deaf: SessionRelay = {
@@ -123,7 +123,7 @@ t.test('is read from the store again where messages were missed', async (t) => {
   t.strictSame((await there.read(SESSION)).uris, ['test:a'])
 })
 
-t.test('a record that nobody uses expires, and one that is used does not', async (t) => {
+t.test('an unused record expires, and a used one does not', async (t) => {
   let now = 1_000_000
   const clock = () => now
   const store = createMemoryStateStore({ now: clock })
@@ -148,7 +148,7 @@ t.test('a record does not outlive its session', async (t) => {
   t.equal((await store.list('session-one')).size, 0)
 })
 
-t.test('is gone once it is deleted', async (t) => {
+t.test('can be deleted', async (t) => {
   const store = createMemoryStateStore()
   const settings = open(t, store)
   await addUri(settings, 'test:a')
@@ -157,7 +157,7 @@ t.test('is gone once it is deleted', async (t) => {
   t.equal((await store.list('session-one')).size, 0)
 })
 
-t.test('what another release has written is read as far as it is known', async (t) => {
+t.test('the known members of another release\'s record are read', async (t) => {
   const store = createMemoryStateStore()
   for (
     const [name, value] of Object.entries({
@@ -171,7 +171,7 @@ t.test('what another release has written is read as far as it is known', async (
   }
 })
 
-t.test('a store that fails once is asked again', async (t) => {
+t.test('the store is read again after an error', async (t) => {
   const store = createMemoryStateStore()
   let fails = true
   const settings = open(t, {

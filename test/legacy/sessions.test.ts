@@ -1,4 +1,4 @@
-// What a session's id opens, for whom, and for how long: with clocks of the test's own.
+// Who can open a session id, and for how long. The clocks are injected.
 
 import t from 'tap'
 import type { Principal } from '../../src/access/principal.ts'
@@ -18,7 +18,7 @@ const SETTLED = {
   revision: '2025-06-18', clientInfo: { name: 'test', version: '1' }, clientCapabilities: { roots: {} }
 }
 
-interface Parts {
+interface ReplicaOptions {
   readonly store?: StateStore
   readonly relay?: SessionRelay
   readonly now?: () => number
@@ -29,7 +29,7 @@ async function open (
   t: { teardown (end: () => void): unknown },
   {
     store = createMemoryStateStore(), relay = createLocalSessionRelay(), now = Date.now, secrets = [SECRET]
-  }: Parts = {}
+  }: ReplicaOptions = {}
 ) {
   const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, now })
   const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
@@ -46,7 +46,7 @@ function opened (sessions: Sessions, token: string): Session {
   return session
 }
 
-t.test('an id holds all that was settled, in visible ASCII, and no two are alike (322)', async (t) => {
+t.test('an id contains what was negotiated, in visible ASCII, and is unique (322)', async (t) => {
   const { sessions } = await open(t)
   const tokens = Array.from(
     { length: 100 },
@@ -60,7 +60,7 @@ t.test('an id holds all that was settled, in visible ASCII, and no two are alike
   t.notMatch(token, /alice/)
 })
 
-t.test('opens on every replica that has the secret, also one that was just started', async (t) => {
+t.test('every replica with the secret can open it, also after a restart', async (t) => {
   const token = (await open(t)).sessions.create(SETTLED, ALICE)
   t.match(opened((await open(t)).sessions, token), SETTLED)
   t.match(
@@ -72,7 +72,7 @@ t.test('opens on every replica that has the secret, also one that was just start
   )
 })
 
-t.test('opens for nobody else, even where it is remembered (324)', async (t) => {
+t.test('another principal cannot open it, even if it is in memory (324)', async (t) => {
   const { sessions } = await open(t)
   const token = sessions.create(SETTLED, ALICE)
   opened(sessions, token)
@@ -88,7 +88,7 @@ t.test('opens for nobody else, even where it is remembered (324)', async (t) => 
   )
 })
 
-t.test('does not open where a single character is changed (324)', async (t) => {
+t.test('cannot be opened if a single character is changed (324)', async (t) => {
   const { sessions } = await open(t)
   const token = sessions.create(SETTLED, ALICE)
   for (let at = 0; at < token.length; at++) {
@@ -103,7 +103,7 @@ t.test('does not open where a single character is changed (324)', async (t) => {
   }
 })
 
-t.test('what is sealed for another purpose is no session', async (t) => {
+t.test('a token that was sealed for another purpose is not a session', async (t) => {
   const { sessions } = await open(t)
   const body = Buffer.from(JSON.stringify({ id: 'x', expiresAt: Date.now() + TTL_MS, ...SETTLED }))
   t.equal(
@@ -114,7 +114,7 @@ t.test('what is sealed for another purpose is no session', async (t) => {
   )
 })
 
-t.test('ends when its time is over, remembered or not (324)', async (t) => {
+t.test('expires, also if it is in memory (324)', async (t) => {
   let now = 1_000_000
   const clock = { now: () => now }
   const { sessions } = await open(t, clock)
@@ -126,8 +126,7 @@ t.test('ends when its time is over, remembered or not (324)', async (t) => {
   t.equal((await open(t, clock)).sessions.open(token, ALICE), undefined, 'where it is not')
 })
 
-t.test('once ended it opens nowhere: here, on those who hear of it, and on those who start later (324, ' +
-  '325)', async (t) => {
+t.test('no replica opens an ended session, also one that starts later (324, 325)', async (t) => {
   const store = createMemoryStateStore()
   const relay = createLocalSessionRelay()
   const here = await open(t, { store, relay })
@@ -143,7 +142,7 @@ t.test('once ended it opens nowhere: here, on those who hear of it, and on those
   }
 })
 
-t.test('is known to have ended also where messages were missed', async (t) => {
+t.test('its end is loaded from the store after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
   const deaf: SessionRelay = {
@@ -161,8 +160,7 @@ t.test('is known to have ended also where messages were missed', async (t) => {
   t.equal(there.sessions.open(token, ALICE), undefined)
 })
 
-t.test('carries what a client says of itself as far as a header can, and its capabilities in any ' +
-  'case', async (t) => {
+t.test('a large client description is shortened, and its capabilities are kept', async (t) => {
   const { sessions } = await open(t)
   const big = 'x'.repeat(100_000)
   for (const clientCapabilities of [

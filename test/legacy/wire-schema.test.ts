@@ -1,4 +1,4 @@
-// The judge of all other tests: what it must not let pass.
+// The check of sent messages that the other tests use: which messages it accepts, by revision.
 
 import t from 'tap'
 import { problemsOf, REVISIONS } from '../helpers/wire-schema.ts'
@@ -12,7 +12,7 @@ const form = (properties: object, mode: object = {}) => asked('elicitation/creat
 })
 const tool = { name: 'a', inputSchema: { type: 'object' } }
 
-/** Messages that begin to be right with one revision, or cease to be with another. */
+/** Messages that are valid only from one revision on, or only up to one. */
 const cases: ReadonlyArray<readonly [
   claim: string, message: object, method: string | undefined, revisions: readonly string[]
 ]> = [

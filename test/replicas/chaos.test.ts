@@ -48,7 +48,7 @@ if (hasRedisServer(t) && hasNginx(t)) {
         async (_, seed) => await shopping.shop(String(seed), createRandom(seed), over.signal)
       )
     )
-    // Else a failure would be no one's until the end.
+    // Without a handler, a rejection would be unhandled until the end.
     clients.catch(() => over.abort())
     const { kills, recovery } = await wreak(
       topology, shopping, async (replica) => await ring(replica, bell, listeners), over.signal
@@ -153,12 +153,16 @@ function report (t: Test, { client, shopping, kills, recovery, listeners }: Figu
     `${shopping.count} additions acknowledged, by ${durations.length} requests; sent again: ${retries}`
   )
   t.comment(
-    `requests: p50 ${ms(durations[durations.length >> 1])}, p99 ${ms(durations[Math.floor(durations.length * 0.99)])}, longest ${ms(durations.at(-1))}; longest until acknowledged ${ms(shopping.longestMs)}`
+    `requests: p50 ${ms(durations[durations.length >> 1])}, ` +
+      `p99 ${ms(durations[Math.floor(durations.length * 0.99)])}, longest ${ms(durations.at(-1))}; ` +
+      `longest until acknowledged ${ms(shopping.longestMs)}`
   )
   t.comment(
-    `Redis: away for ${ms(recovery?.awayMs)}; the first addition ${ms(recovery?.sinceReadyMs)} after it was back, ${ms(recovery?.sinceKillMs)} after its end`
+    `Redis: away for ${ms(recovery?.awayMs)}; the first addition ` +
+      `${ms(recovery?.sinceReadyMs)} after it was back, ${ms(recovery?.sinceKillMs)} after its end`
   )
   t.comment(
-    `${listeners.length} listeners: ${sum(({ reconnects }) => reconnects)} reconnects, ${sum((listener) => listener.heard())} notifications`
+    `${listeners.length} listeners: ${sum(({ reconnects }) => reconnects)} reconnects, ` +
+      `${sum((listener) => listener.heard())} notifications`
   )
 }

@@ -79,7 +79,8 @@ async function checkCall (t: Test, shop: Shop, kind: Kind): Promise<void> {
   t.ok(elsewhere >= 3, 'on another replica, by the logs')
   t.equal(wire.count('initialize'), 1)
   t.comment(
-    `${took.length} calls of 500 ms were cut at 150 ms; ${elsewhere} went on elsewhere; results ${took.join(', ')} ms after the cut`
+    `${took.length} calls of 500 ms were cut at 150 ms; ${elsewhere} were resumed on another replica; ` +
+      `results ${took.join(', ')} ms after the cut`
   )
 }
 

@@ -14,7 +14,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { defineTool } from 'trivet'
 export default defineTool({
   name: 'work', description: 'Takes its time.', order: 20,
-  inputSchema: { type: 'object', properties: { steps: { type: 'integer' }, stepMs: { type: 'integer' } }, required: ['steps', 'stepMs'] },
+  inputSchema: {
+    type: 'object',
+    properties: { steps: { type: 'integer' }, stepMs: { type: 'integer' } },
+    required: ['steps', 'stepMs']
+  },
   async run ({ steps, stepMs }, ctx) {
     for (let step = 1; step <= steps; step++) {
       await pause(stepMs, undefined, { signal: ctx.signal })
@@ -30,7 +34,8 @@ export default defineTool({
   name: 'ask_model', description: 'Asks the model of the client.', order: 21,
   inputSchema: { type: 'object', properties: { question: { type: 'string' } }, required: ['question'] },
   async run ({ question }, ctx) {
-    const { advice } = await ctx.ask({ advice: sample({ messages: [{ role: 'user', content: { type: 'text', text: question } }], maxTokens: 10 }) })
+    const messages = [{ role: 'user', content: { type: 'text', text: question } }]
+    const { advice } = await ctx.ask({ advice: sample({ messages, maxTokens: 10 }) })
     return advice.content.text
   }
 })

@@ -104,7 +104,8 @@ if (hasRedisServer(t) && hasNginx(t)) {
       t.ok(listeners.every(({ reconnects }) => reconnects > 0), 'each stream was on a replica that went down')
       t.strictSame([...new Set(listeners.flatMap(({ endings }) => endings))], ['result'])
       t.comment(
-        `${added.get('done')} additions and ${viewed.get('done')} views; ${listeners.flatMap(({ endings }) => endings).length} streams ended and were opened again`
+        `${added.get('done')} additions and ${viewed.get('done')} views; ` +
+          `${listeners.flatMap(({ endings }) => endings).length} streams ended and were opened again`
       )
     })
   })

@@ -25,7 +25,13 @@ const FILES = {
   'tools/spark.ts': counterModule('spark', 'spk', 'idleTtlMs: 1000, maxAgeMs: 1000'),
   'tools/touch.ts': `
 import { defineTool } from 'trivet'
-export default defineTool({ name: 'touch', description: 'Needs no state.', run: (_args, ctx) => { ctx.notify.resourceUpdated('file:///a.md'); return 'touched' } })
+export default defineTool({
+  name: 'touch', description: 'Needs no state.',
+  run: (_args, ctx) => {
+    ctx.notify.resourceUpdated('file:///a.md')
+    return 'touched'
+  }
+})
 `,
   'resources/a.md': '# a'
 }

@@ -1,4 +1,4 @@
-// What must hold of a request of an earlier revision: that it is one, its session, and its headers.
+// The checks before a legacy request is served: its era, its session, and its headers.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -13,8 +13,8 @@ import { CURRENT_REVISION } from '../../protocol/revisions.ts'
 export const SESSION_HEADER = 'mcp-session-id'
 
 /**
- * Whether a request is of an earlier revision. A POST that names the current revision, in its header or in
- * its body, is not, and neither is one that names an unknown revision.
+ * Whether a request belongs to the legacy era. A POST that names the current revision in its header or in its
+ * body belongs to the modern era. A POST without a session that names an unknown revision does too.
  */
 export function isLegacy (
   { method, headers, body }: Pick<FastifyRequest, 'method' | 'headers' | 'body'>
@@ -24,7 +24,7 @@ export function isLegacy (
   const version = headers['mcp-protocol-version']
   if (version === CURRENT_REVISION || hasEnvelope(body)) return false
   if (hasSession || isHandshake(body)) return true
-  // A notification with no header at all says nothing of its era, and asks for nothing.
+  // A notification without a version header may be of either era. The modern era accepts it with 202.
   if (version === undefined) return !isObject(body) || 'id' in body
   return typeof version === 'string' && isLegacyRevision(version)
 }
@@ -33,7 +33,7 @@ export function isHandshake (body: unknown): boolean {
   return isObject(body) && body.method === 'initialize'
 }
 
-/** The session that a request belongs to. Throws a ProtocolError where it has none. */
+/** Opens the session that a request names. Throws a ProtocolError if it names none that is valid. */
 export function openSession (sessions: Sessions, { headers, principal }: FastifyRequest): Session {
   const token = headers[SESSION_HEADER]
   if (token === undefined) {
@@ -54,7 +54,7 @@ function hasEnvelope (body: unknown): boolean {
   return isObject(meta) && (META_PROTOCOL_VERSION in meta || META_CLIENT_CAPABILITIES in meta)
 }
 
-/** The session knows its revision; a header that names another one of its era changes nothing. */
+/** The header only has to name a legacy revision: the session's own revision is used in any case. */
 function checkVersion (headers: IncomingHttpHeaders): void {
   const version = headers['mcp-protocol-version']
   if (version === undefined || (typeof version === 'string' && isLegacyRevision(version))) return

@@ -1,6 +1,5 @@
-// The answer to one POST of a session: JSON, or a stream once there was something to say before it. A client
-// that is cut off from the stream comes back for the rest; a client that was given no stream has nothing to
-// come back to.
+// The answer to one POST of a session: JSON, or a stream if a message must be sent before the answer. If the
+// stream breaks, the client can reconnect and read the rest. An answer without a stream cannot be read again.
 
 import type { FastifyReply } from 'fastify'
 import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
@@ -15,92 +14,92 @@ export interface CallReplyDependencies {
   readonly keepAlive: KeepAlive
 }
 
-/** The requests that came with it, in an array or alone. */
-export interface Asked { readonly requests: readonly RequestId[], readonly isBatch: boolean }
+/** The ids of the requests in one POST, which is an array of messages (a batch) or a single message. */
+interface PostedRequests { readonly requests: readonly RequestId[], readonly isBatch: boolean }
 
 export class CallReply {
   readonly #reply: FastifyReply
   readonly #session: Session
   readonly #dependencies: CallReplyDependencies
-  readonly #asked: Asked
-  /** Bytes stay what they are: a list may be large. */
+  readonly #posted: PostedRequests
+  /** Buffers are not converted to strings: a list may be large. */
   readonly #responses: Array<string | Buffer>
-  #left: number
+  #pendingCount: number
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
 
-  /** @param responses what was answered before anything was asked. */
+  /** @param responses responses that are already known, such as errors for malformed messages of a batch. */
   constructor (
-    reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, asked: Asked,
+    reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, posted: PostedRequests,
     responses: readonly string[] = []
   ) {
     this.#reply = reply
     this.#session = session
     this.#dependencies = dependencies
-    this.#asked = asked
+    this.#posted = posted
     this.#responses = [...responses]
-    this.#left = asked.requests.length
+    this.#pendingCount = posted.requests.length
   }
 
-  /** Sends a notification ahead of the answers. May leave it out for a client that does not read. */
+  /** Sends a notification before the answers, unless too many bytes wait for the client. */
   notify (json: string): void {
     const { stream } = this.#stream()
     if (!stream.isOverfull) this.send(json)
   }
 
-  /** Sends a message ahead of the answers. */
+  /** Sends a message before the answers. */
   send (json: string): void {
-    if (this.#left === 0) return
+    if (this.#pendingCount === 0) return
     const { stream, log } = this.#stream()
     stream.send(json, log.write(json))
   }
 
-  /** Answers one of the requests; the last answer ends it. */
+  /** Answers one of the requests. The last answer ends the reply. */
   respond (response: string | Buffer): void {
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
-    this.#settle()
+    this.#finishRequest()
   }
 
-  /** Where nothing was asked that has to be waited for. */
-  answerAtOnce (): void {
-    this.#left = 1
-    this.#settle()
+  /** Ends the reply of a batch without requests. */
+  endWithoutRequests (): void {
+    this.#pendingCount = 1
+    this.#finishRequest()
   }
 
-  /** For a request that is to have no answer. */
-  leaveOut (): void {
-    if (!this.#asked.isBatch) this.#stream()
-    this.#settle()
+  /** Finishes a request that gets no answer. Without a batch, the reply is then an empty stream. */
+  omitAnswer (): void {
+    if (!this.#posted.isBatch) this.#stream()
+    this.#finishRequest()
   }
 
-  /** Gives the client something to come back to, where its revision has that. */
-  prepare (): void {
-    if (this.#left > 0 && hasStreamPolling(this.#session.revision)) this.#stream()
+  /** Opens the stream if the revision lets a client reconnect to it before its first message. */
+  openResumable (): void {
+    if (this.#pendingCount > 0 && hasStreamPolling(this.#session.revision)) this.#stream()
   }
 
   disconnect (retryMs: number): void {
-    if (this.#left === 0 || !hasStreamPolling(this.#session.revision)) return
+    if (this.#pendingCount === 0 || !hasStreamPolling(this.#session.revision)) return
     const { stream } = this.#stream()
     stream.retryAfter(retryMs)
     stream.end()
   }
 
-  #settle (): void {
-    if (--this.#left > 0) return
+  #finishRequest (): void {
+    if (--this.#pendingCount > 0) return
     if (this.#open !== undefined) {
       this.#open.log.end()
       this.#open.stream.end()
     } else if (this.#responses.length === 0) {
       this.#reply.code(202).send()
     } else {
-      const body = this.#asked.isBatch ? `[${this.#responses.join(',')}]` : this.#responses[0]
+      const body = this.#posted.isBatch ? `[${this.#responses.join(',')}]` : this.#responses[0]
       this.#reply.code(200).header('content-type', 'application/json').send(body)
     }
   }
 
   #stream (): { readonly stream: EventStream, readonly log: CallStream } {
     if (this.#open !== undefined) return this.#open
-    const log = this.#dependencies.callStreams.create(this.#session, this.#asked.requests)
+    const log = this.#dependencies.callStreams.create(this.#session, this.#posted.requests)
     const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
     this.#dependencies.keepAlive.add(stream)

@@ -1,4 +1,4 @@
-// The endpoint as clients of earlier revisions use it: a handshake, and then a session.
+// The HTTP adapter of the legacy era: a handshake begins a session, and further requests belong to it.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,16 +10,16 @@ import type { Era } from '../era.ts'
 import type { Replies } from '../replies.ts'
 import { isHandshake, isLegacy, openSession } from './admission.ts'
 
-export interface LegacyEraDependencies {
+interface LegacyEraDependencies {
   readonly sessions: Sessions
   readonly ended: EndedSessions
   readonly settings: SessionSettings
   readonly replies: Replies
-  /** Makes a session. */
+  /** Serves a POST of `initialize`. */
   handshake (request: FastifyRequest, reply: FastifyReply): void
-  /** A POST of a session. */
+  /** Serves a POST of a session. */
   post (session: Session, request: FastifyRequest, reply: FastifyReply): void
-  /** A GET of a session: a stream. */
+  /** Serves a GET of a session: opens or resumes a stream. */
   listen (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void>
   endStreams (): void
   close (): Promise<void>
@@ -32,7 +32,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     await ended.add(session)
     await settings.delete(session)
     reply.code(204).send()
-    replies.conclude(request, reply)
+    replies.end(request, reply)
   }
 
   function serve (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
@@ -46,7 +46,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
   }
 
   return {
-    takes: isLegacy,
+    mayServe: isLegacy,
     serve (request, reply) {
       try {
         serve(request, reply)?.catch((error: unknown) => replies.refuse(error, request, reply))

@@ -1,4 +1,4 @@
-// The first request of a client of an earlier revision.
+// Serves `initialize`, the first request of a legacy client. The answer's header has the new session.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,7 +11,7 @@ import { negotiate } from '../../protocol/legacy-revisions.ts'
 import { ModernOutlet } from '../modern/outlet.ts'
 import { SESSION_HEADER } from './admission.ts'
 
-export interface HandshakeDependencies {
+interface HandshakeDependencies {
   readonly pipeline: Pipeline
   readonly sessions: Sessions
 }
@@ -23,10 +23,10 @@ export function createHandshake (
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
     const revision = negotiate(String(message.params?.protocolVersion))
-    const caller = new HandshakeCaller(request, revision, (settled) => {
-      reply.header(SESSION_HEADER, sessions.create(settled, request.principal))
+    const caller = new HandshakeCaller(request, revision, (negotiated) => {
+      reply.header(SESSION_HEADER, sessions.create(negotiated, request.principal))
     })
-    // Before there is a session, an answer has the form that it has without one.
+    // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
     pipeline.serve(message, caller, new ModernOutlet(reply, message.id))
   }
 }

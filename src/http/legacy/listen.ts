@@ -1,5 +1,5 @@
-// A GET of a session: the stream on which it is told of changes, or the rest of a call's stream that was cut
-// off.
+// Serves a GET of a session: the session's stream of change notifications or, with the Last-Event-ID of a
+// call's stream, the rest of that stream.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readEventId } from '../../legacy/call-streams.ts'
@@ -11,10 +11,10 @@ import { checkAcceptStream } from '../accept.ts'
 import { EventStream, openEventStream } from '../event-stream.ts'
 import type { KeepAlive } from '../keep-alive.ts'
 import type { Replies } from '../replies.ts'
-import { findStream, type ResumedStreamDependencies } from './resumed-stream.ts'
+import { findLoggedStream, type ResumedStreamDependencies } from './resumed-stream.ts'
 import type { SessionStreams } from './session-stream.ts'
 
-export interface ListenDependencies extends ResumedStreamDependencies {
+interface ListenDependencies extends ResumedStreamDependencies {
   readonly replies: Replies
   readonly sessionStreams: SessionStreams
   readonly subscriptions: Subscriptions
@@ -29,20 +29,20 @@ export function createListen (
   async function resume (session: Session, lastEventId: string): Promise<EventStream | undefined> {
     const position = readEventId(lastEventId, session)
     if (position === undefined) return undefined
-    const goOn = await findStream(position, dependencies)
-    if (goOn === undefined) {
-      throw invalidRequest('the events after this Last-Event-ID are not kept, or not any more')
+    const writeRest = await findLoggedStream(position, dependencies)
+    if (writeRest === undefined) {
+      throw invalidRequest('the events after this Last-Event-ID are not kept, or were removed')
     }
-    // An empty stream would look like a connection that broke, for which some clients come back, and back.
-    if (goOn === 'over') {
-      throw invalidRequest('there is nothing after this Last-Event-ID: its stream is over', 405)
+    // No stream is opened: some clients take an empty stream for a broken connection and reconnect for ever.
+    if (writeRest === 'complete') {
+      throw invalidRequest('there are no events after this Last-Event-ID: its stream has ended', 405)
     }
     const stream = new EventStream()
-    keepAlive.addFollower(stream)
-    // A client that is cut off again must know where it was, before there is more.
+    keepAlive.addResumed(stream)
+    // Repeats the last id: the client needs it if the connection breaks again before the next event.
     if (hasStreamPolling(session.revision)) stream.send('', lastEventId)
     else stream.keepAlive()
-    goOn(stream)
+    writeRest(stream)
     return stream
   }
 
@@ -55,7 +55,7 @@ export function createListen (
       throw tooManyStreams(subscriptions.size)
     }
     const stream = resumed ?? await sessionStreams.open(session, lastEventId)
-    stream.onClose((isComplete) => replies.conclude(request, reply, { isCancelled: !isComplete }))
+    stream.onClose((isComplete) => replies.end(request, reply, { isCancelled: !isComplete }))
     openEventStream(reply, stream)
   }
 }

@@ -1,11 +1,11 @@
-// The answer to one request of a session, and what is said before it: in order, and no log message below the
-// session's level.
+// Sends the answer to one request of a session, and the messages before it, in order. Log messages below the
+// session's log level are left out.
 
 import { randomUUID } from 'node:crypto'
 import type { Outlet } from '../../dispatch/caller.ts'
 import type { Lifetime } from '../../dispatch/lifetime.ts'
 import type { ClientAnswers } from '../../legacy/client-answers.ts'
-import type { ClientLine } from '../../legacy/session-caller.ts'
+import type { ClientRequester } from '../../legacy/session-caller.ts'
 import type { SessionCalls } from '../../legacy/session-calls.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
@@ -20,23 +20,23 @@ export interface LegacyOutletDependencies {
   readonly settings: SessionSettings
   readonly answers: ClientAnswers
   readonly calls: SessionCalls
-  /** How long a client has for an answer, in milliseconds. */
+  /** How long a client may take to answer a request of the service, in milliseconds. */
   readonly answerTtlMs: number
 }
 
-/** Where a client has not said which log messages it wants. */
+/** The level of a session whose client has not called `logging/setLevel`. */
 const DEFAULT_LEVEL: LogLevel = 'info'
-/** A call that takes longer gets a stream that its client can come back to. */
-const PREPARE_AFTER_MS = 1000
-const RESOURCE_NOT_FOUND = -32002
+/** A call that takes longer gets a stream, to which its client can reconnect. */
+const OPEN_STREAM_AFTER_MS = 1000
+const LEGACY_RESOURCE_NOT_FOUND = -32002
 
-export class LegacyOutlet implements Outlet, ClientLine {
+export class LegacyOutlet implements Outlet, ClientRequester {
   readonly status = 200
   readonly #reply: CallReply
   readonly #session: Session
   readonly #id: RequestId
   readonly #dependencies: LegacyOutletDependencies
-  /** What is held back until the session's level is known. */
+  /** The messages that wait until the session's log level has been read; `undefined` if no message waits. */
   #held: Promise<void> | undefined
 
   constructor (reply: CallReply, session: Session, id: RequestId, dependencies: LegacyOutletDependencies) {
@@ -46,10 +46,13 @@ export class LegacyOutlet implements Outlet, ClientLine {
     this.#dependencies = dependencies
   }
 
-  /** A client that leaves may come back: only a message of it stops the request. */
+  /**
+   * A closed connection does not stop the request, because the client may reconnect. Only a cancellation or
+   * the end of the session does.
+   */
   outlasts (lifetime: Lifetime): void {
     this.#dependencies.calls.add(this.#session.id, this.#id, lifetime)
-    const timer = setTimeout(() => this.#reply.prepare(), PREPARE_AFTER_MS)
+    const timer = setTimeout(() => this.#reply.openResumable(), OPEN_STREAM_AFTER_MS)
     lifetime.onEnd(() => clearTimeout(timer))
   }
 
@@ -71,7 +74,7 @@ export class LegacyOutlet implements Outlet, ClientLine {
   }
 
   leaveUnanswered (): void {
-    this.#inOrder(() => this.#reply.leaveOut())
+    this.#inOrder(() => this.#reply.omitAnswer())
   }
 
   openStream (): never {
@@ -83,12 +86,12 @@ export class LegacyOutlet implements Outlet, ClientLine {
     const id = randomUUID()
     const answer = answers.wait(this.#session.id, id, { lifetime, timeoutMs: answerTtlMs })
     this.#inOrder(() => this.#reply.send(toRequest(id, method, params)))
-    // The client's time is not the handler's.
+    // The time that the client takes does not count against the request's timeout.
     const resumeClock = lifetime.pauseClock()
     return await answer.finally(resumeClock)
   }
 
-  /** Does it after all that was said before, at once where that is possible. */
+  /** Runs `next` after all held messages, or at once if no message is held. */
   #inOrder (next: () => void): void {
     if (this.#held === undefined) next()
     else this.#hold(async () => next())
@@ -101,16 +104,16 @@ export class LegacyOutlet implements Outlet, ClientLine {
     this.#held = held
   }
 
-  /** A level that cannot be read must not keep a result from its client. */
+  /** Falls back to the default if the settings cannot be read: the client must get its result anyway. */
   async #level (): Promise<LogLevel> {
     const settings = await this.#dependencies.settings.read(this.#session).catch(() => undefined)
     return settings?.logLevel ?? DEFAULT_LEVEL
   }
 }
 
-/** Earlier revisions have a code of their own for it. */
+/** Earlier revisions have a separate code for a resource that is not found. */
 function toLegacyError (error: ProtocolError): ProtocolError {
   return error instanceof ResourceNotFound
-    ? new ProtocolError(RESOURCE_NOT_FOUND, error.message, { data: error.data })
+    ? new ProtocolError(LEGACY_RESOURCE_NOT_FOUND, error.message, { data: error.data })
     : error
 }

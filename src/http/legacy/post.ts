@@ -1,4 +1,4 @@
-// What a client of a session sends: a message, or in one revision an array of them.
+// Serves a POST of a session: a message or, in one revision, an array of messages.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -18,29 +18,32 @@ import type { Replies } from '../replies.ts'
 import { CallReply, type CallReplyDependencies } from './call-reply.ts'
 import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
-export interface PostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
+interface LegacyPostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
   readonly pipeline: Pipeline
   readonly relay: SessionRelay
   readonly replies: Replies
 }
 
-const MAX_BATCH = 100
+const MAX_BATCH_MESSAGES = 100
 
-/** What came in an array, sorted. */
+/** The messages of an array by their kind. */
 interface Batch {
   readonly requests: Request[]
   readonly notifications: Notification[]
   readonly responses: unknown[]
-  readonly refusals: string[]
+  /** An error response for each malformed message. */
+  readonly errorResponses: string[]
 }
 
-export function createPost (
-  dependencies: PostDependencies
+export function createLegacyPost (
+  dependencies: LegacyPostDependencies
 ): (session: Session, request: FastifyRequest, reply: FastifyReply) => void {
   const { pipeline, relay, answers, replies } = dependencies
 
-  function call (message: Request, session: Session, request: FastifyRequest, into: CallReply): void {
-    const outlet = new LegacyOutlet(into, session, message.id, dependencies)
+  function serveRequest (
+    message: Request, session: Session, request: FastifyRequest, callReply: CallReply
+  ): void {
+    const outlet = new LegacyOutlet(callReply, session, message.id, dependencies)
     let caller: SessionCaller
     try {
       caller = new SessionCaller(request, session, message.params, outlet)
@@ -50,15 +53,16 @@ export function createPost (
     pipeline.serve(message, caller, outlet)
   }
 
-  function hear ({ id: session }: Session, { method, params }: Notification): void {
+  function takeNotification ({ id: session }: Session, { method, params }: Notification): void {
     if (method !== 'notifications/cancelled' || !isRequestId(params?.requestId)) return
-    // Wherever it is served. In vain where that is out of reach: nobody waits for the result in any case.
+    // Any replica may serve the request. If it cannot be reached, the request runs on and nobody reads its
+    // result: that does no harm, so the error is ignored.
     relay.send({ type: 'call-cancelled', session, request: params.requestId }).catch(() => {})
   }
 
-  async function take (session: Session, body: unknown): Promise<void> {
+  async function takeResponse (session: Session, body: unknown): Promise<void> {
     if (!isObject(body) || typeof body.id !== 'string') {
-      throw invalidRequest('the response names no request of this service')
+      throw invalidRequest('the id of the response is not that of a request of this service')
     }
     const isTaken = await answers.deliver(session.id, body.id, {
       result: body.result, error: body.error
@@ -68,7 +72,7 @@ export function createPost (
         cause, httpStatus: 503
       })
     })
-    if (!isTaken) throw invalidRequest('the response is to a request that nobody waits for, or no longer')
+    if (!isTaken) throw invalidRequest('no request of this service waits for this response')
   }
 
   function postBatch (
@@ -78,22 +82,21 @@ export function createPost (
       throw invalidRequest('batches are not part of this protocol version; send one message per POST')
     }
     if (bodies.length === 0) throw invalidRequest('the batch is empty')
-    if (bodies.length > MAX_BATCH) {
-      throw invalidRequest(`the batch has ${bodies.length} messages, the limit is ${MAX_BATCH}`)
+    if (bodies.length > MAX_BATCH_MESSAGES) {
+      throw invalidRequest(`the batch has ${bodies.length} messages, the limit is ${MAX_BATCH_MESSAGES}`)
     }
-    const { requests, notifications, responses, refusals } = sort(bodies)
-    for (const notification of notifications) hear(session, notification)
-    // One that nobody waits for must not sink the others.
+    const { requests, notifications, responses, errorResponses } = sortMessages(bodies)
+    for (const notification of notifications) takeNotification(session, notification)
+    // A response that no request waits for is only logged: the other messages of the batch are served.
     for (const response of responses) {
-      take(session, response).catch(
+      takeResponse(session, response).catch(
         (error: unknown) => request.log.info({ err: error }, 'response not taken')
       )
     }
-    const into = new CallReply(
-      reply, session, dependencies, { requests: requests.map(({ id }) => id), isBatch: true }, refusals
-    )
-    if (requests.length === 0) into.answerAtOnce()
-    for (const one of requests) call(one, session, request, into)
+    const posted = { requests: requests.map(({ id }) => id), isBatch: true }
+    const callReply = new CallReply(reply, session, dependencies, posted, errorResponses)
+    if (requests.length === 0) callReply.endWithoutRequests()
+    for (const message of requests) serveRequest(message, session, request, callReply)
   }
 
   return (session, request, reply) => {
@@ -101,27 +104,25 @@ export function createPost (
     checkAccept(request.headers.accept)
     if (Array.isArray(body)) return postBatch(body, session, request, reply)
     if (isObject(body) && isResponse(body)) {
-      take(session, body).then(
+      takeResponse(session, body).then(
         () => replies.accept(request, reply), (error: unknown) => replies.refuse(error, request, reply)
       )
       return
     }
     const message = readMessage(body)
     if (isRequest(message)) {
-      call(
-        message, session, request,
-        new CallReply(reply, session, dependencies, { requests: [message.id], isBatch: false })
-      )
+      const posted = { requests: [message.id], isBatch: false }
+      serveRequest(message, session, request, new CallReply(reply, session, dependencies, posted))
     } else {
-      hear(session, message)
+      takeNotification(session, message)
       replies.accept(request, reply)
     }
   }
 }
 
-/** Each message of a batch stands for itself: one that is malformed is refused, and the others are served. */
-function sort (bodies: readonly unknown[]): Batch {
-  const batch: Batch = { requests: [], notifications: [], responses: [], refusals: [] }
+/** The messages of a batch are independent: a malformed one gets an error, and the others are served. */
+function sortMessages (bodies: readonly unknown[]): Batch {
+  const batch: Batch = { requests: [], notifications: [], responses: [], errorResponses: [] }
   for (const body of bodies) {
     try {
       if (isObject(body) && isResponse(body)) {
@@ -136,7 +137,7 @@ function sort (bodies: readonly unknown[]): Batch {
       } else batch.requests.push(message)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      batch.refusals.push(toErrorResponse(readRequestId(body), error))
+      batch.errorResponses.push(toErrorResponse(readRequestId(body), error))
     }
   }
   return batch

@@ -1,9 +1,9 @@
-// The rest of a call's stream, for a client that was cut off from it: what was logged, and what is still to
-// come.
+// The rest of a call's stream, for a client whose connection broke: the events that were logged, and then the
+// events that follow. Another replica may be serving the call.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
-import { END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
+import { STREAM_END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
 import type { SessionRelay } from '../../legacy/session-relay.ts'
 import { replicaLost } from '../../protocol/errors.ts'
 import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
@@ -15,25 +15,22 @@ export interface ResumedStreamDependencies {
   onError (error: unknown): void
 }
 
-/** Whoever serves the call is asked for a sign of life so often, in milliseconds. */
-const ASK_EVERY_MS = 2000
-/** After so many questions in vain nobody serves it any more. */
+/** How often the replica that serves the call is pinged, in milliseconds. */
+const PING_EVERY_MS = 2000
+/** After this many unanswered pings the replica counts as lost. */
 const MAX_UNANSWERED = 3
 
 /**
- * `undefined` where nothing is known of the stream, or nothing any more; `over` where the client has had all
- * of it. Otherwise to be called with the stream to write to.
+ * Resolves to `undefined` if the log has no such stream (any more), and to `complete` if the client has
+ * received all of its events. Otherwise it resolves to a function that writes the rest to a stream.
  */
-export async function findStream (
+export async function findLoggedStream (
   { stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamDependencies
-): Promise<((sink: EventStream) => void) | 'over' | undefined> {
+): Promise<((sink: EventStream) => void) | 'complete' | undefined> {
   const logged = await eventLog.read(stream, 0)
   if (logged === undefined) return undefined
-  if (
-    logged.at(-1)?.text === END && logged.every((event) => event.position <= position || event.text === END)
-  ) {
-    return 'over'
-  }
+  const isReceived = (event: LoggedEvent) => event.position <= position || event.text === STREAM_END
+  if (logged.at(-1)?.text === STREAM_END && logged.every(isReceived)) return 'complete'
   return (sink) => {
     const open = new Set<RequestId>()
     let last = 0
@@ -45,7 +42,7 @@ export async function findStream (
       for (const event of events) {
         if (event.position <= last) continue
         last = event.position
-        if (event.text === END) sink.end()
+        if (event.text === STREAM_END) sink.end()
         else if (event.text.startsWith('[')) for (const id of readIds(event.text)) open.add(id)
         else deliver(event)
       }
@@ -57,7 +54,7 @@ export async function findStream (
       if (at > position) sink.send(text, toEventId({ stream, position: at }))
     }
 
-    /** One reading at a time; what is told of meanwhile is read by another one. */
+    /** One read at a time. A call during a read starts another read afterwards. */
     function readOn (): void {
       isStale = true
       reading ??= (async () => {
@@ -68,18 +65,21 @@ export async function findStream (
       })().catch(onError).finally(() => { reading = undefined })
     }
 
-    /** In place of whoever is gone: a client that comes back once more is told the same. */
-    function giveUp (): void {
-      for (const text of [...[...open].map((id) => toErrorResponse(id, replicaLost())), END]) {
+    /**
+     * Ends the stream in place of the lost replica, with an error for each open request. The log keeps the
+     * errors, so that a client that reconnects again gets the same errors.
+     */
+    function endLost (): void {
+      for (const text of [...[...open].map((id) => toErrorResponse(id, replicaLost())), STREAM_END]) {
         const event = { position: last + 1, text }
         eventLog.append(stream, event).catch(onError)
         take([event])
       }
     }
 
-    function ask (): void {
-      if (unanswered >= MAX_UNANSWERED) return giveUp()
-      // What could not be asked is no question in vain.
+    function ping (): void {
+      if (unanswered >= MAX_UNANSWERED) return endLost()
+      // A ping that could not be sent does not count as unanswered.
       relay.send({ type: 'stream-followed', stream }).then(() => { unanswered++ }, onError)
       readOn()
     }
@@ -89,13 +89,13 @@ export async function findStream (
       unanswered = 0
       readOn()
     })
-    const timer = setInterval(ask, ASK_EVERY_MS)
+    const timer = setInterval(ping, PING_EVERY_MS)
     sink.once('close', () => {
       stopListening()
       clearInterval(timer)
     })
     take(logged)
-    ask()
+    ping()
   }
 }
 

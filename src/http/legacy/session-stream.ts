@@ -1,5 +1,7 @@
-// The stream on which a session is told of changes: one for each session, wherever it was opened last.
-// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+// The stream of a session's change notifications. A session has one stream in all replicas: opening a stream
+// ends the older one.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
+// ("Listening for Messages from the Server")
 
 import { randomBytes } from 'node:crypto'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
@@ -13,7 +15,7 @@ import type { ListName, SubscriptionFilter } from '../../protocol/notifications.
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EventStream } from '../event-stream.ts'
 
-export interface SessionStreamsDependencies {
+interface SessionStreamsDependencies {
   readonly relay: SessionRelay
   readonly settings: SessionSettings
   readonly subscriptions: Subscriptions
@@ -24,23 +26,23 @@ export interface SessionStreamsDependencies {
 
 export interface SessionStreams {
   /**
-   * @param lastEventId of the stream that this one goes on with, if it is one. Rejects where the session's
-   * settings cannot be read.
+   * Rejects if the session's settings cannot be read.
+   * @param lastEventId the id of the last event that the client received on an earlier stream.
    */
   open (session: Session, lastEventId: string | undefined): Promise<EventStream>
-  /** Whether the session has one here, whose place another would take. */
+  /** Whether the session has a stream on this replica, which a new stream would replace. */
   has (session: Session): boolean
   close (): void
 }
 
-/** The time up to which a client has heard everything is in the id of each event. */
-const EVENT_ID = /^s\.([0-9a-z]{1,10})\.[\w-]{8}\.\d{1,15}$/
-/** How often the settings of a session that listens are asked for, so that they do not expire. */
-const TOUCH_MS = 300_000
+/** The id of an event contains the time up to which the client has received all changes. */
+const SESSION_EVENT_ID = /^s\.([0-9a-z]{1,10})\.[\w-]{8}\.\d{1,15}$/
+/** How often the settings of a session with a stream are read, so that they do not expire. */
+const REFRESH_EVERY_MS = 300_000
 
-/** Its events have ids, by which a client that was cut off says what it has heard. */
+/** Gives each event an id. */
 class SessionEventStream extends EventStream {
-  // No other stream of the session has events of the same ids.
+  // Random, so that the ids of two streams of a session are never the same.
   readonly #name = randomBytes(6).toString('base64url')
   #events = 0
 
@@ -49,7 +51,7 @@ class SessionEventStream extends EventStream {
   }
 }
 
-interface Open {
+interface OpenSessionStream {
   readonly openedAt: number
   readonly session: Session
   readonly stream: EventStream
@@ -59,31 +61,30 @@ interface Open {
 export function createSessionStreams (
   { relay, settings, subscriptions, changes, isWatching }: SessionStreamsDependencies
 ): SessionStreams {
-  const bySession = new Map<string, Open>()
+  const bySession = new Map<string, OpenSessionStream>()
 
   const stopListening = relay.listen((message) => {
     switch (message.type) {
-      case 'session-changed': return bySession.get(message.session)?.subscription.follow(
-        toFilter(message.settings)
-      )
+      case 'session-changed': return applySettings(message.session, message.settings)
       case 'session-ended': return endStream(message.session)
-      case 'stream-opened': return yieldTo(message)
+      case 'stream-opened': return endOlder(message)
     }
-  }, () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) })
-  const timer = setInterval(
-    () => { for (const { session, subscription } of bySession.values()) refresh(session, subscription) },
-    TOUCH_MS
-  ).unref()
+  }, refreshAll)
+  const timer = setInterval(refreshAll, REFRESH_EVERY_MS).unref()
 
-  function announce ({ session, openedAt }: Open): void {
+  function applySettings (session: string, settings: SessionSettingsRecord): void {
+    bySession.get(session)?.subscription.follow(toFilter(settings))
+  }
+
+  function announce ({ session, openedAt }: OpenSessionStream): void {
     relay.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
   }
 
   /**
-   * Ends an older one. The other replica does the same, though it may have heard of a newer one before it had
-   * its own: so it is told again.
+   * Ends this replica's stream if it is older than the announced one. If it is newer, announces it again: the
+   * other replica may have received the first announcement before it opened its older stream.
    */
-  function yieldTo ({ session, openedAt }: StreamOpened): void {
+  function endOlder ({ session, openedAt }: StreamOpened): void {
     const open = bySession.get(session)
     if (open === undefined || open.openedAt === openedAt) return
     if (open.openedAt < openedAt) endStream(session)
@@ -101,6 +102,10 @@ export function createSessionStreams (
     settings.read(session).then((read) => subscription.follow(toFilter(read)), () => {})
   }
 
+  function refreshAll (): void {
+    for (const { session, subscription } of bySession.values()) refresh(session, subscription)
+  }
+
   function endStream (session: string): void {
     bySession.get(session)?.stream.end()
     bySession.delete(session)
@@ -111,23 +116,24 @@ export function createSessionStreams (
       const stream = new SessionEventStream()
       const followed = await settings.read(session)
       const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
-      // Of two that were opened in the same millisecond, the lot decides which stays.
+      // The random part decides between two streams that were opened in the same millisecond.
       const entry = { openedAt: Date.now() + Math.random(), session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
-      // The headers go out with the first bytes: nothing else may come for long.
+      // The response headers are sent with the first bytes, and the first event may come much later.
       if (hasStreamPolling(session.revision)) stream.send('')
       else stream.keepAlive()
       subscriptions.open(subscription)
-      // Of what changed while it was being opened, too.
+      // The settings may have changed since they were read above.
       refresh(session, subscription)
       announce(entry)
-      const [, time] = EVENT_ID.exec(lastEventId ?? '') ?? []
+      const [, time] = SESSION_EVENT_ID.exec(lastEventId ?? '') ?? []
       if (time !== undefined) {
         for (const event of changes.since(Number.parseInt(time, 36))) subscription.note(event)
       } else if (!hasStreamPolling(session.revision)) {
-        // Before it has had an event, an older client cannot say that it comes back.
+        // In these revisions a client that has received no event has no id to send when it reconnects. It may
+        // have missed an update of any resource.
         for (const uri of followed.uris) subscription.note({ type: 'resource-updated', uri })
       }
       subscription.flush()

@@ -1,5 +1,5 @@
-// What must hold of a POST before its method is looked up: its media types, its envelope, its headers.
-// The order is part of the contract: a client learns first what is most wrong.
+// The checks of a POST before its method is looked up: its media types, its envelope, its headers.
+// Clients may rely on the order of the checks: the first check that does not pass decides the error.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -13,18 +13,19 @@ import { META_PROTOCOL_VERSION } from '../../protocol/meta-keys.ts'
 import { isSupportedRevision } from '../../protocol/revisions.ts'
 import { checkAccept } from '../accept.ts'
 
-/** Throws the ProtocolError of the first thing that does not hold. */
+/** Throws the ProtocolError of the first check that does not pass. */
 export function admit (request: Request, headers: IncomingHttpHeaders): Envelope {
   checkAccept(headers.accept)
   refuseHandshake(request)
   const envelope = readEnvelope(request.params)
-  checkLiteralHeader('MCP-Protocol-Version', envelope.revision, only(headers, 'mcp-protocol-version'))
-  if (!isSupportedRevision(envelope.revision)) throw unsupportedRevision(envelope.revision)
-  checkLiteralHeader('Mcp-Method', request.method, only(headers, 'mcp-method'))
+  const { revision } = envelope
+  checkLiteralHeader('MCP-Protocol-Version', revision, readSingleHeader(headers, 'mcp-protocol-version'))
+  if (!isSupportedRevision(revision)) throw unsupportedRevision(revision)
+  checkLiteralHeader('Mcp-Method', request.method, readSingleHeader(headers, 'mcp-method'))
   return envelope
 }
 
-/** Who sent a POST that was admitted. */
+/** The sender of a POST that passed the checks. */
 export class ModernCaller implements Caller {
   readonly principal: Principal
   readonly envelope: Envelope
@@ -41,17 +42,17 @@ export class ModernCaller implements Caller {
   }
 
   mirror (header: string): string | undefined {
-    return only(this.#headers, header.toLowerCase())
+    return readSingleHeader(this.#headers, header.toLowerCase())
   }
 }
 
-function only (headers: IncomingHttpHeaders, name: string): string | undefined {
+function readSingleHeader (headers: IncomingHttpHeaders, name: string): string | undefined {
   const received = headers[name]
   if (Array.isArray(received)) throw headerMismatch(`${name} is sent more than once`)
   return received
 }
 
-/** A client of an earlier revision opens with a handshake: it is told which revisions there are. */
+/** A legacy client begins with `initialize`: the error tells it which revisions the service supports. */
 function refuseHandshake ({ method, params }: Request): void {
   if (method !== 'initialize' || (isObject(params?._meta) && META_PROTOCOL_VERSION in params._meta)) return
   throw handshakeRefused(typeof params?.protocolVersion === 'string' ? params.protocolVersion : 'none')

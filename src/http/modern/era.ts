@@ -1,16 +1,15 @@
-// The endpoint as clients of the current revision use it: one POST for each request, and each stands for
-// itself.
+// The HTTP adapter of the modern era: each request is one POST, and requests are independent.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 import type { Era } from '../era.ts'
-import { createPost, type PostDependencies } from './post.ts'
+import { createModernPost, type ModernPostDependencies } from './post.ts'
 
-/** Takes every POST, and nothing else: to be asked last. */
-export function createModernEra (dependencies: PostDependencies): Era {
+/** Accepts every POST and no other method, so it must be the last era in the list. */
+export function createModernEra (dependencies: ModernPostDependencies): Era {
   return {
-    takes: ({ method }) => method === 'POST',
-    serve: createPost(dependencies),
-    // Each of its streams is a subscription.
+    mayServe: ({ method }) => method === 'POST',
+    serve: createModernPost(dependencies),
+    // The only streams without an end are subscriptions: app.ts ends them.
     endStreams () {},
     async close () {}
   }

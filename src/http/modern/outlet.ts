@@ -1,4 +1,4 @@
-// The answer to one POST: a JSON body, or a stream once there was something to say before the result.
+// Sends the answer to one POST: a JSON body, or a stream if a notification must be sent before the result.
 
 import type { FastifyReply } from 'fastify'
 import type { Outlet } from '../../dispatch/caller.ts'
@@ -20,17 +20,17 @@ export class ModernOutlet implements Outlet {
 
   get status (): number { return this.#reply.statusCode }
 
-  /** A client that leaves before the answer has stopped its request. */
+  /** A client that closes the connection before the answer stops its request. */
   outlasts (lifetime: Lifetime): void {
     const { raw } = this.#reply
-    const leave = () => { if (!raw.writableEnded) lifetime.stop(new ClientGone()) }
-    if (raw.closed) leave()
-    else raw.once('close', leave)
+    const stop = () => { if (!raw.writableEnded) lifetime.stop(new ClientGone()) }
+    if (raw.closed) stop()
+    else raw.once('close', stop)
   }
 
   notify (json: string): void {
     const stream = this.openStream()
-    // Progress and log messages may be left out; what a client that does not read is owed is the result.
+    // Progress and log messages may be left out for a slow client. The result is always sent.
     if (!stream.isOverfull) stream.send(json)
   }
 
@@ -50,7 +50,7 @@ export class ModernOutlet implements Outlet {
     else this.#stream.end(toErrorResponse(this.#id, error))
   }
 
-  /** A client cancels by leaving: nobody is there to read. */
+  /** A client cancels by closing the connection, so nobody reads an answer. */
   leaveUnanswered (): void {
     this.#reply.raw.destroy()
   }

@@ -1,4 +1,4 @@
-// One POST: from its body to the pipeline.
+// Serves a POST: reads its message, checks it, and passes it to the pipeline.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../../dispatch/pipeline.ts'
@@ -7,13 +7,13 @@ import type { Replies } from '../replies.ts'
 import { admit, ModernCaller } from './admission.ts'
 import { ModernOutlet } from './outlet.ts'
 
-export interface PostDependencies {
+export interface ModernPostDependencies {
   readonly pipeline: Pipeline
   readonly replies: Replies
 }
 
-export function createPost (
-  { pipeline, replies }: PostDependencies
+export function createModernPost (
+  { pipeline, replies }: ModernPostDependencies
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     let method: string | undefined

@@ -9,12 +9,12 @@ import { invalidRequest } from '../../protocol/errors.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
 
-export interface InitializeDependencies {
+export interface InitializeOptions {
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
-export function initialize ({ isWatching }: InitializeDependencies): Method {
+export function initialize ({ isWatching }: InitializeOptions): Method {
   return defineMethod({
     name: 'initialize',
     eras: ['legacy'],
@@ -28,10 +28,10 @@ export function initialize ({ isWatching }: InitializeDependencies): Method {
     }) => ({
       handle () {
         if (!(caller instanceof HandshakeCaller)) {
-          throw invalidRequest('initialize begins a session: it is sent alone and without one')
+          throw invalidRequest('initialize begins a session: send it alone in a POST')
         }
         const revision = negotiate(protocolVersion)
-        caller.settle({ revision, clientInfo, clientCapabilities })
+        caller.onNegotiated({ revision, clientInfo, clientCapabilities })
         const { completions, ...capabilities } = toServerCapabilities(isWatching)
         return JSON.stringify({
           protocolVersion: revision,

@@ -1,14 +1,14 @@
-// The methods that only sessions have: a new one is its own file and one line here.
+// The methods that exist only in the legacy era. To add a method, write its file and add one line here.
 
 import type { Method } from '../../dispatch/method.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
-import { initialize, type InitializeDependencies } from './initialize.ts'
+import { initialize, type InitializeOptions } from './initialize.ts'
 import { loggingSetLevel } from './logging-set-level.ts'
 import { ping } from './ping.ts'
 import { resourcesSubscribe } from './resources-subscribe.ts'
 import { resourcesUnsubscribe } from './resources-unsubscribe.ts'
 
-export interface LegacyMethodDependencies extends InitializeDependencies {
+interface LegacyMethodDependencies extends InitializeOptions {
   readonly settings: SessionSettings
 }
 

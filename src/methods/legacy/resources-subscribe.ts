@@ -6,8 +6,12 @@ import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import { invalidParams, resourceNotFound } from '../../protocol/errors.ts'
 
-/** How many resources one session may follow. */
+/** How many resources a session may subscribe to. */
 const MAX_SESSION_RESOURCES = 1000
+
+const tooManyResources = () => invalidParams(
+  `a session may subscribe to at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some first`
+)
 
 export function resourcesSubscribe (settings: SessionSettings): Method {
   return defineMethod({
@@ -22,11 +26,7 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
         async handle () {
           await settings.update(sessionOf(request), (before) => {
             const uris = new Set(before.uris).add(uri)
-            if (uris.size > MAX_SESSION_RESOURCES) {
-              throw invalidParams(
-                `a session follows at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some first`
-              )
-            }
+            if (uris.size > MAX_SESSION_RESOURCES) throw tooManyResources()
             return { ...before, uris: [...uris] }
           })
           return '{}'

@@ -14,7 +14,7 @@ export function resourcesUnsubscribe (settings: SessionSettings): Method {
       async handle () {
         await settings.update(
           sessionOf(request),
-          (before) => ({ ...before, uris: before.uris.filter((followed) => followed !== uri) })
+          (before) => ({ ...before, uris: before.uris.filter((subscribed) => subscribed !== uri) })
         )
         return '{}'
       }

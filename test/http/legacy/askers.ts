@@ -4,10 +4,14 @@ export const ASKERS = {
   'prompts/ask.ts': `
     import { definePrompt, elicit } from 'trivet'
     export default definePrompt({ name: 'ask', description: 'Asks.', render: async (_, ctx) => {
-      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }) })
+      const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+      const { who } = await ctx.ask({ who: elicit.form({ message: 'Who?', schema }) })
       return 'Hello ' + (who.content?.name ?? 'nobody')
     } })`,
   'resources/ask.resource.ts': `
     import { defineResource, roots } from 'trivet'
-    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => (await ctx.ask({ all: roots() })).all.roots.map(({ uri }) => uri).join() })`
+    export default defineResource({ uri: 'test:roots', name: 'roots', read: async (ctx) => {
+      const { all } = await ctx.ask({ all: roots() })
+      return all.roots.map(({ uri }) => uri).join()
+    } })`
 }

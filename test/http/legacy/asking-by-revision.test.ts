@@ -1,4 +1,4 @@
-// What a handler asks its client, as each revision has it.
+// The requests by which a handler asks its client, in the form of each revision.
 
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
@@ -12,28 +12,43 @@ const FILES = {
   'tools/all.ts': `
     import { defineTool, elicit, roots, sample } from 'trivet'
     const define = (name, run) => defineTool({ name, description: 'A tool.', run })
-    const sizes = { type: 'object', properties: { size: { type: 'string', enum: ['S', 'L'] } }, required: ['size'] }
+    const properties = { size: { type: 'string', enum: ['S', 'L'] } }
+    const sizes = { type: 'object', properties, required: ['size'] }
+    const colours = [{ const: 'r', title: 'Red' }, { const: 'b', title: 'Blue' }]
     const rich = { type: 'object', properties: {
       plain: { type: 'string', title: 'Plain', minLength: 1, default: 'a' },
       count: { type: 'integer', minimum: 1, default: 2 },
       sure: { type: 'boolean', default: true },
-      titled: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }, { const: 'b', title: 'Blue' }], default: 'r' }
+      titled: { type: 'string', oneOf: colours, default: 'r' }
     } }
-    const many = { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } } } }
-    const size = (ctx) => ctx.ask({ a: elicit.form({ message: 'Which size?', schema: sizes }) }).then(({ a }) => a)
-    const words = (text) => [{ role: 'user', content: { type: 'text', text } }]
+    const tags = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } }
+    const many = { type: 'object', properties: { tags } }
+    const ask = async (ctx, request) => JSON.stringify((await ctx.ask({ a: request })).a)
+    const form = (message, schema) => elicit.form({ message, schema })
+    const text = (text) => ({ type: 'text', text })
+    const said = (content, role = 'user') => ({ role, content })
+    const words = (words) => [said(text(words))]
+    const model = (messages, options = {}) => sample({ messages, maxTokens: 10, ...options })
+    const meta = { 'example.com/a': 1 }
+    const annotations = { priority: 1, lastModified: '2025-01-01T00:00:00Z' }
+    const noted = { ...said({ ...text('Hi'), annotations, _meta: meta }), _meta: meta }
+    const used = said({ type: 'tool_use', id: 'u', name: 't', input: {} }, 'assistant')
+    const usedResult = said({ type: 'tool_result', toolUseId: 'u', content: [] })
+    const spoken = said({ type: 'audio', data: 'AA==', mimeType: 'audio/wav' })
+    const tools = [{ name: 't', inputSchema: { type: 'object' } }]
+    const url = { message: 'Visit?', url: 'https://a.example/b' }
     export default [
-      define('form', async (_, ctx) => JSON.stringify(await size(ctx))),
-      define('rich', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.form({ message: 'All of it?', schema: rich }) })).a)),
-      define('many', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.form({ message: 'Which?', schema: many }) })).a)),
-      define('url', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.url({ message: 'Visit?', url: 'https://a.example/b' }) })).a)),
-      define('sample', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10 }) })).a)),
-      define('talk', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: [{ role: 'user', content: [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }] }], maxTokens: 10 }) })).a)),
-      define('sample_noted', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [{ role: 'user', content: { type: 'text', text: 'Hi', annotations: { priority: 1, lastModified: '2025-01-01T00:00:00Z' }, _meta: { 'example.com/a': 1 } }, _meta: { 'example.com/a': 1 } }] }) })).a)),
-      define('sample_used', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [...words('Hi'), { role: 'assistant', content: { type: 'tool_use', id: 'u', name: 't', input: {} } }, { role: 'user', content: { type: 'tool_result', toolUseId: 'u', content: [] } }] }) })).a)),
-      define('sample_spoken', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ maxTokens: 10, messages: [{ role: 'user', content: { type: 'audio', data: 'AA==', mimeType: 'audio/wav' } }] }) })).a)),
-      define('sample_tools', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10, tools: [{ name: 't', inputSchema: { type: 'object' } }] }) })).a)),
-      define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ a: roots() })).a))
+      define('form', async (_, ctx) => await ask(ctx, form('Which size?', sizes))),
+      define('rich', async (_, ctx) => await ask(ctx, form('All of it?', rich))),
+      define('many', async (_, ctx) => await ask(ctx, form('Which?', many))),
+      define('url', async (_, ctx) => await ask(ctx, elicit.url(url))),
+      define('sample', async (_, ctx) => await ask(ctx, model(words('Hi')))),
+      define('talk', async (_, ctx) => await ask(ctx, model([said([text('One'), text('Two')])]))),
+      define('sample_noted', async (_, ctx) => await ask(ctx, model([noted]))),
+      define('sample_used', async (_, ctx) => await ask(ctx, model([...words('Hi'), used, usedResult]))),
+      define('sample_spoken', async (_, ctx) => await ask(ctx, model([spoken]))),
+      define('sample_tools', async (_, ctx) => await ask(ctx, model(words('Hi'), { tools }))),
+      define('roots', async (_, ctx) => await ask(ctx, roots()))
     ]`,
   ...ASKERS
 }
@@ -61,7 +76,7 @@ for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const session = await open(t, revision)
 
-    t.test('asks for a form as the revision has it, or says that it cannot (331, 358, 366)', async (t) => {
+    t.test('sends a form in the revision\'s form, or reports that it cannot (331, 358, 366)', async (t) => {
       if (!hasForms) {
         t.match((await session.call('form')).result, {
           isError: true, content: [{ text: /cannot ask the user/ }]
@@ -84,7 +99,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.match(valueOf(reply), { action: 'accept', content: { plain: 'x', titled: 'b' } })
     })
 
-    t.test('a field of many choices is asked for where there is one (366)', async (t) => {
+    t.test('asks for a multiple-choice field if the revision has such fields (366)', async (t) => {
       if (isLast) {
         t.match(
           valueOf(
@@ -95,7 +110,7 @@ for (const revision of LEGACY_REVISIONS) {
       } else t.equal((await session.call('many')).result.isError, true)
     })
 
-    t.test('sends the user to a URL where the revision can (356, 366)', async (t) => {
+    t.test('sends the user to a URL if the revision allows it (356, 366)', async (t) => {
       if (!isLast) {
         t.equal((await session.call('url')).result.isError, true)
         return
@@ -148,7 +163,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.strictSame(valueOf(reply), { roots: [{ uri: 'file:///a', name: 'a' }] })
     })
 
-    t.test('never by an id that it has used before (346)', async (t) => {
+    t.test('uses a new id for each request to the client (346)', async (t) => {
       const ids = new Set<unknown>()
       for (let call = 0; call < 5; call++) {
         ids.add((await callAndAnswer(session, 'roots', { roots: [] })).question.id)

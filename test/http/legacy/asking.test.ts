@@ -1,4 +1,4 @@
-// Handlers of a session that ask its client: real requests, on the call's own stream.
+// Handlers that ask the client of a session. The service sends requests on the call's own stream.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -17,15 +17,26 @@ const FILES = {
     import { defineTool, elicit, roots, sample } from 'trivet'
     export const state = { runs: 0, done: 0, aborted: 0 }
     const define = (name, run, options = {}) => defineTool({ name, description: 'A tool.', ...options, run })
-    const sizes = { type: 'object', properties: { size: { type: 'string', enum: ['S', 'L'] } }, required: ['size'] }
-    const size = (ctx, key = 'size') => ctx.ask({ [key]: elicit.form({ message: 'Which size?', schema: sizes }) }).then((answers) => answers[key])
-    const words = (text) => [{ role: 'user', content: { type: 'text', text } }]
+    const properties = { size: { type: 'string', enum: ['S', 'L'] } }
+    const sizes = { type: 'object', properties, required: ['size'] }
+    const size = async (ctx, key = 'size') => {
+      const answers = await ctx.ask({ [key]: elicit.form({ message: 'Which size?', schema: sizes }) })
+      return answers[key]
+    }
+    const ask = async (ctx, request) => JSON.stringify((await ctx.ask({ a: request })).a)
+    const url = { message: 'Visit?', url: 'https://a.example/b' }
+    const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }]
+    const untilAborted = (ctx) => new Promise((resolve, reject) => {
+      ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
+    })
     export default [
       define('form', async (_, ctx) => JSON.stringify(await size(ctx))),
-      define('url', async (_, ctx) => JSON.stringify((await ctx.ask({ a: elicit.url({ message: 'Visit?', url: 'https://a.example/b' }) })).a)),
-      define('sample', async (_, ctx) => JSON.stringify((await ctx.ask({ a: sample({ messages: words('Hi'), maxTokens: 10 }) })).a)),
-      define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ a: roots() })).a)),
-      define('both', async (_, ctx) => JSON.stringify(await ctx.ask({ r: roots(), s: sample({ messages: words('Hi'), maxTokens: 1 }) }))),
+      define('url', async (_, ctx) => await ask(ctx, elicit.url(url))),
+      define('sample', async (_, ctx) => await ask(ctx, sample({ messages, maxTokens: 10 }))),
+      define('roots', async (_, ctx) => await ask(ctx, roots())),
+      define('both', async (_, ctx) => {
+        return JSON.stringify(await ctx.ask({ r: roots(), s: sample({ messages, maxTokens: 1 }) }))
+      }),
       define('sequence', async (_, ctx) => {
         state.runs++
         const first = await size(ctx, 'first')
@@ -35,13 +46,29 @@ const FILES = {
         const known = await size(ctx, 'first')
         return JSON.stringify([first, second, known, done, again])
       }),
-      define('speaks', async (_, ctx) => { ctx.progress(1); const answer = await size(ctx); ctx.progress(2); return JSON.stringify(answer) }),
-      define('waits', async (_, ctx) => { ctx.signal.addEventListener('abort', () => { state.aborted++ }); return JSON.stringify(await size(ctx)) }),
-      define('later', async (_, ctx) => { await new Promise((resolve) => setTimeout(resolve, 20)); return JSON.stringify(await size(ctx)) }),
-      define('dawdles', async (_, ctx) => { await size(ctx); await new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))) }),
+      define('speaks', async (_, ctx) => {
+        ctx.progress(1)
+        const answer = await size(ctx)
+        ctx.progress(2)
+        return JSON.stringify(answer)
+      }),
+      define('waits', async (_, ctx) => {
+        ctx.signal.addEventListener('abort', () => { state.aborted++ })
+        return JSON.stringify(await size(ctx))
+      }),
+      define('later', async (_, ctx) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return JSON.stringify(await size(ctx))
+      }),
+      define('dawdles', async (_, ctx) => {
+        await size(ctx)
+        await untilAborted(ctx)
+      }),
       define('needs', () => 'ok', { requiredCapabilities: { sampling: {} } }),
       define('needs_form', () => 'ok', { requiredCapabilities: { elicitation: { form: {} } } }),
-      define('tries', async (_, ctx) => { try { await size(ctx) } catch (error) { return error.name + ': ' + error.message } }),
+      define('tries', async (_, ctx) => {
+        try { await size(ctx) } catch (error) { return error.name + ': ' + error.message }
+      }),
       define('state', () => JSON.stringify(state))
     ]`,
   ...ASKERS
@@ -101,7 +128,7 @@ t.test('two calls at once get each their own answer', async (t) => {
   t.strictSame([valueOf(await one.ended()), valueOf(await two.ended())], [LARGE, { action: 'cancel' }])
 })
 
-t.test('a question keeps its place among progress (331)', async (t) => {
+t.test('sends a question in order with progress notifications (331)', async (t) => {
   const session = await open(t)
   const reply = await session.startCall('speaks', {}, { meta: { progressToken: 1 } })
   await until(() => reply.messages.length === 2, 'the question')
@@ -112,7 +139,7 @@ t.test('a question keeps its place among progress (331)', async (t) => {
   ])
 })
 
-t.test('a client that lacks what it takes gets a tool error that says so (331, 332, 343, 344)', async (t) => {
+t.test('a missing client capability is a tool error that names it (331, 332, 343, 344)', async (t) => {
   const session = await open(t, { capabilities: {} })
   for (
     const [name, lacking] of [
@@ -126,7 +153,7 @@ t.test('a client that lacks what it takes gets a tool error that says so (331, 3
   }
   t.equal(
     textOf(await session.call('tries')),
-    'ToolError: This cannot be done with this client: it lacks elicitation.', 'and its handler may do without'
+    'ToolError: This cannot be done with this client: it lacks elicitation.', 'a handler can catch the error'
   )
   for (
     const [method, params] of [
@@ -140,7 +167,7 @@ t.test('a client that lacks what it takes gets a tool error that says so (331, 3
   }
 })
 
-t.test('elicitation that names no mode is by form (331, 356)', async (t) => {
+t.test('an elicitation capability without a mode means forms (331, 356)', async (t) => {
   for (const revision of ['2025-06-18', '2025-11-25']) {
     const session = await open(t, { revision, capabilities: { elicitation: {} } })
     t.strictSame(valueOf((await callAndAnswer(session, 'form', LARGE)).reply), LARGE)
@@ -149,8 +176,7 @@ t.test('elicitation that names no mode is by form (331, 356)', async (t) => {
   }
 })
 
-t.test('a client that answers with an error makes it a tool error, whose cause is in the log alone ' +
-  '(332)', async (t) => {
+t.test('a client\'s error becomes a tool error, and only the log has its cause (332)', async (t) => {
   const { logger, text } = createReadableLog()
   const session = await open(t, {}, { logger })
   const reply = await session.startCall('form')
@@ -166,7 +192,7 @@ t.test('a client that answers with an error makes it a tool error, whose cause i
   t.match(text(), /hunter2/)
 })
 
-t.test('an answer that does not fit is asked for again, but not for ever (332)', async (t) => {
+t.test('asks again at most twice if an answer does not fit (332)', async (t) => {
   const session = await open(t)
   const reply = await session.startCall('form')
   const wrong = [{ action: 'accept', content: { size: 'XXL' } }, { action: 'perhaps' }]
@@ -182,26 +208,26 @@ t.test('an answer that does not fit is asked for again, but not for ever (332)',
   t.equal((await stubborn.ended()).result.isError, true)
 })
 
-t.test('a client that does not answer in time makes it a tool error (332)', async (t) => {
+t.test('a client that does not answer in time causes a tool error (332)', async (t) => {
   const session = await open(t, {}, { requestStateTtlMs: 1000 })
   const reply = await session.startCall('form')
   const { id } = await reply.next()
   t.match((await reply.ended()).result, { isError: true })
-  t.equal((await session.answer(id, LARGE)).status, 400, 'what comes later is refused')
+  t.equal((await session.answer(id, LARGE)).status, 400, 'a late answer is refused')
 })
 
-t.test('the time of the client is not the handler\'s', async (t) => {
+t.test('the time that the client takes does not count against the timeout', async (t) => {
   const session = await open(t, {}, { requestTimeoutMs: 300 })
   for (const name of ['form', 'later', 'speaks']) {
     const reply = await session.startCall(name)
     const question = await reply.next()
-    // Nothing to wait for: it is the time itself that matters.
+    // The pause must be longer than the timeout.
     await pause(500)
     await session.answer(question.id, LARGE)
     t.strictSame(valueOf(await reply.ended()), LARGE, name)
   }
   const { reply } = await callAndAnswer(session, 'dawdles', LARGE)
-  t.match(textOf(reply), /did not finish within 300 ms/, 'and the handler\'s goes on afterwards')
+  t.match(textOf(reply), /did not finish within 300 ms/, 'the timeout counts again after the answer')
 })
 
 t.test('a call that waits for an answer can be cancelled (334)', async (t) => {
@@ -215,7 +241,7 @@ t.test('a call that waits for an answer can be cancelled (334)', async (t) => {
   t.equal((await session.answer(id, LARGE)).status, 400)
 })
 
-t.test('an answer to a question that nobody asked is refused, and hurts nobody (332)', async (t) => {
+t.test('refuses an answer to an unknown question, and other calls go on (332)', async (t) => {
   const session = await open(t)
   const waiting = await session.startCall('form')
   const { id } = await waiting.next()
@@ -224,13 +250,13 @@ t.test('an answer to a question that nobody asked is refused, and hurts nobody (
     const { status } = await session.answer(other, LARGE)
     t.ok(status >= 400 && status < 500, `${JSON.stringify(other)}: ${status}`)
   }
-  t.equal((await stranger.answer(id, LARGE)).status, 400, 'nor of another session')
+  t.equal((await stranger.answer(id, LARGE)).status, 400, 'of another session')
   t.equal((await session.answer(id, LARGE)).status, 202)
-  t.equal((await session.answer(id, { action: 'decline' })).status, 400, 'nor twice')
+  t.equal((await session.answer(id, { action: 'decline' })).status, 400, 'a second answer')
   t.strictSame(valueOf(await waiting.ended()), LARGE)
 })
 
-t.test('an answer that is nested without end hurts nobody (332)', async (t) => {
+t.test('the service survives a deeply nested answer (332)', async (t) => {
   const session = await open(t, {}, { requestStateTtlMs: 5000 })
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   for (const member of ['result', 'error']) {

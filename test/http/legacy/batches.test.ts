@@ -1,4 +1,4 @@
-// Arrays of messages, which one revision has.
+// Batches: arrays of messages, which one revision has.
 
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
@@ -14,8 +14,19 @@ const FILES = {
     export default [
       define('quick', () => 'ok'),
       define('slow', async () => { await new Promise((resolve) => setTimeout(resolve, 30)); return 'slow' }),
-      define('speaks', async (_, ctx) => { ctx.progress(1); await new Promise((resolve) => setTimeout(resolve, 10)); ctx.progress(2); return 'spoke' }),
-      define('hangs', async (_, ctx) => { state.started++; await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted++; reject(ctx.signal.reason) })) }),
+      define('speaks', async (_, ctx) => {
+        ctx.progress(1)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        ctx.progress(2)
+        return 'spoke'
+      }),
+      define('hangs', async (_, ctx) => {
+        state.started++
+        await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => {
+          state.aborted++
+          reject(ctx.signal.reason)
+        }))
+      }),
       define('roots', async (_, ctx) => JSON.stringify((await ctx.ask({ r: roots() })).r)),
       define('state', () => JSON.stringify(state))
     ]`
@@ -54,7 +65,7 @@ t.test('answers a batch of one in an array too (372)', async (t) => {
   t.strictSame(JSON.parse(reply.text), [{ jsonrpc: '2.0', id: 1, result: {} }])
 })
 
-t.test('takes a batch that asks for nothing with 202 (374)', async (t) => {
+t.test('accepts a batch without requests with 202 (374)', async (t) => {
   const session = await open(t)
   for (const body of [
     [INITIALIZED],
@@ -67,8 +78,7 @@ t.test('takes a batch that asks for nothing with 202 (374)', async (t) => {
   }
 })
 
-t.test('becomes a stream once there is something to say, and ends it after the last answer (374, ' +
-  '378)', async (t) => {
+t.test('answers with a stream after a notification, until the last answer (374, 378)', async (t) => {
   const session = await open(t)
   const reply = await send(session, [
     session.toRequest('ping', undefined, 'first'), call(session, 'speaks', 'a', { progressToken: 'a' }),
@@ -82,12 +92,12 @@ t.test('becomes a stream once there is something to say, and ends it after the l
     const order = reply.messages.filter(({ id, params }) => (id ?? params?.progressToken) === token).map(
       ({ params }) => params?.progress
     )
-    t.strictSame(order, [1, 2, undefined], 'and nothing of a request after its answer')
+    t.strictSame(order, [1, 2, undefined], 'no message of a request follows its answer')
   }
   t.equal(new Set(reply.events.map(({ id }) => id)).size, reply.events.length)
 })
 
-t.test('what is wrong with one message does not sink the others (375)', async (t) => {
+t.test('serves the other messages of a batch with a malformed message (375)', async (t) => {
   const session = await open(t)
   const wrong = [
     1, null, 'x', [], {}, { jsonrpc: '2.0', id: 'm' }, { jsonrpc: '1.0', id: 'v', method: 'ping' },
@@ -101,7 +111,7 @@ t.test('what is wrong with one message does not sink the others (375)', async (t
     wrong.map(() => -32600)
   )
   t.strictSame(idsOf(reply).filter((id) => id !== undefined).sort(), ['good', 'm', 'v'])
-  t.equal((await send(session, wrong)).messages.length, wrong.length, 'also where nothing is right')
+  t.equal((await send(session, wrong)).messages.length, wrong.length, 'also if every message is malformed')
 })
 
 t.test('refuses an empty batch, and one that is too large (375)', async (t) => {
@@ -117,11 +127,11 @@ t.test('refuses an empty batch, and one that is too large (375)', async (t) => {
     responses(
       await send(session, Array.from({ length: 100 }, (_, id) => session.toRequest('ping', undefined, id)))
     ).length,
-    100, 'a hundred are not too many'
+    100, 'accepts a hundred messages'
   )
 })
 
-t.test('initialize has no place in a batch (373)', async (t) => {
+t.test('refuses initialize in a batch (373)', async (t) => {
   const session = await open(t)
   const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
   const reply = await send(session, [
@@ -132,7 +142,7 @@ t.test('initialize has no place in a batch (373)', async (t) => {
   t.strictSame(responses(reply).find(({ id }) => id === 'p').result, {})
 })
 
-t.test('two requests of one id are not both served (346)', async (t) => {
+t.test('refuses the second of two requests with one id (346)', async (t) => {
   const session = await open(t)
   const reply = await send(session, [
     call(session, 'quick', 1), call(session, 'slow', 1), session.toRequest('ping', undefined, '1')
@@ -141,7 +151,7 @@ t.test('two requests of one id are not both served (346)', async (t) => {
   t.equal(responses(reply).filter(({ error }) => error?.code === -32600).length, 1)
 })
 
-t.test('one of its requests can be cancelled, and the others are answered (334)', async (t) => {
+t.test('a request of a batch can be cancelled, and the others are answered (334)', async (t) => {
   const session = await open(t)
   const observer = await openSession(t, session.url)
   const started = session.post([call(session, 'hangs', 'h'), call(session, 'quick', 'q')])
@@ -159,7 +169,7 @@ t.test('one of its requests can be cancelled, and the others are answered (334)'
   t.strictSame((await (await both).ended()).messages, [])
 })
 
-t.test('a batch of answers reaches those who asked (330, 372)', async (t) => {
+t.test('a batch of answers reaches the calls that asked (330, 372)', async (t) => {
   const session = await open(t)
   const reply = await session.post([call(session, 'roots', 'a'), call(session, 'roots', 'b')])
   const asked = [await reply.next(), await reply.next()]

@@ -1,4 +1,4 @@
-// Calls whose client is cut off and comes back for the rest.
+// Calls whose client loses its connection, reconnects and reads the rest.
 
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../src/app.ts'
@@ -13,22 +13,48 @@ const FILES = {
   'lib/gates.ts': `
     const gates = new Map()
     export const gate = (name) => {
-      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
+      if (!gates.has(name)) {
+        let open
+        const promise = new Promise((resolve) => { open = resolve })
+        gates.set(name, { promise, open })
+      }
       return gates.get(name)
     }`,
   'tools/all.ts': `
     import { defineTool, elicit } from 'trivet'
     import { gate } from '../lib/gates.ts'
-    const inputSchema = { type: 'object', properties: { gate: { type: 'string' }, count: { type: 'integer' } } }
+    const properties = { gate: { type: 'string' }, count: { type: 'integer' } }
+    const inputSchema = { type: 'object', properties }
     const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
     const size = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
     export default [
-      define('speaks', async ({ gate: name }, ctx) => { ctx.progress(1); await gate(name).promise; ctx.progress(2); return 'done' }),
+      define('speaks', async ({ gate: name }, ctx) => {
+        ctx.progress(1)
+        await gate(name).promise
+        ctx.progress(2)
+        return 'done'
+      }),
       define('silent', async ({ gate: name }) => { await gate(name).promise; return 'done' }),
-      define('lets_go', async ({ gate: name }, ctx) => { ctx.disconnectLegacyClient(50); await gate(name).promise; ctx.progress(1); return 'done' }),
-      define('lets_go_and_asks', async (_, ctx) => { ctx.disconnectLegacyClient(50); const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
-      define('asks', async (_, ctx) => { const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) }); return a.action }),
-      define('floods', async ({ count, gate: name }, ctx) => { for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100)); await gate(name).promise; return 'done' }),
+      define('lets_go', async ({ gate: name }, ctx) => {
+        ctx.disconnectLegacyClient(50)
+        await gate(name).promise
+        ctx.progress(1)
+        return 'done'
+      }),
+      define('lets_go_and_asks', async (_, ctx) => {
+        ctx.disconnectLegacyClient(50)
+        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
+        return a.action
+      }),
+      define('asks', async (_, ctx) => {
+        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
+        return a.action
+      }),
+      define('floods', async ({ count, gate: name }, ctx) => {
+        for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100))
+        await gate(name).promise
+        return 'done'
+      }),
       define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })
     ]`
 }
@@ -42,11 +68,11 @@ async function open (
 
 const asked = { meta: { progressToken: 'p' } }
 const from = async (session: SessionClient, id: string) => await session.get({ 'last-event-id': id })
-/** What a reply has to say, in order. */
-const gist = ({ messages }: SessionReply) => messages.map(
+/** The progress, the result or the error code of each message. */
+const summaryOf = ({ messages }: SessionReply) => messages.map(
   ({ params, result, error }) => params?.progress ?? result?.content[0].text ?? error?.code
 )
-/** The ids of the events that carry a message. */
+/** The ids of the events that have a message. */
 const idsOf = ({ events }: SessionReply) => events.filter(
   ({ data }) => data !== undefined && data !== ''
 ).map(({ id }) => id)
@@ -57,7 +83,7 @@ for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const session = await open(t, { revision })
 
-    t.test('goes on in the middle of a call, from any event on (333, 347)', async (t) => {
+    t.test('resumes a call in the middle, from any event (333, 347)', async (t) => {
       const gate = newGate()
       const call = await session.startCall('speaks', { gate }, asked)
       await call.next()
@@ -65,17 +91,17 @@ for (const revision of LEGACY_REVISIONS) {
       const resumed = await from(session, call.lastEventId)
       t.strictSame([resumed.status, resumed.headers['content-type']], [200, 'text/event-stream'])
       await session.call('open', { gate })
-      t.strictSame(gist(await resumed.ended()), [2, 'done'])
+      t.strictSame(summaryOf(await resumed.ended()), [2, 'done'])
       const [first = ''] = call.events.map(({ id }) => id)
       const again = await (await from(session, first)).ended()
       t.strictSame(
-        gist(again), revision === '2025-11-25' ? [1, 2, 'done'] : [2, 'done'],
-        'as often as it is asked for, also after the end'
+        summaryOf(again), revision === '2025-11-25' ? [1, 2, 'done'] : [2, 'done'],
+        'again, also after the end'
       )
       t.strictSame(idsOf(again).slice(-2), idsOf(resumed).slice(-2), 'under the same ids')
     })
 
-    t.test('there is nothing after the end (347)', async (t) => {
+    t.test('refuses to resume after the last event (347)', async (t) => {
       const gate = newGate()
       await session.call('open', { gate })
       const call = await session.call('speaks', { gate }, asked)
@@ -83,12 +109,12 @@ for (const revision of LEGACY_REVISIONS) {
       t.ok(status >= 400 && status < 500, `${status}`)
     })
 
-    t.test('lets go of its client where that knows what to do then (351, 364)', async (t) => {
+    t.test('disconnects a client whose revision lets it reconnect (351, 364)', async (t) => {
       const gate = newGate()
       const started = session.startCall('lets_go', { gate }, asked)
       if (revision !== '2025-11-25') {
         await session.call('open', { gate })
-        t.strictSame(gist(await (await started).ended()), [1, 'done'])
+        t.strictSame(summaryOf(await (await started).ended()), [1, 'done'])
         return
       }
       const call = await (await started).ended()
@@ -97,10 +123,10 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal(call.events.length, 2)
       const resumed = await from(session, call.lastEventId)
       await session.call('open', { gate })
-      t.strictSame(gist(await resumed.ended()), [1, 'done'])
+      t.strictSame(summaryOf(await resumed.ended()), [1, 'done'])
     })
 
-    t.test('a stream is its session\'s alone (347)', async (t) => {
+    t.test('another session cannot resume a stream (347)', async (t) => {
       const gate = newGate()
       const call = await session.startCall('speaks', { gate }, asked)
       await call.next()
@@ -108,16 +134,16 @@ for (const revision of LEGACY_REVISIONS) {
       const { status } = await (await from(stranger, call.lastEventId)).ended()
       t.equal(status, 400)
       await session.call('open', { gate })
-      t.strictSame(gist(await call.ended()), [1, 2, 'done'])
+      t.strictSame(summaryOf(await call.ended()), [1, 2, 'done'])
     })
   })
 }
 
-t.test('a client that is cut off twice, and again, gets everything once', async (t) => {
+t.test('a client that reconnects several times gets each message once', async (t) => {
   const session = await open(t)
   const gate = newGate()
   const call = await session.startCall('floods', { gate, count: 20 }, asked)
-  await until(() => call.messages.length >= 20, 'what comes first')
+  await until(() => call.messages.length >= 20, 'the first messages')
   call.close()
   const seen: unknown[] = []
   let position = call.events[0]?.id ?? ''
@@ -131,11 +157,11 @@ t.test('a client that is cut off twice, and again, gets everything once', async 
   }
   const last = await from(session, position)
   await session.call('open', { gate })
-  seen.push(...gist(await last.ended()))
+  seen.push(...summaryOf(await last.ended()))
   t.strictSame(seen, [...Array.from({ length: 20 }, (_, index) => index + 1), 'done'])
 })
 
-t.test('a silent call gives its client something to come back to, after a while (350)', async (t) => {
+t.test('a silent call opens a stream after a while, which can be resumed (350)', async (t) => {
   const session = await open(t)
   const gate = newGate()
   const call = await session.startCall('silent', { gate })
@@ -144,10 +170,10 @@ t.test('a silent call gives its client something to come back to, after a while 
   call.close()
   const resumed = await from(session, call.lastEventId)
   await session.call('open', { gate })
-  t.strictSame(gist(await resumed.ended()), ['done'])
+  t.strictSame(summaryOf(await resumed.ended()), ['done'])
 })
 
-t.test('a client that was let go is asked where it comes back (331, 344)', async (t) => {
+t.test('a disconnected client is asked on the resumed stream (331, 344)', async (t) => {
   const session = await open(t)
   const call = await (await session.startCall('lets_go_and_asks')).ended()
   const resumed = await from(session, call.lastEventId)
@@ -155,7 +181,7 @@ t.test('a client that was let go is asked where it comes back (331, 344)', async
   t.equal((await resumed.ended()).response.result.content[0].text, 'decline')
 })
 
-t.test('a question that was on its way when the client was cut off is asked again (347)', async (t) => {
+t.test('a question is sent again on the resumed stream (347)', async (t) => {
   const session = await open(t)
   const call = await session.startCall('asks')
   const { id } = await call.next()
@@ -166,7 +192,7 @@ t.test('a question that was on its way when the client was cut off is asked agai
   t.equal((await resumed.ended()).response.result.content[0].text, 'cancel')
 })
 
-t.test('a call that was cancelled leaves nothing to come back for (334)', async (t) => {
+t.test('a cancelled call cannot be resumed (334)', async (t) => {
   const session = await open(t)
   const call = await session.startCall('speaks', { gate: newGate() }, { ...asked, id: 'x' })
   await call.next()
@@ -177,7 +203,7 @@ t.test('a call that was cancelled leaves nothing to come back for (334)', async 
   t.strictSame(messages.filter((message) => 'result' in message), [])
 })
 
-t.test('a stream that is ended is ended for whoever reads on (325)', async (t) => {
+t.test('the end of a session ends its resumed streams (325)', async (t) => {
   const session = await open(t)
   const call = await session.startCall('speaks', { gate: newGate() }, asked)
   await call.next()
@@ -188,15 +214,15 @@ t.test('a stream that is ended is ended for whoever reads on (325)', async (t) =
   t.strictSame(resumed.messages, [])
 })
 
-t.test('of a call that says very much the last is kept, and always its end', async (t) => {
+t.test('the log keeps the last messages of a long call, and always its end', async (t) => {
   const session = await open(t)
   const gate = newGate()
   const call = await session.startCall('floods', { gate, count: 3000 }, asked)
-  await until(() => call.messages.length >= 2000, 'much of it')
+  await until(() => call.messages.length >= 2000, '2000 messages')
   call.close()
   await session.call('open', { gate })
   const resumed = await (await from(session, call.events[1]?.id ?? '')).ended()
-  t.equal(gist(resumed).at(-1), 'done')
+  t.equal(summaryOf(resumed).at(-1), 'done')
   t.ok(resumed.messages.length <= 1000, `${resumed.messages.length}`)
 })
 
@@ -211,18 +237,18 @@ t.test('two services that share a Redis', async (t) => {
   const session = await openSession(t, here)
   const elsewhere = session.with({ url: there })
 
-  t.test('a call goes on for its client on the other (347)', async (t) => {
+  t.test('a call is resumed on the other service (347)', async (t) => {
     const gate = newGate()
     const call = await session.startCall('speaks', { gate }, asked)
     await call.next()
     call.close()
     const resumed = await from(elsewhere, call.lastEventId)
     await session.call('open', { gate })
-    t.strictSame(gist(await resumed.ended()), [2, 'done'])
-    t.strictSame(gist(await (await from(elsewhere, call.events[0]?.id ?? '')).ended()), [1, 2, 'done'])
+    t.strictSame(summaryOf(await resumed.ended()), [2, 'done'])
+    t.strictSame(summaryOf(await (await from(elsewhere, call.events[0]?.id ?? '')).ended()), [1, 2, 'done'])
   })
 
-  t.test('an answer to the one reaches a call on the other (344)', async (t) => {
+  t.test('an answer to one service reaches a call on the other (344)', async (t) => {
     const call = await session.startCall('asks')
     const { id } = await call.next()
     t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 202)
@@ -230,14 +256,14 @@ t.test('two services that share a Redis', async (t) => {
     t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 400, 'once')
   })
 
-  t.test('a call on one is cancelled on the other (334)', async (t) => {
+  t.test('a call on one service is cancelled through the other (334)', async (t) => {
     const call = await session.startCall('speaks', { gate: newGate() }, { ...asked, id: 'far' })
     await call.next()
     t.equal((await elsewhere.notify('notifications/cancelled', { requestId: 'far' })).status, 202)
-    t.strictSame(gist(await call.ended()), [1])
+    t.strictSame(summaryOf(await call.ended()), [1])
   })
 
-  t.test('a call whose service goes down in order is finished for who comes back (333)', async (t) => {
+  t.test('a service that shuts down finishes a call whose client reconnects (333)', async (t) => {
     const third = await buildApp(t, FILES, { stateUrl, secrets: SECRETS })
     const leaving = session.with({ url: await listen(third) })
     const call = await leaving.startCall('asks')
@@ -248,7 +274,7 @@ t.test('two services that share a Redis', async (t) => {
     await resumed.next()
     await until(
       async () => (await session.answer(id, { action: 'accept', content: { size: 'L' } })).status === 202,
-      'somebody to take it'
+      'the answer to be accepted'
     )
     t.equal((await resumed.ended()).response.result?.content[0].text, 'accept')
     await within(closed, 'the end of the service', 15_000)

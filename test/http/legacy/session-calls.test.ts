@@ -1,4 +1,4 @@
-// Calls of a session over a real socket: what is said before the result, and how they end.
+// Calls of a session over a real socket: the messages before the result, and how calls end.
 
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../src/app.ts'
@@ -8,35 +8,7 @@ import type { Message } from '../../helpers/request.ts'
 import {
   LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions
 } from '../../helpers/session.ts'
-
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
-
-const FILES = {
-  'lib/shared.ts': `
-    export const state = { started: 0, finished: 0, aborted: [] }
-    const gates = new Map()
-    export const gate = (name) => {
-      if (!gates.has(name)) { let open; const promise = new Promise((resolve) => { open = resolve }); gates.set(name, { promise, open }) }
-      return gates.get(name)
-    }`,
-  'tools/all.ts': `
-    import { defineTool } from 'trivet'
-    import { state, gate } from '../lib/shared.ts'
-    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema: { type: 'object', properties: { gate: { type: 'string' } } }, run })
-    export default [
-      define('quick', () => 'ok'),
-      define('later', async ({ gate: name }) => { state.started++; await gate(name).promise; state.finished++; return 'done' }),
-      define('speaks', async ({ gate: name }, ctx) => { state.started++; ctx.progress(1, 2, 'half'); await gate(name).promise; ctx.progress(2, 2); state.finished++; return 'done' }),
-      define('steps', (_, ctx) => { for (const step of [1, 1, 0.5, 2, 3]) ctx.progress(step, 3, 'step ' + step); return 'ok' }),
-      define('logs', (_, ctx) => { for (const level of ${JSON.stringify(LEVELS)}) ctx.log[level]('a ' + level, { n: 1 }); return 'ok' }),
-      define('mixes', async (_, ctx) => { ctx.log.error('first'); ctx.progress(1); ctx.log.debug('never'); ctx.progress(2); ctx.log.error('last'); return 'ok' }),
-      define('hangs', async (_, ctx) => { state.started++; await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted.push(ctx.signal.reason.name); reject(ctx.signal.reason) })) }),
-      define('speaks_and_hangs', async (_, ctx) => { ctx.progress(1); state.started++; try { await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => { state.aborted.push(ctx.signal.reason.name); reject(ctx.signal.reason) })) } finally { ctx.progress(2); ctx.log.error('after the end') } }),
-      define('open', ({ gate: name }) => { gate(name).open(); return 'ok' }),
-      define('breaks', () => { throw new Error('hunter2') }),
-      define('state', () => JSON.stringify(state))
-    ]`
-}
+import { FILES, LEVELS } from './session-calls-catalog.ts'
 
 async function serve (t: Test, options: AppOptions = {}): Promise<string> {
   return await listen(await buildApp(t, FILES, options))
@@ -61,7 +33,7 @@ for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const session = await open(t, { revision })
 
-    t.test('answers ping with nothing, and names no session again (335)', async (t) => {
+    t.test('answers ping with an empty result (335)', async (t) => {
       for (const params of [undefined, {}, { _meta: { progressToken: 1 } }]) {
         const reply = await session.request('ping', params, `ping ${JSON.stringify(params)}`)
         t.strictSame([reply.status, reply.response], [
@@ -70,7 +42,7 @@ for (const revision of LEGACY_REVISIONS) {
       }
     })
 
-    t.test('tells of progress, in words where the revision has them (381)', async (t) => {
+    t.test('sends progress, with its message if the revision has messages (381)', async (t) => {
       const { messages, isStream } = await session.call('steps', {}, token('p'))
       t.equal(isStream, true)
       t.strictSame(
@@ -81,11 +53,10 @@ for (const revision of LEGACY_REVISIONS) {
           })
         )
       )
-      t.equal((await session.call('steps')).isStream, false, 'and only to who asks')
+      t.equal((await session.call('steps')).isStream, false, 'only with a progress token')
     })
 
-    t.test('gives event ids, and begins with one where a client may come back for more (347, 350, ' +
-      '352)', async (t) => {
+    t.test('gives events ids, and the last revision begins with an id (347, 350, 352)', async (t) => {
       const { events } = await session.call('steps', {}, token(0))
       t.equal(new Set(events.map(({ id }) => id)).size, events.length)
       for (const { id } of events) t.match(id, /^[\x21-\x7e]+$/)
@@ -93,7 +64,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal(events.filter(({ data }) => data === '').length, revision === '2025-11-25' ? 1 : 0)
     })
 
-    t.test('leaves a request alone that has another id than what is cancelled (334)', async (t) => {
+    t.test('a cancellation with another id does not stop a request (334)', async (t) => {
       const call = session.startCall('later', { gate: revision }, { id: 'kept' })
       await until(async () => (await stateOf(session)).started > 0, 'the call')
       for (const params of [{ requestId: 'unknown' }, { requestId: null }, {}, undefined]) {
@@ -119,7 +90,7 @@ for (const revision of LEGACY_REVISIONS) {
         const reply = await (await call).ended()
         t.strictSame(
           saidBy(reply.messages, 'notifications/progress').length, name === 'hangs' ? 0 : 1,
-          'nor is anything said afterwards'
+          'no progress follows the cancellation'
         )
         t.strictSame(reply.messages.filter((message) => !('method' in message)), [])
         await until(
@@ -128,7 +99,7 @@ for (const revision of LEGACY_REVISIONS) {
       })
     }
 
-    t.test('unknown methods are an error within HTTP 200, those of today among them (341)', async (t) => {
+    t.test('answers unknown and modern methods with an error in HTTP 200 (341)', async (t) => {
       for (const method of [
         'nothing', 'server/discover', 'subscriptions/listen', 'tasks/update', 'tasks/get', 'tasks/list',
         'toString', '__proto__', '', 'sampling/createMessage', 'notifications/cancelled'
@@ -138,7 +109,7 @@ for (const revision of LEGACY_REVISIONS) {
       }
     })
 
-    t.test('ignores what it need not know: a task, a name in a header (343, 360)', async (t) => {
+    t.test('ignores tasks and the headers of the modern era (343, 360)', async (t) => {
       const reply = await session.post(
         session.toRequest('tools/call', { name: 'quick', arguments: {}, task: { ttl: 1000 } }),
         { 'mcp-method': 'tools/list', 'mcp-name': 'other', 'mcp-param-x': '=?base64?!?=' }
@@ -146,7 +117,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal((await reply.ended()).result.content[0].text, 'ok')
     })
 
-    t.test('says nothing of why a tool broke', async (t) => {
+    t.test('does not reveal why a tool threw', async (t) => {
       const { status, error, text } = await session.call('breaks')
       t.strictSame([status, error.code], [200, -32603])
       t.notMatch(text, /hunter2/)
@@ -154,7 +125,7 @@ for (const revision of LEGACY_REVISIONS) {
   })
 }
 
-t.test('another session\'s request of the same id is not cancelled (334)', async (t) => {
+t.test('does not cancel a request of another session with the same id (334)', async (t) => {
   const session = await open(t)
   const other = await openSession(t, session.url)
   const call = session.startCall('later', { gate: 'a' }, { id: 1000 })
@@ -165,7 +136,7 @@ t.test('another session\'s request of the same id is not cancelled (334)', async
   t.equal((await (await call).ended()).result.content[0].text, 'done')
 })
 
-t.test('a client that is gone has not cancelled (333)', async (t) => {
+t.test('a closed connection does not cancel its call (333)', async (t) => {
   const session = await open(t)
   for (const name of ['later', 'speaks']) {
     const before = await stateOf(session)
@@ -198,11 +169,11 @@ t.test('log messages', async (t) => {
   ).map(({ level }) => level)
 
   t.test(
-    'come from info on where nothing else was said (337)',
+    'have the level info or higher by default (337)',
     async (t) => t.strictSame(await levels(), LEVELS.slice(1))
   )
 
-  t.test('come from the level on that was set, in the session that set it alone (336)', async (t) => {
+  t.test('have the level that the session has set, or a higher one (336)', async (t) => {
     const other = await openSession(t, session.url)
     for (const [at, level] of LEVELS.entries()) {
       t.strictSame((await session.request('logging/setLevel', { level }, level)).response, {
@@ -213,7 +184,7 @@ t.test('log messages', async (t) => {
     t.strictSame(await levels(other), LEVELS.slice(1))
   })
 
-  t.test('keep their place among what else is said, and before the result (336)', async (t) => {
+  t.test('are sent in order with other messages, before the result (336)', async (t) => {
     const { messages } = await session.call('mixes', {}, token(1))
     const order = messages.map(
       ({ params, result }) => params?.data ?? params?.progress ?? result?.content[0].text
@@ -229,7 +200,7 @@ t.test('log messages', async (t) => {
     )
   })
 
-  t.test('no level but the eight (336)', async (t) => {
+  t.test('have only the eight levels of the specification (336)', async (t) => {
     for (const level of ['verbose', 'ERROR', '', null, 3, undefined]) {
       t.equal((await session.request('logging/setLevel', { level })).error?.code, -32602)
     }
@@ -237,7 +208,7 @@ t.test('log messages', async (t) => {
   })
 })
 
-t.test('ends a call that takes too long, whether its client is there or not', async (t) => {
+t.test('stops a call that takes too long', async (t) => {
   const session = await open(t, {}, { requestTimeoutMs: 50 })
   const { result } = await session.call('hangs')
   t.match(result, {
@@ -245,7 +216,7 @@ t.test('ends a call that takes too long, whether its client is there or not', as
   })
 })
 
-t.test('a session that is ended takes its calls with it (325)', async (t) => {
+t.test('the end of a session stops its calls (325)', async (t) => {
   const session = await open(t)
   const observer = await openSession(t, session.url)
   const call = session.startCall('hangs')
@@ -255,7 +226,7 @@ t.test('a session that is ended takes its calls with it (325)', async (t) => {
   await until(async () => (await stateOf(observer)).aborted.length === 1, 'the end of the handler')
 })
 
-t.test('what is malformed is refused under its id, where it has one', async (t) => {
+t.test('refuses a malformed message under its id, if it has a valid one', async (t) => {
   const session = await open(t)
   for (const [body, status, code, id] of [
     ['{', 400, -32700, undefined],

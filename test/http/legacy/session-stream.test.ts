@@ -1,34 +1,14 @@
-// The stream of a session on which it is told what has changed.
+// The stream of a session's change notifications.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createApp, type AppOptions } from '../../../src/app.ts'
+import { createApp } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
-import {
-  LEGACY_REVISIONS, openSession, type SessionClient, type SessionReply
-} from '../../helpers/session.ts'
+import { LEGACY_REVISIONS, openSession } from '../../helpers/session.ts'
+import { FILES, follow, serve, touch, unfollow, urisOf } from './session-stream-catalog.ts'
 
-const FILES = {
-  'tools/all.ts': `
-    import { defineTool } from 'trivet'
-    const inputSchema = { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] }
-    export const touch = defineTool({ name: 'touch', description: 'Says that a resource has changed.', inputSchema, run: ({ uri }, ctx) => { ctx.notify.resourceUpdated(uri); return 'ok' } })
-    export const loud = defineTool({ name: 'loud', description: 'Says much.', inputSchema, run: ({ uri }, ctx) => { ctx.log.error('here'); ctx.notify.resourceUpdated(uri); ctx.progress(1); return 'ok' } })`,
-  'resources/all.resource.ts': `
-    import { defineResourceTemplate } from 'trivet'
-    export default defineResourceTemplate({ uriTemplate: 'test:{name}', name: 'all', read: ({ name }) => name })`,
-  'resources/notes/a.txt': 'a'
-}
-const SECRETS = ['a secret that both of them have, of some length']
-
-async function serve (t: Test, options: AppOptions = {}): Promise<string> {
-  return await listen(await buildApp(t, FILES, options))
-}
-
-/** With a catalog that can change. */
+/** Starts a service that watches its catalog. */
 async function serveLive (t: Test): Promise<{ readonly url: string, readonly root: string }> {
   const root = await writeCatalog(t, {
     'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Hello\n', 'resources/r.txt': 'r'
@@ -38,27 +18,13 @@ async function serveLive (t: Test): Promise<{ readonly url: string, readonly roo
   return { url: await listen(app), root }
 }
 
-const touch = async (session: SessionClient, uri: string) => await session.call('touch', { uri })
-const follow = async (session: SessionClient, uri: string) => {
-  const { status, response } = await session.request('resources/subscribe', { uri }, `follow ${uri}`)
-  if (status !== 200 || JSON.stringify(response.result) !== '{}') {
-    throw new Error(`not followed: ${status} ${JSON.stringify(response)}`)
-  }
-}
-const unfollow = async (session: SessionClient, uri: string) => await session.request(
-  'resources/unsubscribe', { uri }
-)
-const urisOf = ({ messages }: SessionReply) => messages.map(({ params }) => params?.uri)
-
 for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const url = await serve(t)
     const session = await openSession(t, url, { revision })
     const stream = await session.get()
 
-    t.test('opens at once, with an event to begin with where the revision has that (326, 350, 352)', async (
-      t
-    ) => {
+    t.test('opens at once, in the last revision with an empty event (326, 350, 352)', async (t) => {
       t.equal(stream.status, 200)
       t.match(stream.headers, { 'content-type': 'text/event-stream', 'cache-control': /no-cache/ })
       if (revision === '2025-11-25') await until(() => stream.events.length === 1, 'the first event')
@@ -66,7 +32,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.match(stream.events, revision === '2025-11-25' ? [{ id: /^[\x21-\x7e]+$/, data: '' }] : [])
     })
 
-    t.test('tells of resources that the session follows, and of no others (338, 342)', async (t) => {
+    t.test('notifies only of resources that the session subscribed to (338, 342)', async (t) => {
       await follow(session, 'test:a')
       await follow(session, 'test:b')
       for (const uri of ['test:other', 'test:a', 'test:b']) await touch(session, uri)
@@ -78,17 +44,15 @@ for (const revision of LEGACY_REVISIONS) {
       )
     })
 
-    t.test('no more once it follows them no longer (338)', async (t) => {
+    t.test('does not notify after an unsubscribe (338)', async (t) => {
       t.strictSame((await unfollow(session, 'test:a')).result, {})
-      t.strictSame((await unfollow(session, 'test:never')).result, {}, 'what was not followed is not either')
+      t.strictSame((await unfollow(session, 'test:never')).result, {}, 'also without a subscription')
       await touch(session, 'test:a')
       await touch(session, 'test:b')
       t.equal((await stream.next()).params.uri, 'test:b')
     })
 
-    t.test('a second stream takes the place of the first, and each change is told once (328, 329)', async (
-      t
-    ) => {
+    t.test('a second stream ends the first, and each change is sent once (328, 329)', async (t) => {
       const second = await session.get()
       t.equal((await stream.ended()).isComplete, true)
       const before = stream.messages.length
@@ -96,13 +60,13 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal((await second.next()).params.uri, 'test:b')
       t.equal(stream.messages.length, before)
       t.strictSame(
-        second.messages.filter((message) => !('method' in message)), [], 'and never a response (327)'
+        second.messages.filter((message) => !('method' in message)), [], 'no response (327)'
       )
     })
   })
 }
 
-t.test('knows what a session follows on a stream that is opened later (338)', async (t) => {
+t.test('a subscription also holds for a stream that is opened later (338)', async (t) => {
   const session = await openSession(t, await serve(t))
   await follow(session, 'test:a')
   const stream = await session.get()
@@ -110,7 +74,7 @@ t.test('knows what a session follows on a stream that is opened later (338)', as
   t.equal((await stream.next()).params.uri, 'test:a')
 })
 
-t.test('one session is not told what another follows (338)', async (t) => {
+t.test('a session gets no notifications of another session (338)', async (t) => {
   const url = await serve(t)
   const [one, two] = [await openSession(t, url), await openSession(t, url)]
   await follow(one, 'test:a')
@@ -122,7 +86,7 @@ t.test('one session is not told what another follows (338)', async (t) => {
   t.strictSame([urisOf(first), urisOf(second)], [['test:a'], ['test:b']])
 })
 
-t.test('what a call says goes to the call, and what changes to the stream (327, 328)', async (t) => {
+t.test('messages of a call go to the call, and changes to the stream (327, 328)', async (t) => {
   const session = await openSession(t, await serve(t))
   await follow(session, 'test:a')
   const stream = await session.get()
@@ -134,7 +98,7 @@ t.test('what a call says goes to the call, and what changes to the stream (327, 
   t.strictSame(stream.messages.map(({ method }) => method), ['notifications/resources/updated'])
 })
 
-t.test('what many follow at once is followed (338)', async (t) => {
+t.test('no subscription is lost of many that are made at once (338)', async (t) => {
   const session = await openSession(t, await serve(t))
   const uris = Array.from({ length: 30 }, (_, index) => `test:${index}`)
   await Promise.all(uris.map(async (uri) => await follow(session, uri)))
@@ -144,7 +108,7 @@ t.test('what many follow at once is followed (338)', async (t) => {
   t.strictSame(urisOf(stream).sort(), [...uris].sort())
 })
 
-t.test('a session follows a thousand resources at most', async (t) => {
+t.test('a session may subscribe to a thousand resources', async (t) => {
   const session = await openSession(t, await serve(t))
   for (let from = 0; from < 1000; from += 50) {
     await Promise.all(
@@ -159,11 +123,11 @@ t.test('a session follows a thousand resources at most', async (t) => {
     if ((await session.request('resources/subscribe', { uri: `test:${at}` })).error !== undefined) refused++
   }
   const more = await session.request('resources/subscribe', { uri: 'test:more' })
-  t.equal(refused, 1, 'what it follows already counts once')
+  t.equal(refused, 1, 'a repeated subscription counts once')
   t.equal(more.error.code, -32602)
 })
 
-t.test('tells each session once of lists that have changed, and only of those (339)', async (t) => {
+t.test('notifies each session once of each list that changed (339)', async (t) => {
   const { url, root } = await serveLive(t)
   const sessions = await Promise.all(
     LEGACY_REVISIONS.map(async (revision) => await openSession(t, url, { revision }))
@@ -185,14 +149,14 @@ t.test('tells each session once of lists that have changed, and only of those (3
   for (const session of sessions) t.equal((await session.request('tools/list')).result.tools.length, 2)
 })
 
-t.test('a catalog that cannot change promises no changes (339)', async (t) => {
+t.test('a catalog that is not watched has no listChanged capability (339)', async (t) => {
   const session = await openSession(t, await serve(t))
   t.strictSame(session.initialized.capabilities, {
     tools: {}, prompts: {}, resources: { subscribe: true }, logging: {}, completions: {}
   })
 })
 
-t.test('a client that was away is told what changed meanwhile (347)', async (t) => {
+t.test('a client that reconnects is notified of the changes that it missed (347)', async (t) => {
   const session = await openSession(t, await serve(t))
   await follow(session, 'test:a')
   await follow(session, 'test:b')
@@ -201,15 +165,13 @@ t.test('a client that was away is told what changed meanwhile (347)', async (t) 
   stream.close()
   await touch(session, 'test:a')
   const back = await session.get({ 'last-event-id': stream.lastEventId })
-  t.equal(back.status, 200, 'its stream is not refused because there was one (329)')
-  await until(() => urisOf(back).includes('test:a'), 'what it has missed')
+  t.equal(back.status, 200, 'a second stream is not refused (329)')
+  await until(() => urisOf(back).includes('test:a'), 'the missed change')
   await touch(session, 'test:b')
-  await until(() => urisOf(back).includes('test:b'), 'what comes then')
+  await until(() => urisOf(back).includes('test:b'), 'the next change')
 })
 
-t.test('ids that name no event of the service open a stream, or are refused, and break nothing', async (
-  t
-) => {
+t.test('an unknown Last-Event-ID opens a stream or is refused', async (t) => {
   const session = await openSession(t, await serve(t))
   for (const id of [
     'garbage', '', 's.', 's.zzzzzzzzzz.1', 's.zzzzzzzzzz.AAAAAAAA.1', 's.0.0', 's.-1.1', 'c.',
@@ -223,14 +185,14 @@ t.test('ids that name no event of the service open a stream, or are refused, and
   t.equal((await session.request('ping')).status, 200)
 })
 
-t.test('shows that it is alive', async (t) => {
+t.test('sends keep-alive comments', async (t) => {
   const session = await openSession(t, await serve(t, { keepAliveMs: 100 }))
   const stream = await session.get()
   await until(() => stream.comments >= 2, 'two comments')
   t.pass()
 })
 
-t.test('there are no more streams than there may be', async (t) => {
+t.test('refuses a stream over the limit', async (t) => {
   const url = await serve(t, { maxStreams: 2 })
   const sessions = await Promise.all([1, 2, 3].map(async () => await openSession(t, url)))
   const [one, two, three] = sessions
@@ -243,63 +205,17 @@ t.test('there are no more streams than there may be', async (t) => {
   await until(async () => (await three.get()).status === 200, 'a free place')
 })
 
-t.test('a session at the limit may open its stream anew', async (t) => {
+t.test('a session may replace its stream at the limit', async (t) => {
   const session = await openSession(t, await serve(t, { maxStreams: 1 }))
   const first = await session.get()
-  t.equal((await session.get()).status, 200, 'it takes the place of its own')
+  t.equal((await session.get()).status, 200, 'it replaces the session\'s own stream')
   await first.ended()
 })
 
-t.test('ends with the service, as it should', async (t) => {
+t.test('a shutdown ends the stream completely', async (t) => {
   const app = await buildApp(t, FILES)
   const session = await openSession(t, await listen(app))
   const stream = await session.get()
   await within(app.close(), 'the end of the service')
   t.equal((await stream.ended()).isComplete, true)
-})
-
-t.test('two services that share a Redis', async (t) => {
-  if (!hasRedisServer(t)) return
-  const { url: stateUrl } = await startRedisServer(t)
-  const here = await openSession(t, await serve(t, { stateUrl, secrets: SECRETS }))
-  const there = here.with({ url: await serve(t, { stateUrl, secrets: SECRETS }) })
-
-  t.test('a change on one is told on the other, where the stream is (338)', async (t) => {
-    const stream = await there.get()
-    await follow(here, 'test:a')
-    await touch(here, 'test:a')
-    t.equal((await stream.next()).params.uri, 'test:a')
-    await unfollow(here, 'test:a')
-    await follow(there, 'test:b')
-    await touch(here, 'test:a')
-    await touch(there, 'test:b')
-    t.equal((await stream.next()).params.uri, 'test:b')
-  })
-
-  t.test('a stream on one takes the place of that on the other (328)', async (t) => {
-    const stream = await there.get()
-    // Which is the newer one is told by the millisecond.
-    await pause(2)
-    const second = await here.get()
-    await stream.ended()
-    await touch(there, 'test:b')
-    await second.next()
-    t.strictSame(urisOf(second), ['test:b'])
-    t.strictSame(urisOf(stream), [])
-  })
-
-  t.test('of two that are opened at once, one stays (328)', async (t) => {
-    for (let i = 0; i < 30; i++) {
-      const streams = await Promise.all([here.get(), there.get()])
-      await until(() => streams.some(({ hasEnded }) => hasEnded), 'the end of one')
-      await pause(2)
-      t.equal(streams.filter(({ hasEnded }) => hasEnded).length, 1)
-    }
-  })
-
-  t.test('a level that was set on one holds on the other (336)', async (t) => {
-    t.equal((await there.call('loud', { uri: 'test:x' })).messages.length, 2)
-    await here.request('logging/setLevel', { level: 'critical' })
-    await until(async () => (await there.call('loud', { uri: 'test:x' })).messages.length === 1, 'the level')
-  })
 })

@@ -12,8 +12,7 @@ const FILES = { 'tools/quick.ts': toolModule('quick') }
 const SECRETS = ['a secret that both of them have, of some length']
 const CLIENT = { name: 'test', version: '1.0.0' }
 
-t.test('agrees on the revision that is asked for, or else on the latest of its era (314, 315, 316, 317, ' +
-  '380)', async (t) => {
+t.test('negotiates the requested or the last legacy revision (314, 315, 316, 317, 380)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const asked: ReadonlyArray<readonly [string, string]> = [
     ...LEGACY_REVISIONS.map((revision) => [revision, revision] as const),
@@ -33,13 +32,13 @@ t.test('agrees on the revision that is asked for, or else on the latest of its e
     t.match(result.serverInfo, { name: String, version: String })
     client.token = String(headers['mcp-session-id'])
     t.equal(
-      (await client.notify('notifications/initialized')).text, '', 'nothing is said to a notification (319)'
+      (await client.notify('notifications/initialized')).text, '', 'a notification has no answer (319)'
     )
     t.equal((await client.request('tools/list')).result.tools.length, 1)
   }
 })
 
-t.test('a handshake that lacks something is refused under its id, and makes no session (314)', async (t) => {
+t.test('refuses an incomplete handshake under its id, without a session (314)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const right = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
   for (const params of [
@@ -53,15 +52,15 @@ t.test('a handshake that lacks something is refused under its id, and makes no s
   }
   const notified = await new SessionClient(t, url).notify('initialize', right)
   t.strictSame([notified.status, notified.error.code], [400, -32600])
-  const nested = await (
-    await new SessionClient(t, url).post(
-      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)},"clientInfo":{"name":"a","version":"1"}}}`
-    )
-  ).ended()
+  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  const deepParams = `{"protocolVersion":"2025-11-25","capabilities":${deep},` +
+    '"clientInfo":{"name":"a","version":"1"}}'
+  const deepHandshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":${deepParams}}`
+  const nested = await (await new SessionClient(t, url).post(deepHandshake)).ended()
   t.ok(nested.status >= 200 && nested.status < 500, `${nested.status}`)
 })
 
-t.test('serves a client that never says that it is ready (320)', async (t) => {
+t.test('serves a client that sends no notifications/initialized (320)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const client = new SessionClient(t, url)
   const { headers } = await client.request('initialize', {
@@ -71,7 +70,7 @@ t.test('serves a client that never says that it is ready (320)', async (t) => {
   t.equal((await client.request('ping')).status, 200)
 })
 
-t.test('a session is its owner\'s alone (324)', async (t) => {
+t.test('another principal cannot use or end a session (324)', async (t) => {
   const authenticator: Authenticator = {
     authenticate: (authorization) => ({
       ...(authorization !== undefined && { subject: authorization }), scopes: new Set()
@@ -90,10 +89,10 @@ t.test('a session is its owner\'s alone (324)', async (t) => {
       t.strictSame([reply.status, reply.error.code], [404, -32600])
     }
   }
-  t.equal((await alice.call('quick')).status, 200, 'and nobody else has ended it')
+  t.equal((await alice.call('quick')).status, 200, 'the session has not ended')
 })
 
-t.test('a session that was ended is not found any more, by nobody and for nothing (324, 325)', async (t) => {
+t.test('refuses every request of a session that has ended (324, 325)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const session = await openSession(t, url)
   const other = await openSession(t, url)
@@ -109,10 +108,11 @@ t.test('a session that was ended is not found any more, by nobody and for nothin
     t.strictSame([reply.status, reply.error.code], [404, -32600])
   }
   t.equal((await other.call('quick')).status, 200)
-  t.equal((await openSession(t, url)).initialized.protocolVersion, '2025-11-25', 'a new one can be opened')
+  const { initialized } = await openSession(t, url)
+  t.equal(initialized.protocolVersion, '2025-11-25', 'a new session can be opened')
 })
 
-t.test('two that share a Redis', async (t) => {
+t.test('two services that share a Redis', async (t) => {
   if (!hasRedisServer(t)) return
   const { url: stateUrl } = await startRedisServer(t)
   const start = async () => await listen(
@@ -127,7 +127,7 @@ t.test('two that share a Redis', async (t) => {
     t.equal((await session.with({ url: there }).call('quick')).result.content[0].text, 'ok')
   })
 
-  t.test('both know when one is ended, and so does one that starts later (324, 325)', async (t) => {
+  t.test('both refuse an ended session, and so does a service that starts later (324, 325)', async (t) => {
     const session = await openSession(t, here)
     const elsewhere = session.with({ url: there })
     const listening = await elsewhere.get()
@@ -149,11 +149,11 @@ t.test('hostile clients', async (t) => {
     t.equal((await session.with({ token: 'x'.repeat(30_000) }).call('quick')).status, 431)
   })
 
-  t.test('two sessions in one request are none (324)', async (t) => {
+  t.test('refuses two session ids in one request (324)', async (t) => {
     t.equal((await session.with({ token: `${session.token}, ${session.token}` }).call('quick')).status, 404)
   })
 
-  t.test('a body of many levels, or of many messages, is answered', async (t) => {
+  t.test('answers a deeply nested body and a batch of many messages', async (t) => {
     const deep = `${'{"a":'.repeat(150_000)}1${'}'.repeat(150_000)}`
     for (const body of [
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quick","arguments":${deep}}}`,
@@ -165,11 +165,11 @@ t.test('hostile clients', async (t) => {
     }
   })
 
-  t.test('keys that would reach a prototype are refused', async (t) => {
+  t.test('refuses keys that would change a prototype', async (t) => {
     t.equal((await session.post('{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"x":1}}')).status, 400)
   })
 
-  t.test('what it cannot read it is not sent (330)', async (t) => {
+  t.test('refuses media types that it does not read or that the client does not accept (330)', async (t) => {
     t.equal((await session.post(session.toRequest('ping', {}), { accept: 'text/html' })).status, 406)
     t.equal((await session.get({ accept: 'application/json' })).status, 406)
     t.equal((await session.post(session.toRequest('ping', {}), { 'content-type': 'text/plain' })).status, 415)
@@ -178,7 +178,7 @@ t.test('hostile clients', async (t) => {
   t.test('the service goes on', async (t) => t.equal((await session.call('quick')).status, 200))
 })
 
-t.test('an origin that is not allowed is refused, whatever it asks for (345, 353)', async (t) => {
+t.test('refuses every method from an origin that is not allowed (345, 353)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const session = await openSession(t, url)
   const evil = session.with({ headers: { origin: 'https://evil.example' } })

@@ -1,55 +1,11 @@
-// What the same catalog looks like in each revision: everything that it has, and nothing that it has not.
-// Each message is held against the revision's schema, closed, as it is read.
+// One catalog in the form of each revision. Each message is checked against the revision's schema, without
+// additional members, when it is read.
 
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
 import type { Message } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession, type SessionClient } from '../../helpers/session.ts'
-
-const FILES = {
-  'server.yaml': 'name: rich\ntitle: Rich\nversion: 1.2.3\ndescription: Has it all.\nwebsiteUrl: ' +
-    'https://rich.example\nicons:\n  - src: https://rich.example/icon.png\ninstructions: Read me.\n',
-  'tools/all.ts': `
-    import { defineTool, toolResult, ToolError } from 'trivet'
-    const common = { title: 'Title', description: 'A tool.', icons: [{ src: 'https://a.example/b.png' }], _meta: { 'example.com/a': 1 } }
-    const notes = { audience: ['user'], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' }
-    const meta = { 'example.com/b': 2 }
-    const content = [
-      { type: 'text', text: 'words', annotations: notes, _meta: meta },
-      { type: 'image', data: 'AA==', mimeType: 'image/png', annotations: notes, _meta: meta },
-      { type: 'audio', data: 'AA==', mimeType: 'audio/wav', annotations: notes, _meta: meta },
-      { type: 'resource_link', uri: 'test:link', name: 'link', title: 'A link', description: 'Of some use.', icons: common.icons, annotations: notes, _meta: meta },
-      { type: 'resource', resource: { uri: 'test:x', text: 'x', _meta: meta }, annotations: notes, _meta: meta },
-      { type: 'text', text: 'only a time', annotations: { lastModified: notes.lastModified } }
-    ]
-    export const contents = defineTool({ ...common, name: 'contents', run: () => toolResult({ content, _meta: meta }) })
-    export const failing = defineTool({ ...common, name: 'failing', run: () => { throw new ToolError('no', { content: content }) } })
-    export const object = defineTool({ ...common, name: 'object', annotations: { title: 'T', readOnlyHint: true }, outputSchema: { type: 'object', properties: { a: true, b: false, c: { type: 'integer' } }, required: ['c'] }, run: () => ({ c: 1 }) })
-    export const list = defineTool({ ...common, name: 'list', outputSchema: { type: 'array', items: { type: 'integer' } }, run: () => [1, 2] })
-    export const number = defineTool({ ...common, name: 'number', outputSchema: { type: 'integer' }, run: () => 7 })
-    export const either = defineTool({ ...common, name: 'either', outputSchema: { anyOf: [{ type: 'object' }, { type: 'null' }] }, run: () => null })
-    export const bare = defineTool({ ...common, name: 'bare', run: () => ({ c: 1 }) })
-    export const said = defineTool({ ...common, name: 'said', run: () => toolResult({ content: [{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], structuredContent: { c: 1 } }) })
-    export const schema = defineTool({ ...common, name: 'schema', inputSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties: { any: true, none: false, part: { type: 'object', properties: { any: true } } }, allOf: [{ properties: { n: { type: 'integer' } } }], additionalProperties: false }, run: () => 'ok' })`,
-  'prompts/all.ts': `
-    import { definePrompt } from 'trivet'
-    const meta = { 'example.com/b': 2 }
-    export default definePrompt({
-      name: 'ask', title: 'Title', description: 'A prompt.', icons: [{ src: 'https://a.example/b.png' }], _meta: meta,
-      arguments: [{ name: 'who', title: 'Who', description: 'Whom.', required: true, complete: ['ann', 'bob'] }],
-      render: () => [
-        { role: 'user', content: { type: 'audio', data: 'AA==', mimeType: 'audio/wav', _meta: meta } },
-        { role: 'assistant', content: { type: 'resource_link', uri: 'test:link', name: 'link', icons: [{ src: 'https://a.example/b.png' }] } },
-        { role: 'user', content: { type: 'resource', resource: { uri: 'test:x', blob: 'AA==', _meta: meta }, annotations: { lastModified: '2025-01-01T00:00:00Z' } } }
-      ]
-    })`,
-  'resources/all.resource.ts': `
-    import { defineResource, defineResourceTemplate } from 'trivet'
-    const common = { title: 'Title', description: 'One.', mimeType: 'text/plain', icons: [{ src: 'https://a.example/b.png' }], _meta: { 'example.com/a': 1 }, annotations: { audience: ['user'], lastModified: '2025-01-01T00:00:00Z' } }
-    export const one = defineResource({ ...common, uri: 'test:one', name: 'one', size: 3, read: () => ({ uri: 'test:one', text: 'one', _meta: { 'example.com/a': 1 } }) })
-    export const many = defineResourceTemplate({ ...common, uriTemplate: 'test:many/{id}', name: 'many', complete: { id: ['a', 'b'] }, list: () => [{ ...common, uri: 'test:many/a', name: 'a' }], read: ({ id }) => id })`,
-  'resources/notes.txt': 'notes'
-}
+import { FILES } from './degradations-catalog.ts'
 
 const has = {
   annotations: '2025-03-26',
@@ -62,7 +18,7 @@ const has = {
   icons: '2025-11-25'
 }
 
-/** Members that came with 2026-07-28, or belong to requests of today. */
+/** Members that only 2026-07-28 and later revisions have. */
 const MODERN = [
   'resultType', 'ttlMs', 'cacheScope', 'inputRequests', 'requestState', 'extensions', 'supportedVersions'
 ]
@@ -87,7 +43,7 @@ for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
     const session = await open(t, revision)
 
-    t.test('says who it is, as far as that was said (314, 368, 381, 382)', async (t) => {
+    t.test('describes the server with the fields of the revision (314, 368, 381, 382)', async (t) => {
       t.strictSame(Object.keys(session.initialized).sort(), [
         'capabilities', 'instructions', 'protocolVersion', 'serverInfo'
       ])
@@ -105,7 +61,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('completions' in session.initialized.capabilities, since('completions'))
     })
 
-    t.test('no result of any method has anything of today (342, 343)', async (t) => {
+    t.test('no result has a member of the modern era (342, 343)', async (t) => {
       const requests: ReadonlyArray<readonly [method: string, params: object]> = [
         ['tools/list', {}], ['prompts/list', {}], ['resources/list', {}], ['resources/templates/list', {}],
         ...['contents', 'failing', 'object', 'list', 'number', 'either', 'bare', 'said', 'schema'].map(
@@ -178,14 +134,14 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('_meta' in template, since('meta'))
     })
 
-    t.test('leaves the schema of arguments as it was written', async (t) => {
+    t.test('does not change the schema of arguments', async (t) => {
       const { inputSchema } = byName((await session.request('tools/list')).result.tools, 'schema')
       t.equal(inputSchema.additionalProperties, false)
       t.strictSame(inputSchema.allOf, [{ properties: { n: { type: 'integer' } } }])
       t.strictSame(inputSchema.properties.part, { type: 'object', properties: { any: true } })
     })
 
-    t.test('says what it cannot carry in words (371, 377, 381)', async (t) => {
+    t.test('replaces content that the revision does not have with text (371, 377, 381)', async (t) => {
       for (const [name, offset] of [['contents', 0], ['failing', 1]] as const) {
         const { content } = (await session.call(name)).result
         const [text, image, audio, link, resource, timed] = content.slice(offset)
@@ -212,7 +168,7 @@ for (const revision of LEGACY_REVISIONS) {
       )
     })
 
-    t.test('gives structured content to those who know it, and its text to all (359, 371, 377)', async (
+    t.test('sends structured content if the revision has it, and always its text (359, 371, 377)', async (
       t
     ) => {
       for (
@@ -229,7 +185,7 @@ for (const revision of LEGACY_REVISIONS) {
       }
     })
 
-    t.test('rewords the messages of prompts and the contents of resources (377, 381)', async (t) => {
+    t.test('converts the messages of prompts and the contents of resources (377, 381)', async (t) => {
       const { messages } = (
         await session.request('prompts/get', { name: 'ask', arguments: { who: 'ann' } })
       ).result
@@ -240,7 +196,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.equal('_meta' in contents[0], since('meta'))
     })
 
-    t.test('completes, whether it says that it can or not (381)', async (t) => {
+    t.test('completes, with and without the completions capability (381)', async (t) => {
       const { result } = await session.request('completion/complete', {
         ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'who', value: 'b' }
       })
@@ -255,7 +211,7 @@ for (const revision of LEGACY_REVISIONS) {
       t.match(revision === '2025-11-25' ? result.content[0].text : error.message, /n/)
     })
 
-    t.test('does not find a resource with an error of its own (340)', async (t) => {
+    t.test('answers an unknown resource with the legacy error code (340)', async (t) => {
       const { status, error } = await session.request('resources/read', { uri: 'test:none' })
       t.strictSame([status, error.code, error.data], [200, -32002, { uri: 'test:none' }])
       t.equal((await session.request('resources/subscribe', { uri: 'test:none' })).error.code, -32002)

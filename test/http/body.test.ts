@@ -1,0 +1,90 @@
+// Bodies that are refused before a method is looked up.
+
+import t from 'tap'
+import { buildApp } from '../helpers/app.ts'
+import { META, readMessages, toPost } from '../helpers/request.ts'
+
+t.test('bodies', async (t) => {
+  const app = await buildApp(t, {}, { maxBodyBytes: 2048 })
+
+  /** Posts the body with the headers of a conforming `tools/list`. */
+  async function postBody (body: string | Buffer) {
+    const { headers } = toPost({ method: 'tools/list' })
+    const answer = await app.inject({ method: 'POST', url: '/mcp', headers, body })
+    return {
+      status: answer.statusCode,
+      response: readMessages(answer.body, String(answer.headers['content-type'])).at(-1)
+    }
+  }
+
+  t.test('refuses a request without params or _meta (78)', async (t) => {
+    for (const params of [undefined, {}, { _meta: null }, { _meta: { progressToken: 1 } }]) {
+      const { status, response } = await postBody(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })
+      )
+      t.equal(status, 400)
+      t.match(response, { id: 1, error: { code: -32602 } })
+    }
+  })
+
+  const unreadable: ReadonlyArray<readonly [claim: string, body: string | Buffer]> = [
+    ['no JSON', '{"jsonrpc":'],
+    ['no body', ''],
+    ['two values', '{}{}'],
+    ['a comment', '// x\n{}'],
+    ['bytes that are no UTF-8 (8)', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    [
+      'a key that reaches the prototype',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"__proto__":{"x":1}}}'
+    ],
+    ['a key that reaches the constructor', '{"constructor":{"prototype":{"x":1}}}'],
+    ['an escaped key that reaches the prototype', '{"\\u005f_proto__":{"x":1}}']
+  ]
+
+  for (const [claim, body] of unreadable) {
+    t.test(`refuses ${claim} as a parse error without an id (58)`, async (t) => {
+      const { status, response } = await postBody(body)
+      t.equal(status, 400)
+      t.match(response, { jsonrpc: '2.0', error: { code: -32700 } })
+      t.notOk('id' in response)
+    })
+  }
+
+  t.test('refuses a body over the limit with 413 and an error without an id (46)', async (t) => {
+    const answer = await postBody(JSON.stringify({ pad: 'x'.repeat(2048) }))
+    t.equal(answer.status, 413)
+    t.match(answer.response.error, { code: -32600, message: /2048 bytes/ })
+    t.notOk('id' in answer.response)
+  })
+
+  const shapeless: ReadonlyArray<readonly [claim: string, body: unknown]> = [
+    ['a batch (9)', [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]],
+    ['an empty batch (9)', []],
+    ['a null id (52)', { jsonrpc: '2.0', id: null, method: 'tools/list', params: { _meta: META } }],
+    ['a fractional id (52)', { jsonrpc: '2.0', id: 1.5, method: 'tools/list', params: { _meta: META } }],
+    ['a boolean id (52)', { jsonrpc: '2.0', id: false, method: 'tools/list', params: { _meta: META } }],
+    ['a notification with params in a list (11)', { jsonrpc: '2.0', method: 'notifications/x', params: [] }],
+    ['a string', 'tools/list'],
+    ['null', null]
+  ]
+
+  for (const [claim, body] of shapeless) {
+    t.test(`refuses ${claim} as an invalid request without an id (57, 58)`, async (t) => {
+      const { status, response } = await postBody(JSON.stringify(body))
+      t.equal(status, 400)
+      t.equal(response.error.code, -32600)
+      t.notOk('id' in response)
+    })
+  }
+
+  t.test('refuses a posted response without an id (9)', async (t) => {
+    for (const body of [
+      { jsonrpc: '2.0', id: 1, result: {} }, { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }
+    ]) {
+      const { status, response } = await postBody(JSON.stringify(body))
+      t.equal(status, 400)
+      t.match(response.error, { code: -32600, message: /does not accept responses/ })
+      t.notOk('id' in response)
+    }
+  })
+})
