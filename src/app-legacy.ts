@@ -55,7 +55,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const {
     config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer
   } = dependencies
-  const onError = (err: unknown) => log.warn({ err }, 'sessions could not exchange data with the other replicas')
+  const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
   const ended = await openEndedSessions(store, relay, { onError })
