@@ -7,6 +7,8 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
 import { dialectOf, type Dialect } from './dialects.ts'
+import { replaceComparisons } from './json-equality.ts'
+import { createLinearPattern } from './linear-pattern.ts'
 import { describeProblems, describeValue } from './value-problems.ts'
 import { findSchemaProblems } from './schema-limits.ts'
 
@@ -37,6 +39,9 @@ export interface SchemaCompilerOptions {
 // collecting takes time in proportion to the value, and a client chooses the value.
 const EXPLAINED_JSON_LENGTH = 16_384
 
+/** `code` is for schemas that are compiled to a file. Ours are not. */
+const linearRegExp = Object.assign(createLinearPattern, { code: 'createLinearPattern' })
+
 export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): SchemaCompiler {
   const options: Options = {
     // Allows unknown keywords: `x-mcp-header` and other annotations of the author.
@@ -44,7 +49,7 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
     logger: false,
     addUsedSchema: false,
     useDefaults,
-    code: { optimize: false }
+    code: { optimize: false, regExp: linearRegExp }
   }
   // Stops at the first problem: most values are accepted. The other collects all problems of a refused value.
   const fast = createInstances(options)
@@ -80,6 +85,7 @@ function createInstances (options: Options): (dialect: Dialect) => Ajv {
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
+      replaceComparisons(ajv)
       made.set(dialect, ajv)
     }
     return ajv
