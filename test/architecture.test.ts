@@ -6,8 +6,8 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfPackage, breaksOfProcess,
-  breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
+  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfNames, breaksOfPackage,
+  breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
   readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
@@ -217,6 +217,16 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfSize(sources, 300),
     made: { 'a.ts': 'a\n'.repeat(300), 'b.ts': 'b\n'.repeat(301) },
     found: ['b.ts has 301 lines']
+  },
+  {
+    claim: 'no two files export the same name',
+    breaks: breaksOfNames,
+    made: {
+      'a.ts': 'export interface A {}\nexport function b (): void {}\n',
+      'c/a.ts': 'export class A {}\nexport async function d (): Promise<void> {}\n',
+      'c/b.ts': '// export const b = 1\nexport type D = A\nexport const d = 1\n'
+    },
+    found: ['A is of a.ts, c/a.ts', 'd is of c/a.ts, c/b.ts']
   },
   {
     claim: 'only index.ts passes on what others export',

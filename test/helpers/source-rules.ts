@@ -17,6 +17,7 @@ export interface Import {
 
 const STATIC = /^(?:import|export)(\s+type)?(?:\s+[\w\s{},*$]*?\sfrom)?\s+'([^']+)'/gm
 const DYNAMIC = /\bimport\('([^']+)'\)/g
+const EXPORT = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm
 const RE_EXPORT = /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})[\w\s]*\sfrom\s+'/m
 
 export function readImports (sources: Sources): Import[] {
@@ -158,6 +159,17 @@ export function breaksOfSize (sources: Sources, maxLines: number): string[] {
 }
 
 /** Files that pass on what others export. */
+/** Names that several files export: one name would mean several things. */
+export function breaksOfNames (sources: Sources): string[] {
+  const files = new Map<string, Set<string>>()
+  for (const [file, text] of sources) {
+    for (const [, name = ''] of withoutComments(text).matchAll(EXPORT)) {
+      files.set(name, (files.get(name) ?? new Set()).add(file))
+    }
+  }
+  return [...files].filter(([, { size }]) => size > 1).map(([name, of]) => `${name} is of ${[...of].join(', ')}`)
+}
+
 export function breaksOfBarrels (sources: Sources): string[] {
   return [...sources].filter(
     ([file, text]) => file !== 'index.ts' && RE_EXPORT.test(withoutComments(text))
