@@ -17,7 +17,9 @@ export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: B
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (
     request, body: Buffer, done
   ) => {
-    if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
+    // Some clients declare JSON with every request, also with a DELETE, whose body has no meaning.
+    if (request.method === 'DELETE') done(null)
+    else if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
     else done(parseError('not UTF-8'))
   })
 

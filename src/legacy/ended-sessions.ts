@@ -1,6 +1,7 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
+import { tooManyEndedSessions } from '../protocol/errors.ts'
 import type { StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
@@ -9,17 +10,24 @@ export interface EndedSessions {
   has (id: string): boolean
   /**
    * Resolves when the end is stored and the replicas that can be reached know it. Rejects with a
-   * StoreUnavailable if the end could not be stored.
+   * StoreUnavailable if the end could not be stored, and with a ProtocolError if too many ends are stored.
    */
   add (session: Session): Promise<void>
   close (): void
 }
 
+interface EndedSessionsOptions {
+  onError (error: unknown): void
+  readonly now?: () => number
+  /** How many ends are remembered. 200,000 by default. */
+  readonly maxEnded?: number
+}
+
 const OWNER = 'ended-sessions'
 const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 /**
- * An end is remembered until the session would have expired. This limit bounds memory: clients that behave
- * do not reach it.
+ * An end is remembered until the session would have expired. No end is dropped earlier: once this many are
+ * remembered, the service refuses to end more sessions.
  */
 const MAX_ENDED = 200_000
 const REMOVE_EXPIRED_EVERY_MS = 60_000
@@ -27,14 +35,10 @@ const REMOVE_EXPIRED_EVERY_MS = 60_000
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, relay: SessionRelay,
-  { onError, now = Date.now }: { onError (error: unknown): void, now?: () => number }
+  { onError, now = Date.now, maxEnded = MAX_ENDED }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
-  const remember = (id: string, expiresAt: number) => {
-    const [oldest] = ended.keys()
-    if (ended.size >= MAX_ENDED && oldest !== undefined) ended.delete(oldest)
-    ended.set(id, expiresAt)
-  }
+  const remember = (id: string, expiresAt: number) => { ended.set(id, expiresAt) }
   const loadAll = async () => {
     for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
   }
@@ -51,7 +55,8 @@ export async function openEndedSessions (
     async add ({ id, expiresAt }) {
       // The store first: a replica that misses the message loads the end from the store later.
       const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
-      await store.create({ owner: OWNER, name: id }, EMPTY_VALUE, lifetime, MAX_ENDED)
+      const record = await store.create({ owner: OWNER, name: id }, EMPTY_VALUE, lifetime, maxEnded)
+      if (record === 'full') throw tooManyEndedSessions()
       await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
     close () {

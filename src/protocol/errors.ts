@@ -124,6 +124,9 @@ export const overloaded = (problem: string) => new ProtocolError(503, problem, {
 export const tooManyStreams = (open: number) =>
   overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
 
+export const tooManyEndedSessions = () =>
+  overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
+
 /** The resource exists, but is larger than the service may send. */
 export const resourceTooLarge = (uri: string, size: number, limit: number) =>
   new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, {

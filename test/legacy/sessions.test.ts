@@ -179,3 +179,23 @@ t.test('a large client description is shortened, and its capabilities are kept',
     t.match(kept, { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} })
   }
 })
+
+t.test('an ended session stays ended, however many others end after it', async (t) => {
+  const [store, relay] = [createMemoryStateStore(), createLocalSessionRelay()]
+  const openReplica = async () => {
+    const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, maxEnded: 3 })
+    t.teardown(() => ended.close())
+    return ended
+  }
+  const ended = await openReplica()
+  const other = await openReplica()
+  const { sessions } = await open(t)
+  const all = Array.from({ length: 5 }, () => opened(sessions, sessions.create(SETTLED, ALICE)))
+  const outcomes = await Promise.all(all.map(async (session) => await ended.add(session).then(
+    () => 'ended', ({ httpStatus }: { httpStatus?: number }) => httpStatus
+  )))
+  t.strictSame(outcomes, ['ended', 'ended', 'ended', 503, 503])
+  for (const replica of [ended, other, await openReplica()]) {
+    t.strictSame(all.map(({ id }) => replica.has(id)), [true, true, true, false, false])
+  }
+})

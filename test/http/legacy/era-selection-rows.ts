@@ -260,6 +260,13 @@ export const ERA_SELECTION_ROWS: readonly Row[] = [
   { claim: 'a batch with initialize and no session (373)', body: [INITIALIZE], on: [400, -32600] },
   { claim: 'a DELETE of a live session (325)', method: 'DELETE', session: '2025-11-25', on: [204] },
   {
+    claim: 'a DELETE that declares JSON and has no body (325)',
+    method: 'DELETE',
+    headers: { 'content-type': 'application/json' },
+    session: '2025-11-25',
+    on: [204]
+  },
+  {
     claim: 'a GET of a forged session (324)',
     method: 'GET',
     headers: { 'mcp-session-id': FORGED },
