@@ -1,5 +1,8 @@
 // Requests with the same behaviour in both eras, and the catalog that they need.
 
+/** How many calls of `never_ends` have begun in this process. */
+export const endlessCalls = (): number => Reflect.get(globalThis, 'endlessCalls') ?? 0
+
 export const FILES = {
   'tools/all.ts': `
     import { defineTool, ToolError } from 'trivet'
@@ -19,7 +22,10 @@ export const FILES = {
       define('returns_wrong', () => ({ n: 'one' }), { outputSchema: number }),
       define('takes_too_long', never, { timeoutMs: 30 }),
       define('needs_sampling', () => 'ok', { requiredCapabilities: { sampling: {} } }),
-      define('never_ends', never)
+      define('never_ends', () => {
+        globalThis.endlessCalls = (globalThis.endlessCalls ?? 0) + 1
+        return never()
+      })
     ]`,
   'prompts/all.ts': `
     import { definePrompt, ToolError } from 'trivet'

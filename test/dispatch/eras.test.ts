@@ -7,7 +7,7 @@ import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
 import { toPost, type Message } from '../helpers/request.ts'
 import { openSession, type SessionClient } from '../helpers/session.ts'
 import { post } from '../helpers/stream.ts'
-import { call, FILES, SCENARIOS } from './era-scenarios.ts'
+import { call, endlessCalls, FILES, SCENARIOS } from './era-scenarios.ts'
 
 /** Logged once at the start: these services have no secret. */
 const EPHEMERAL =
@@ -85,9 +85,10 @@ t.test('has the same answer and the same log lines in both eras', async (t) => {
 
 t.test('a request that the shutdown stops is not logged as an error, in either era', async (t) => {
   const { url, log, session, close } = await serve(t, { shutdownTimeoutMs: 100 })
+  const before = endlessCalls()
   const modern = post(t, url, call('never_ends'))
   const legacy = session.call('never_ends')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await until(() => endlessCalls() === before + 2, 'both calls')
   const closed = close()
   for (const answer of [await modern, await legacy]) {
     t.match(answer.response, { error: { code: -32603, message: 'The request was cancelled' } })
@@ -99,16 +100,17 @@ t.test('a request that the shutdown stops is not logged as an error, in either e
 
 t.test('a request that the client cancels is logged as cancelled, in either era', async (t) => {
   const { url, log, session } = await serve(t)
+  const before = endlessCalls()
   const gone = new AbortController()
   const lineOf = () => log.lines.filter(({ msg, name }) => msg === 'request' && name === 'never_ends')
   const { headers, body } = toPost(call('never_ends'))
   const modern = fetch(url, { method: 'POST', headers, body, signal: gone.signal })
   modern.catch(() => {})
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => endlessCalls() === before + 1, 'the modern call')
   gone.abort()
   await until(() => lineOf().length === 1, 'the line of the modern request')
   const legacy = session.startCall('never_ends', {}, { id: 'x' })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => endlessCalls() === before + 2, 'the call of the session')
   await session.notify('notifications/cancelled', { requestId: 'x' })
   await legacy
   await until(() => lineOf().length === 2, 'the line of the session\'s request')
