@@ -8,7 +8,8 @@ const characters = [
 ]
 const atom = fc.constantFrom(
   'a', 'b', '0', '.', '-', '\\s', '\\S', '\\d', '\\D', '\\w', '\\W', '\\.', '\\b', '\\v', '\\x61',
-  '\\u00a0', '[ab]', '[^a]', '[\\s0]', '[^\\s]', '[\\S]', '[a.]', '[\\b]', '[^]', '\\p{L}', '\\u{1F600}', '\\ud83d\\ude00'
+  '\\u00a0', '[ab]', '[^a]', '[\\s0]', '[^\\s]', '[\\S]', '[a.]', '[\\b]', '[^]', '\\p{L}',
+  '\\u{1F600}', '\\ud83d\\ude00'
 )
 const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,}', '*?')
 const isQuantifiable = (one: string) => one !== '\\b'
