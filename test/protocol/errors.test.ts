@@ -29,7 +29,8 @@ const table: ReadonlyArray<readonly [
   ['unsupportedRevision', errors.unsupportedRevision('x'), -32022, 400],
   ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
   ['overloaded', errors.overloaded('x'), 503, 503],
-  ['tooManyStreams', errors.tooManyStreams(1), 503, 503]
+  ['tooManyStreams', errors.tooManyStreams(1), 503, 503],
+  ['tooManyEndedSessions', errors.tooManyEndedSessions(), 503, 503]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {

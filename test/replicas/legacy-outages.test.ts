@@ -6,7 +6,6 @@ import { until, within } from '../helpers/deadline.ts'
 import { hasNginx } from '../helpers/nginx.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
-import type { Replica } from '../helpers/replicas.ts'
 import { checkTold, createBell, SLOW_MS } from './bell.ts'
 import { connectOfficial, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, startShop, type Shop } from './legacy-shop.ts'
@@ -35,12 +34,6 @@ if (hasRedisServer(t) && hasNginx(t)) {
       'open questions are answered while their replica shuts down',
       async (t) => await checkOpenQuestions(t, shop)
     )
-    for (const kind of KINDS) {
-      t.test(
-        `client ${kind.generation}.x at ${kind.revision}: an ended session stays ended on all replicas`,
-        async (t) => await checkEnd(t, shop, kind)
-      )
-    }
     t.test('Redis is restarted, and sessions go on', async (t) => await checkRedis(t, shop))
   })
 }
@@ -204,33 +197,6 @@ async function checkOpenQuestions (t: Test, { url, replicas }: Shop): Promise<vo
   t.equal(await exit, 0)
   await down?.restart()
   t.equal(asked, calls.length, 'each was asked once')
-}
-
-async function checkEnd (t: Test, { url, replicas }: Shop, kind: Kind): Promise<void> {
-  const [ending, other] = [await connectOfficial(t, url, kind), await connectOfficial(t, url, kind)]
-  const { sessionId = '' } = ending
-  const status = async ({ url }: Replica) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-session-id': sessionId
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
-    })
-    await response.arrayBuffer()
-    return response.status
-  }
-  const statuses = async () => await Promise.all(replicas.map(status))
-  t.strictSame(await statuses(), [200, 200, 200])
-  await ending.terminate()
-  t.strictSame(await statuses(), [404, 404, 404], 'as soon as the client knows that it is')
-  await replicas[2]?.kill('SIGTERM')
-  await replicas[2]?.restart()
-  t.strictSame(await statuses(), [404, 404, 404], 'also where that was never heard')
-  await other.call('get_book', { id: 'moby-dick' })
-  t.equal(other.wire.count('initialize'), 1, 'and another session goes on')
 }
 
 async function checkRedis (t: Test, { url, redis }: Shop): Promise<void> {
