@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import {
-  StoreUnavailable, type Lifetime, type StateKey, type StateRecord, type StateStore, type StateValue
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../../state/state-store.ts'
 
-interface JsonRecord extends Lifetime {
+interface JsonRecord extends RecordLifetime {
   readonly owner: string
   readonly name: string
   readonly value: string
