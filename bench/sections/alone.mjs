@@ -2,13 +2,10 @@
 // with --against on a machine that others use: turns are some milliseconds long. What the load generator
 // costs is in every figure.
 
-import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { createCollection } from '../figures/collection.mjs'
 import { printServers, rounded, spreadText } from '../figures/table.mjs'
-import { listContenders } from '../servers/contenders.mjs'
+import { prepareCatalog } from '../servers/prepare-catalog.mjs'
 import { startDriven } from '../servers/driven.mjs'
-import { recordAnswers } from '../servers/trivet.mjs'
-import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
 
@@ -16,11 +13,7 @@ export const name = 'alone'
 export const about = 'CPU time of a request, server and load in one process: for builds on a busy machine'
 
 export async function run (options, show) {
-  const catalog = workspacePath('catalog')
-  await writeCatalog(catalog, TOOLS)
-  const answersFile = await recordAnswers({ ...options, catalog, toolCount: TOOLS })
-  const servers = options.servers.filter((group) => group === 'fastify' || group === 'trivet')
-  const listed = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile })
+  const listed = await prepareCatalog(options, TOOLS)
   const measured = new Map(options.methods.map((method) => [method, createCollection(listed)]))
   for (let process = 0; process < options.processes; process++) await measureOnce(options, listed, measured)
   const rows = [...measured].map(([method, turns]) => ({ method, ids: options.ids, ...turns.summary() }))

@@ -1,6 +1,5 @@
 // Latency at a fixed rate, all methods mixed: what a client waits while the server has time to spare.
 
-import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
 import { printServers, spreadText } from '../figures/table.mjs'
 import { pace } from '../load/pace.mjs'
@@ -8,10 +7,9 @@ import { interleave } from '../load/rounds.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { createChecks } from '../requests/answers.mjs'
 import { createRings, forServer } from '../requests/rings.mjs'
-import { CEILING, listContenders, TRIVET } from '../servers/contenders.mjs'
+import { CEILING, TRIVET } from '../servers/contenders.mjs'
+import { prepareCatalog } from '../servers/prepare-catalog.mjs'
 import { withStarted } from '../servers/started.mjs'
-import { recordAnswers } from '../servers/trivet.mjs'
-import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
 
@@ -19,11 +17,7 @@ export const name = 'latency'
 export const about = 'p50, p99 and p99.9 at a fixed rate, counted from when each request fell due'
 
 export async function run (options, show) {
-  const catalog = workspacePath('catalog')
-  await writeCatalog(catalog, TOOLS)
-  const answersFile = await recordAnswers({ ...options, catalog, toolCount: TOOLS })
-  const servers = options.servers.filter((group) => group === 'fastify' || group === 'trivet')
-  const listed = listContenders({ ...options, servers }, { catalog, toolCount: TOOLS, answersFile })
+  const listed = await prepareCatalog(options, TOOLS)
   return withStarted(listed, async (started) => {
     const contenders = []
     const shared = createRings({ method: 'mix', toolCount: TOOLS, ids: options.ids })

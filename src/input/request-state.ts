@@ -2,6 +2,7 @@
 // from one round of a request to the next.
 
 import { hash } from 'node:crypto'
+import { stringify } from 'safe-stable-stringify'
 import { invalidParams } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { RoundBinding } from './input-round.ts'
@@ -51,15 +52,11 @@ export function toBindingText ({ owner, method, name, args }: RoundBinding): str
 }
 
 /** JSON with the members of each object in sorted order. */
-function toCanonicalJson (value: unknown): string {
+function toCanonicalJson (value: object): string {
   try {
-    return JSON.stringify(value, (_, member: unknown) => isObject(member) ? toSorted(member) : member)
+    return stringify(value)
   } catch (error) {
     if (error instanceof RangeError) throw invalidParams('the arguments are nested too deeply')
     throw error
   }
-}
-
-function toSorted (object: { readonly [key: string]: unknown }): object {
-  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => a < b ? -1 : 1))
 }

@@ -38,12 +38,11 @@ export async function openEndedSessions (
   { onError, now = Date.now, maxEnded = MAX_ENDED }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
-  const remember = (id: string, expiresAt: number) => { ended.set(id, expiresAt) }
   const loadAll = async () => {
-    for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
+    for (const [id, expiresAt] of await store.list(OWNER)) ended.set(id, expiresAt)
   }
   const stopListening = relay.listen((message) => {
-    if (message.type === 'session-ended') remember(message.session, message.expiresAt)
+    if (message.type === 'session-ended') ended.set(message.session, message.expiresAt)
   }, () => { loadAll().catch(onError) })
   const timer = setInterval(() => {
     for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)

@@ -5,22 +5,13 @@ import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { META, readMessages, toPost } from '../helpers/request.ts'
-
-const mirrored = `inputSchema: {
-  type: 'object',
-  properties: {
-    region: { type: 'string', 'x-mcp-header': 'Region' },
-    count: { type: 'integer', 'x-mcp-header': 'Count' },
-    dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' },
-    target: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'Zone' } } }
-  }
-}`
+import { MIRRORED } from './mirrored-schema.ts'
 
 const files = {
   'tools/echo.ts': toolModule(
     'echo', "inputSchema: { type: 'object', properties: { x: {} } }", '({ x }) => JSON.stringify(x ?? null)'
   ),
-  'tools/route.ts': toolModule('route', mirrored),
+  'tools/route.ts': toolModule('route', MIRRORED),
   'prompts/gruß.md': '---\ndescription: Says hello.\n---\nHello\n',
   'resources/notes.txt': 'large'
 }
@@ -82,7 +73,7 @@ t.test('answers any request with JSON or 202, and never with an internal error',
       headers: {
         ...toPost(list).headers,
         'mcp-method': body.method,
-        'mcp-name': typeof mirrored === 'string' ? base64(mirrored) : 'x',
+        'mcp-name': typeof mirrored === 'string' ? base64(MIRRORED) : 'x',
         ...changed
       }
     }

@@ -4,21 +4,12 @@ import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { type RequestParts, send } from '../helpers/request.ts'
-
-const mirrored = `inputSchema: {
-  type: 'object',
-  properties: {
-    region: { type: 'string', 'x-mcp-header': 'Region' },
-    count: { type: 'integer', 'x-mcp-header': 'Count' },
-    dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' },
-    target: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'Zone' } } }
-  }
-}`
+import { MIRRORED } from './mirrored-schema.ts'
 
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
 t.test('mirrored arguments', async (t) => {
-  const app = await buildApp(t, { 'tools/route.ts': toolModule('route', mirrored) })
+  const app = await buildApp(t, { 'tools/route.ts': toolModule('route', MIRRORED) })
 
   const route = (args: unknown, headers: RequestParts['headers'] = {}) => ({
     method: 'tools/call', params: { name: 'route', arguments: args }, headers

@@ -1,21 +1,13 @@
 // The catalog of the streaming tests, and the requests of its tools.
 
+import { GATES } from '../helpers/gates.ts'
 import type { RequestParts } from '../helpers/request.ts'
 
 export const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 export const FILES = {
   'lib/shared.ts': `
-    export const state = { started: 0, aborted: [], flooded: 0 }
-    const gates = new Map()
-    export const gate = (name) => {
-      if (!gates.has(name)) {
-        let open
-        const promise = new Promise((resolve) => { open = resolve })
-        gates.set(name, { promise, open })
-      }
-      return gates.get(name)
-    }`,
+    export const state = { started: 0, aborted: [], flooded: 0 }${GATES}`,
   'tools/all.ts': `
     import { defineTool, ToolError } from 'trivet'
     import { setImmediate as turn } from 'node:timers/promises'

@@ -15,6 +15,12 @@ import { Wire } from './legacy-wire.ts'
 
 export interface Kind { readonly generation: 1 | 2, readonly revision: string }
 
+/** One kind of client for each way in which sessions are served. */
+export const KINDS: Kind[] = [
+  { generation: 1, revision: '2025-11-25' }, { generation: 2, revision: '2025-11-25' },
+  { generation: 1, revision: '2025-06-18' }, { generation: 2, revision: '2025-03-26' }
+]
+
 /** What the user, or the model, says. */
 export interface Answers {
   elicit (params: Message): Message | Promise<Message>

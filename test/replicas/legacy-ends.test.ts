@@ -4,13 +4,8 @@ import t, { type Test } from 'tap'
 import { hasNginx } from '../helpers/nginx.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
 import type { Replica } from '../helpers/replicas.ts'
-import { connectOfficial, type Kind } from './legacy-client.ts'
+import { connectOfficial, KINDS, type Kind } from './legacy-client.ts'
 import { startShop, type Shop } from './legacy-shop.ts'
-
-const KINDS: Kind[] = [
-  { generation: 1, revision: '2025-11-25' }, { generation: 2, revision: '2025-11-25' },
-  { generation: 1, revision: '2025-06-18' }, { generation: 2, revision: '2025-03-26' }
-]
 
 t.setTimeout(240_000)
 

@@ -7,13 +7,8 @@ import { hasNginx } from '../helpers/nginx.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { checkTold, createBell, SLOW_MS } from './bell.ts'
-import { connectOfficial, type Kind, type OfficialClient } from './legacy-client.ts'
+import { connectOfficial, KINDS, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, startShop, type Shop } from './legacy-shop.ts'
-
-const KINDS: Kind[] = [
-  { generation: 1, revision: '2025-11-25' }, { generation: 2, revision: '2025-11-25' },
-  { generation: 1, revision: '2025-06-18' }, { generation: 2, revision: '2025-03-26' }
-]
 
 t.setTimeout(240_000)
 

@@ -29,6 +29,7 @@ export interface RedisChannelClients {
 /** Which texts may have been lost: those of other processes (`isMissed`), or of this one (`isUnsent`). */
 interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
 
+/** `onError` is also told what the others throw. */
 interface RedisChannelListener {
   onMessage (text: string): void
   /** Called when texts arrive again after an interruption. */
@@ -127,12 +128,21 @@ export async function openRedisChannel (
     }
   }
 
+  /** The connection must not fail because a listener fails. */
+  function guard (call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
   function receive (channel: string, message: string): void {
     if (channel !== name) return
     const end = message.indexOf(' ')
     const [from, text] = [message.slice(0, end), message.slice(end + 1)]
     if (from === origin) receiveOwn(text)
-    else if (!text.startsWith('?')) onMessage(text)
+    else if (!text.startsWith('?')) guard(() => onMessage(text))
   }
 
   function receiveOwn (text: string): void {
@@ -142,7 +152,7 @@ export async function openRedisChannel (
     const endedGap = gap
     gap = { isMissed: false, isUnsent: false }
     if (onFirstProbe !== undefined) onFirstProbe()
-    else if (endedGap.isMissed || endedGap.isUnsent) onRestored(endedGap)
+    else if (endedGap.isMissed || endedGap.isUnsent) guard(() => onRestored(endedGap))
   }
 
   const onReady = () => { subscribe().catch(onError) }

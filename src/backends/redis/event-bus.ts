@@ -27,21 +27,13 @@ export async function openRedisEventBus (
   let closed = false
 
   const channel = await openRedisChannel(clients, name, {
-    onMessage: (text) => guard(() => listeners.tell(readEvent(text, name))),
+    onMessage: (text) => listeners.tell(readEvent(text, name)),
     onRestored ({ isMissed, isUnsent }) {
-      if (isMissed) guard(() => listeners.tell(MISSED))
+      if (isMissed) listeners.tell(MISSED)
       if (isUnsent) sendToReplicas(MISSED).catch(onError)
     },
     onError
   })
-
-  function guard (work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      onError(error)
-    }
-  }
 
   async function sendToReplicas (event: ChangeEvent): Promise<void> {
     await channel.send(JSON.stringify(event)).catch(onError)

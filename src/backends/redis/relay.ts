@@ -24,18 +24,10 @@ export async function openRedisRelay (
   let closed = false
 
   const channel = await openRedisChannel(clients, name, {
-    onMessage: (text) => guard(() => listeners.tell(readRelayMessage(text, name))),
-    onRestored: () => guard(() => missListeners.tell(undefined)),
+    onMessage: (text) => listeners.tell(readRelayMessage(text, name)),
+    onRestored: () => missListeners.tell(undefined),
     onError
   })
-
-  function guard (work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      onError(error)
-    }
-  }
 
   return {
     async send (message) {

@@ -4,22 +4,14 @@ import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { until, within } from '../../helpers/deadline.ts'
+import { GATES } from '../../helpers/gates.ts'
 import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
 import {
   LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply
 } from '../../helpers/session.ts'
 
 const FILES = {
-  'lib/gates.ts': `
-    const gates = new Map()
-    export const gate = (name) => {
-      if (!gates.has(name)) {
-        let open
-        const promise = new Promise((resolve) => { open = resolve })
-        gates.set(name, { promise, open })
-      }
-      return gates.get(name)
-    }`,
+  'lib/gates.ts': GATES,
   'tools/all.ts': `
     import { defineTool, elicit } from 'trivet'
     import { gate } from '../lib/gates.ts'

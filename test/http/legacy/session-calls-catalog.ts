@@ -1,19 +1,12 @@
 // The catalog of the tests of calls in a session.
 
+import { GATES } from '../../helpers/gates.ts'
+
 export const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 export const FILES = {
   'lib/shared.ts': `
-    export const state = { started: 0, finished: 0, aborted: [] }
-    const gates = new Map()
-    export const gate = (name) => {
-      if (!gates.has(name)) {
-        let open
-        const promise = new Promise((resolve) => { open = resolve })
-        gates.set(name, { promise, open })
-      }
-      return gates.get(name)
-    }`,
+    export const state = { started: 0, finished: 0, aborted: [] }${GATES}`,
   'tools/all.ts': `
     import { defineTool } from 'trivet'
     import { state, gate } from '../lib/shared.ts'
