@@ -1,7 +1,6 @@
 // The composition root: it creates and connects all components.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import { openLegacyEra } from './app-legacy.ts'
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { OpenedBackend } from './backends/backend.ts'
@@ -26,6 +25,7 @@ import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
+import { openLog } from './log.ts'
 import { createMethods } from './methods/method-list.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import { createSealer } from './sealing/sealer.ts'
@@ -78,7 +78,7 @@ export async function createService (
   { logger, authenticator = openToAll, ...options }: AppOptions
 ): Promise<Service> {
   const config = completeConfig(options)
-  const log = logger ?? pino({ level: config.logLevel })
+  const log = logger ?? openLog(config.logLevel)
   const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
   const source = openCatalogFolder(config.catalog, {

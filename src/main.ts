@@ -3,11 +3,11 @@
 // `process`.
 
 import closeWithGrace from 'close-with-grace'
-import { pino } from 'pino'
 import { createService } from './app.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
+import { flushLog, openLog } from './log.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
@@ -21,7 +21,7 @@ try {
 }
 
 async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
-  const logger = pino({ level: config.logLevel })
+  const logger = openLog(config.logLevel)
   const { app, catalog, drain } = await createService({ ...config, logger })
 
   // A rejected promise in one tool must not end the requests of others.
@@ -35,6 +35,7 @@ async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
     // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
     if (signal === 'SIGTERM') await drain()
     await app.close()
+    await flushLog(logger)
   })
 
   // Fastify would log the address. The line below has it too.

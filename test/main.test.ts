@@ -175,6 +175,18 @@ t.test('a rejected promise that no tool handles does not end the service', async
   })
 })
 
+t.test('SIGTERM loses no line of the log', async (t) => {
+  const other = await startService(t, {
+    TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_LOG_LEVEL: 'info'
+  })
+  const count = 300
+  await Promise.all(Array.from({ length: count }, () => post(t, other.url, { method: 'tools/list' })))
+  t.equal(await within(other.stop(), 'the exit', 10_000), 0)
+  const lines = logLines(other)
+  t.equal(lines.filter(({ msg }) => msg === 'request').length, count)
+  t.match(lines.at(-1), { signal: 'SIGTERM', msg: 'shutting down' })
+})
+
 t.test('SIGTERM and SIGINT end it with exit code 0, and open streams with their results (204)', async (t) => {
   const other = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_PATH: '/v1/tools' })
   t.match(
