@@ -1,5 +1,4 @@
-// That the earlier revisions can be deleted: their rooms, their composition root, and its import and its line
-// in app.ts.
+// The earlier revisions can be deleted: their rooms, their composition root, and two lines of app.ts.
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The official client against the built service, over HTTP: what a user's first minutes look like.
+// The official client calls the built service over HTTP, as a user does in the first minutes.
 
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -49,8 +49,7 @@ t.test('the official client uses the example catalog', async (t) => {
   })
 
   await t.test('mirrors a parameter in its header', async (t) => {
-    // The client learns which parameters to mirror from the list; a header that is missing or wrong would be
-    // refused.
+    // The list tells the client which parameters to mirror. The service refuses a missing or wrong header.
     await client.listTools()
     const result = await client.callTool({
       name: 'quote_shipping', arguments: { region: 'eu', items: [{ bookId: 'moby-dick', quantity: 2 }] }

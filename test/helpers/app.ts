@@ -6,8 +6,8 @@ import { createApp, type AppOptions } from '../../src/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
 /**
- * Builds the app with these files as its catalog, and closes it when the test ends. It neither listens nor
- * watches nor logs.
+ * Builds an app whose catalog is these files, and closes it when the test ends. The app does not listen,
+ * watch or log.
  */
 export async function buildApp (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
   const catalog = await writeCatalog(t, files)
@@ -16,7 +16,7 @@ export async function buildApp (t: Test, files: Files, options: AppOptions = {})
   return app
 }
 
-/** Lets it listen on a free port of the loopback interface; returns the endpoint's URL. */
+/** Makes the app listen on a free port of the loopback interface. Returns the URL of the endpoint. */
 export async function listen (app: FastifyInstance, path = '/mcp'): Promise<string> {
   return await app.listen({ host: '127.0.0.1', port: 0 }) + path
 }

@@ -1,4 +1,4 @@
-// An answer that has begun, and of which more may come: what clients of every revision know of it.
+// An answer that has begun and may continue, as clients of every revision see it.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { until } from './deadline.ts'
@@ -7,12 +7,12 @@ import type { Message } from './request.ts'
 export class BegunAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Every message so far, those of an array one by one. */
+  /** Every message so far. The messages of a batch are listed one by one. */
   readonly messages: Message[] = []
-  /** How many keep-alive comments have come. */
+  /** The number of keep-alive comments so far. */
   comments = 0
   hasEnded = false
-  /** Whether it ended as it should, and not with a broken connection. */
+  /** Whether the answer ended with its last byte, and not with a broken connection. */
   isComplete = false
   protected readonly incoming: IncomingMessage
   #taken = 0
@@ -30,18 +30,18 @@ export class BegunAnswer {
   /** The last message, which is the response once the answer has ended. */
   get response (): Message { return this.messages.at(-1) }
 
-  /** The next message that this has not returned before. */
+  /** The next message that this method has not returned yet. */
   async next (deadlineMs?: number): Promise<Message> {
     await until(() => this.messages.length > this.#taken, 'a message', deadlineMs)
     return this.messages[this.#taken++]
   }
 
-  /** Resolves to itself once the answer has ended, well or badly. */
+  /** Resolves to this object when the answer has ended, complete or not. */
   async ended (deadlineMs?: number): Promise<this> {
     await until(() => this.hasEnded, 'the end of the answer', deadlineMs)
     return this
   }
 
-  /** Breaks the connection off, as a client does that is gone. */
+  /** Closes the connection, as a client does that goes away. */
   close (): void { this.incoming.destroy() }
 }

@@ -1,4 +1,4 @@
-// A catalog folder for one test: written from a table of files, removed when the test ends.
+// A catalog folder for one test. It is written from a table of files, and removed when the test ends.
 
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ export async function writeInPlace (
   await writeFile(join(root, path), contents)
 }
 
-/** As most editors save: a new file, renamed over the old one. */
+/** Saves as most editors do: writes a new file and renames it over the old one. */
 export async function writeByRename (
   root: string, path: string, contents: string | Uint8Array
 ): Promise<void> {
@@ -32,9 +32,9 @@ export async function writeByRename (
 }
 
 /**
- * As kubelet writes a ConfigMap: a directory of the moment, `..data` that names it, and a link for each key's
- * first step.
- * @param written waited for between the writing and the swap of the link
+ * Writes as kubelet writes a ConfigMap: a new directory, the link `..data` to that directory, and a link for
+ * the first part of each key.
+ * @param written is awaited after the files are written and before `..data` is swapped
  */
 export async function writeVolume (
   root: string, moment: string, files: Files, written: () => Promise<void> = async () => {}
@@ -51,7 +51,7 @@ export async function writeVolume (
   }
 }
 
-/** The source of a module with one tool. `options` is the text of further members. */
+/** The source of a module with one tool. `options` is the text of its other members. */
 export function toolModule (name: string, options = '', run = '() => "ok"'): string {
   return `import { defineTool, ToolError, toolResult } from 'trivet'\nexport default defineTool({ name: '${name}', description: 'A tool.', ${options === '' ? '' : `${options}, `}run: ${run} })\n`
 }

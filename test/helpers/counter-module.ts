@@ -1,11 +1,11 @@
-// A module of a catalog whose tools keep a list of names under a handle.
+// A module of a catalog. Its tools keep a list of names under a handle.
 
 const INPUT = "{ type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' } } }"
 const SCHEMA = `{
   type: 'object', properties: { names: { type: 'array', items: { type: 'string' } } }, required: ['names']
 }`
 
-/** Four tools, such as `create_list`. `lifetimes` is the text of members. */
+/** Four tools, such as `create_list`. `lifetimes` is the text of options of the handle. */
 export function counterModule (kind: string, prefix: string, lifetimes: string): string {
   const tool = (verb: string, run: string) => `
 export const ${verb}Tool = defineTool({

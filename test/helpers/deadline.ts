@@ -1,10 +1,10 @@
-// Waiting for something to happen, and not for a time to pass.
+// Waits for an event instead of a fixed time.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
 const DEADLINE_MS = 5000
 
-/** Resolves once the condition holds; rejects where it does not in time. */
+/** Resolves when the condition holds. Rejects at the deadline. */
 export async function until (
   holds: () => boolean | Promise<boolean>, what: string, deadlineMs = DEADLINE_MS
 ): Promise<void> {
@@ -15,13 +15,13 @@ export async function until (
   }
 }
 
-/** Resolves as the promise does; rejects where that takes too long. */
+/** Resolves or rejects as the promise does. Rejects at the deadline. */
 export async function within<T> (promise: Promise<T>, what: string, deadlineMs = DEADLINE_MS): Promise<T> {
   const timeout = new AbortController()
   const late = pause(deadlineMs, undefined, { signal: timeout.signal }).then(() => {
     throw new Error(`waited ${deadlineMs} ms in vain for ${what}`)
   })
-  // Whichever comes second is of no interest.
+  // The loser of the race may still reject.
   late.catch(() => {})
   try {
     return await Promise.race([promise, late])

@@ -1,12 +1,12 @@
-// What loading a module shows: its exports, what it logged, how it failed. Plain JavaScript, because Node
-// itself runs it beside the service, with no loader.
+// Describes a loaded module: its exports, what it logged, its error. Plain JavaScript, because Node runs this
+// file without a loader.
 
-// Compilers differ in whether decorated classes have this member where the engine has no such symbol.
+// Where the engine has no such symbol, some compilers give decorated classes this member and others do not.
 if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: Symbol('Symbol.metadata') })
 
 /**
  * @param {() => Promise<object>} load
- * @returns {Promise<unknown>} of strings, lists and plain objects alone
+ * @returns {Promise<unknown>} only strings, lists and plain objects
  */
 export async function describeLoading (load) {
   /** @type {string[]} */
@@ -16,7 +16,7 @@ export async function describeLoading (load) {
   const outcome = {}
   try {
     const exports = await load()
-    // What the module does not wait for itself.
+    // The module may have started work that it does not await.
     await Reflect.get(exports, 'settled')
     outcome.exports = describe(exports)
   } catch (error) {
@@ -27,7 +27,7 @@ export async function describeLoading (load) {
 }
 
 /**
- * Messages are compared where the engine wrote them for a running module.
+ * Messages are compared only when the engine wrote them for a running module.
  * @param {unknown} error
  */
 function describeError (error) {

@@ -1,5 +1,5 @@
-// A process that works on a folder of the LMDB store, and prints what was acknowledged, a line each.
-// Its arguments: what to do, the folder, and how often.
+// A process that writes to a folder of the LMDB store, and prints one line for each acknowledged write.
+// Its arguments: the name of a function below, the folder, and a count.
 
 import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
@@ -7,12 +7,12 @@ import { openLmdbStateStore } from '../../dist/backends/lmdb/state-store.js'
 
 const LIFETIME = { idleMs: 3_600_000 }
 const [work, folder, times = '0'] = process.argv.slice(2)
-// Written at once: a line that waits in a buffer is lost when the process is killed.
+// Not through a stream: a line in a buffer is lost when the process is killed.
 const toValue = (text) => ({ bytes: Buffer.from(text) })
 const print = (line) => { writeSync(1, `${line}\n`) }
 
 const WORKS = {
-  /** Creates, replaces and deletes, 20 at a time, until it is killed. */
+  /** Creates, replaces and deletes, 20 at a time, until the process is killed. */
   async write (store) {
     await Promise.all(Array.from({ length: 20 }, async (_, worker) => {
       for (let i = 0; ; i++) {
@@ -31,7 +31,7 @@ const WORKS = {
     }))
   },
 
-  /** Adds to one record, eight at a time, and to others of its own which make the file grow. */
+  /** Adds to one shared record, eight at a time, and to records of its own that make the file grow. */
   async increment (store) {
     let left = Number(times)
     await Promise.all(Array.from({ length: 8 }, async (_, worker) => {
@@ -53,8 +53,8 @@ const WORKS = {
   },
 
   /**
-   * Creates records until one fails; says why, whether others fail then as well, and whether the store still
-   * reads and closes.
+   * Creates records until one fails. Prints the error, whether other writes fail too, and whether the store
+   * still reads and closes.
    */
   async fill (store) {
     const create = async (name) => await store.create(
@@ -74,7 +74,7 @@ const WORKS = {
     print('closed')
   },
 
-  /** Takes the folder's lock and keeps it. */
+  /** Takes the lock of the folder and keeps it. */
   async hold () {
     open({
       path: folder, noSubdir: false, encoding: 'binary', overlappingSync: false

@@ -1,4 +1,4 @@
-// Loading and compiling a catalog without a service around it.
+// Loads and compiles a catalog without a service.
 
 import type { Test } from 'tap'
 import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
@@ -17,7 +17,7 @@ export async function loadSnapshot (root: string): Promise<Snapshot> {
   return await compileCatalog(await openSource(root).load(), { pageSize: 1000 })
 }
 
-/** Everything that is wrong with a catalog of these files. */
+/** Every problem of a catalog of these files. */
 export async function problemsOf (t: Test, files: Files): Promise<readonly Problem[]> {
   const root = await writeCatalog(t, files)
   try {

@@ -1,4 +1,5 @@
-// Loads modules as Node does, and prints what each shows. The paths come as JSON on standard input.
+// Loads modules with Node's own loader, and prints a description of each. Reads their paths as JSON from
+// standard input.
 
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'

@@ -7,7 +7,7 @@ export interface ReadableLog {
   readonly logger: Logger
   /** Every line so far. */
   readonly lines: readonly Message[]
-  /** All of it, as it was written. */
+  /** The whole log as text. */
   readonly text: () => string
 }
 

@@ -1,4 +1,4 @@
-// Node's own word on modules.
+// What modules mean to Node itself.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 
 const SCRIPT = fileURLToPath(new URL('load-natively.mjs', import.meta.url))
 
-/** What each of these modules shows when Node loads it, in a process with no loader of the test runner. */
+/** Describes each module as Node loads it, in a process without the test runner's loader. */
 export async function loadNatively (paths: readonly string[]): Promise<unknown[]> {
-  // The test runner gives each process that it sees start its own loader, by this variable.
+  // This variable makes each child process load the test runner's loader.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--no-warnings', SCRIPT], {
     stdio: ['pipe', 'pipe', 'inherit']
   })

@@ -1,4 +1,4 @@
-// A real nginx of a test's own, as docker-compose.yml configures it.
+// A real nginx for one test, configured by docker-compose.yml.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,19 +11,20 @@ import { until, within } from './deadline.ts'
 import { makeFolder } from './folder.ts'
 import { findFreePort, hasPrograms } from './redis-server.ts'
 
-/** Where Debian has it: not everybody's PATH goes there. */
+/** The path on Debian. The PATH of many users does not include it. */
 const DEBIAN_PATH = '/usr/sbin/nginx'
 const PROGRAM = existsSync(DEBIAN_PATH) ? DEBIAN_PATH : 'nginx'
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
-/** Whether nginx can be started here, see `hasPrograms`. */
+/** Whether nginx can be started here. See `hasPrograms`. */
 export function hasNginx (t: Test): boolean {
   return hasPrograms(t, [PROGRAM], 'nginx')
 }
 
 /**
- * Starts it with the configuration of a compose file, before the replicas trivet-1, trivet-2 and so on at
- * these ports of the loopback. Resolves to its origin; stopped when the test ends.
+ * Starts nginx with the configuration in a compose file. The replicas trivet-1, trivet-2 and so on are at
+ * these ports of the loopback interface. Resolves to the origin of nginx, which is stopped when the test
+ * ends.
  */
 export async function startNginx (
   t: Test, configuration: string, replicaPorts: readonly number[]
@@ -32,7 +33,7 @@ export async function startNginx (
   const port = await findFreePort()
   const file = join(folder, 'nginx.conf')
   await writeFile(file, toLocal(configuration, port, replicaPorts, folder))
-  // Another user's workers could not enter the folder.
+  // Workers of another user could not read the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   const child = spawn(
     PROGRAM,
@@ -44,7 +45,7 @@ export async function startNginx (
   )
   const exited = once(child, 'exit')
   t.teardown(async () => {
-    // Not SIGKILL: its workers would outlive it.
+    // Not SIGKILL: the workers would continue without their master.
     child.kill('SIGTERM')
     await within(exited, 'the end of nginx')
   })
@@ -57,10 +58,7 @@ export async function startNginx (
   return `http://127.0.0.1:${port}`
 }
 
-/**
- * The addresses become this machine's, and what is written to disk goes into the folder. All else stays as it
- * is.
- */
+/** Replaces the addresses by those of this machine, and the paths of written files by paths in the folder. */
 function toLocal (
   configuration: string, port: number, replicaPorts: readonly number[], folder: string
 ): string {
@@ -74,7 +72,7 @@ function toLocal (
       ] as const
     )
   ]
-  // A $ is written twice in a compose file.
+  // A compose file doubles each $.
   let text = configuration.replaceAll('$$', () => '$')
   for (const [from, to] of swaps) {
     if (!text.includes(from)) {

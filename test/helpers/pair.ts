@@ -1,4 +1,4 @@
-// Two services that share one Redis, and the official client with its requests spread over both.
+// Two services that share one Redis. The official client spreads its requests over both.
 
 import { Client, StreamableHTTPClientTransport, type ClientCapabilities } from '@modelcontextprotocol/client'
 import type { Test } from 'tap'
@@ -7,7 +7,7 @@ import { startService, type Service } from './service.ts'
 
 export type Pair = readonly [Service, Service]
 
-/** Neither watches its catalog; both have the same secret. */
+/** Neither service watches its catalog. Both have the same secret. */
 export async function startPair (
   t: Test, redis: RedisServer, environment: { readonly [variable: string]: string }
 ): Promise<Pair> {
@@ -20,26 +20,26 @@ export async function startPair (
   return await Promise.all([start(), start()])
 }
 
-/** One request that left the client. */
+/** One request of the client. */
 export interface Sent {
-  /** Which of the two got it. */
+  /** The index of the service that received it. */
   readonly to: number
   readonly method: string
   /** The tool, the prompt or the URI. */
   readonly name: string | undefined
-  /** Whether it brings answers to what was asked. */
+  /** Whether the request answers questions of the service. */
   readonly isRetry: boolean
 }
 
 export interface AlternatingClient {
   readonly client: Client
-  /** Everything that it has sent. */
+  /** Every request so far. */
   readonly sent: readonly Sent[]
-  /** What is sent from now on. */
+  /** Every request from now on. */
   record (): () => readonly Sent[]
 }
 
-/** Whatever it sends goes to the other one than what it sent before. */
+/** Sends each request to the service that did not receive the one before. */
 export async function connectAlternating (
   t: Test, pair: Pair, capabilities: ClientCapabilities = {}
 ): Promise<AlternatingClient> {
@@ -60,7 +60,7 @@ export async function connectAlternating (
   }
 }
 
-/** The official client, closed when the test ends. */
+/** Opens the official client, which is closed when the test ends. */
 export async function connect (
   t: Test, { url }: Service, capabilities: ClientCapabilities = {},
   fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>

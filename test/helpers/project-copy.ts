@@ -1,4 +1,4 @@
-// A copy of the project in which a test may change the source, and what it compiles to.
+// A copy of the project. A test may change its source, compile it and run it.
 
 import { execFile } from 'node:child_process'
 import { copyFile, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
@@ -20,19 +20,19 @@ export class ProjectCopy {
     this.folder = folder
   }
 
-  /** Adds the files of a folder below src/. Rejects where one of them is there already. */
+  /** Adds the files of a folder to src/. Rejects if one of them exists already. */
   async add (folder: string): Promise<void> {
     await cp(folder, join(this.folder, 'src'), { recursive: true, force: false, errorOnExist: true })
   }
 
-  /** Takes the lines out of a file below src/ that match, and returns them. */
+  /** Removes the matching lines from a file below src/, and returns them. */
   async takeOut (path: string, pattern: RegExp): Promise<string[]> {
     const lines = await this.#readLines(path)
     await this.#writeLines(path, lines.filter((line) => !pattern.test(line)))
     return lines.filter((line) => pattern.test(line))
   }
 
-  /** Adds a line to a file below src/, after the only line that matches. */
+  /** Adds a line to a file below src/, after the one line that matches. */
   async insert (path: string, after: RegExp, line: string): Promise<void> {
     const lines = await this.#readLines(path)
     const [at, ...others] = lines.flatMap((one, index) => after.test(one) ? [index] : [])
@@ -42,7 +42,7 @@ export class ProjectCopy {
     await this.#writeLines(path, lines.toSpliced(at + 1, 0, line))
   }
 
-  /** Resolves to what the compiler reports; empty where it reports nothing. */
+  /** Resolves to the compiler's report, which is empty if there are no errors. */
   async build (): Promise<string> {
     const compiler = join(this.folder, 'node_modules', 'typescript', 'bin', 'tsc')
     const compiling = promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
@@ -51,7 +51,7 @@ export class ProjectCopy {
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 
-  /** Adds a test that stands in test/NAME/, and resolves to what it reports. */
+  /** Adds a test to test/NAME/, runs it, and resolves to its report. */
   async runTest (file: string, name: string): Promise<string> {
     for (const path of ['test/contracts', 'test/helpers', '.taprc']) {
       await cp(join(PROJECT, path), join(this.folder, path), { recursive: true })
@@ -66,12 +66,12 @@ export class ProjectCopy {
     return await running.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 
-  /** Of a compiled file, by the path of its source. */
+  /** The URL of a compiled file, by the path of its source. */
   urlOf (path: string): string {
     return pathToFileURL(join(this.folder, 'dist', path.replace(/\.ts$/, '.js'))).href
   }
 
-  /** An app of what was compiled, closed when the test ends. */
+  /** Builds an app from the compiled copy, and closes it when the test ends. */
   async start (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
     const { createApp } = await import(this.urlOf('app.ts')) as {
       createApp (options: AppOptions): Promise<FastifyInstance>
@@ -93,7 +93,7 @@ export class ProjectCopy {
   }
 }
 
-/** Removed when the test ends. */
+/** Makes a copy, and removes it when the test ends. */
 export async function copyProject (t: Test): Promise<ProjectCopy> {
   const folder = await makeFolder(t)
   for (const path of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {

@@ -1,14 +1,14 @@
-// The JSON Schemas of the specification, as the official conformance suite carries them in its bundle.
+// The JSON Schemas of the specification, read from the bundle of the official conformance suite.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 
-// Schemas are looked into at every depth: what is absent must read as undefined, not as a type error.
+// `any`: the tests read schemas at every depth, and an absent member must be `undefined`, not a type error.
 export type Schema = any
 
-/** What only one revision defines. */
+/** Definitions that only one revision has. */
 const MARKS: ReadonlyArray<readonly [revision: string, definition: string, absent: string]> = [
   ['2025-03-26', 'JSONRPCBatchRequest', 'ElicitRequest'],
   ['2025-06-18', 'ElicitRequest', 'Icon'],
@@ -16,7 +16,7 @@ const MARKS: ReadonlyArray<readonly [revision: string, definition: string, absen
   ['2026-07-28', 'DiscoverRequest', 'PingRequest']
 ]
 
-/** By revision; each with its definitions under `definitions`. */
+/** The schemas by revision. Each has its definitions under `definitions`. */
 export function readPublishedSchemas (): ReadonlyMap<string, Schema> {
   const bundle = join(
     dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
@@ -37,7 +37,7 @@ export function readPublishedSchemas (): ReadonlyMap<string, Schema> {
     }
     return [revision, correct(schema)] as const
   }))
-  // The suite has none of the first revision.
+  // The suite has no schema of the first revision.
   return schemas.set('2024-11-05', withoutNewer(schemas.get('2025-03-26')))
 }
 
@@ -45,7 +45,7 @@ export function definitionsOf (schema: Schema): { [name: string]: Schema } {
   return schema.$defs ?? schema.definitions
 }
 
-/** The text from one brace to its counterpart. Braces within strings do not count. */
+/** The text from an opening brace to its closing brace. Braces in strings do not count. */
 function cutLiteral (text: string, start: number): string {
   let depth = 0
   for (
@@ -59,7 +59,7 @@ function cutLiteral (text: string, start: number): string {
   throw new Error(`the literal at ${start} has no end`)
 }
 
-/** Alone: it can reach nothing. */
+/** Evaluates the text in an empty context, in which it can reach nothing. */
 function evaluate (literal: string): Schema {
   return JSON.parse(runInNewContext(`JSON.stringify(${literal})`, Object.create(null)))
 }
@@ -74,8 +74,8 @@ function correct (schema: Schema): Schema {
 }
 
 /**
- * 2024-11-05: the revision after it, without what that added. Audio, tool annotations, progress messages,
- * completions, batches.
+ * The schema of 2024-11-05: that of the next revision without its additions (audio, tool annotations,
+ * progress messages, completions, batches).
  */
 function withoutNewer (next: Schema): Schema {
   const schema = structuredClone(next)

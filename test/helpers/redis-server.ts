@@ -1,5 +1,5 @@
-// Real Redis servers of the tests' own, on free ports of the loopback: alone, as a cluster, or under a
-// Sentinel.
+// Real Redis servers for tests, on free ports of the loopback interface: one alone, a cluster, or a master
+// with a Sentinel.
 
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -15,33 +15,33 @@ import { makeFolder } from './folder.ts'
 export interface RedisServer {
   readonly port: number
   readonly url: string
-  /** Runs redis-cli against it, and resolves to what that prints. */
+  /** Runs redis-cli against this server, and resolves to its output. */
   cli (...args: string[]): Promise<string>
-  /** Ends it as a crash would. */
+  /** Ends the server as a crash would. */
   kill (): Promise<void>
-  /** Starts it again on its port, with what it has kept. */
+  /** Starts the server again on its port, with the data that it kept. */
   restart (): Promise<void>
-  /** It keeps its connections and answers nothing, until it is thawed. */
+  /** The server keeps its connections and does not answer, until `thaw` is called. */
   freeze (): void
   thaw (): void
 }
 
 export interface RedisServerOptions {
   readonly password?: string
-  /** Keeps what is written in a file, before it answers. */
+  /** Whether each write is stored in a file before it is acknowledged. */
   readonly isDurable?: boolean
   readonly args?: readonly string[]
 }
 
-/** Whether Redis can be started here, see `hasPrograms`. */
+/** Whether Redis can be started here. See `hasPrograms`. */
 export function hasRedisServer (t: Test): boolean {
   return hasPrograms(t, ['redis-server', 'redis-cli'], 'redis-server')
 }
 
 /**
- * Whether the programs are here that a test starts as its servers, by their names or paths. Where one is
- * missing the test fails if CI or TRIVET_TEST_REQUIRE_SERVERS is set, and is skipped otherwise, which is
- * said.
+ * Whether the programs that a test starts as servers are installed, by their names or paths. If one is
+ * missing, the test fails when CI or TRIVET_TEST_REQUIRE_SERVERS is set; otherwise it is skipped, and the
+ * report says so.
  */
 export function hasPrograms (t: Test, programs: readonly string[], debianPackage: string): boolean {
   const missing = programs.filter((program) => spawnSync(program, ['-v']).error !== undefined)
@@ -56,7 +56,7 @@ export function hasPrograms (t: Test, programs: readonly string[], debianPackage
   return false
 }
 
-/** Stopped when the test ends. */
+/** Starts one server, and stops it when the test ends. */
 export async function startRedisServer (
   t: Test, { password, isDurable = false, args = [] }: RedisServerOptions = {}
 ): Promise<RedisServer> {
@@ -80,7 +80,7 @@ export async function startRedisServer (
   }
 }
 
-/** Three masters without replicas. */
+/** Starts three masters without replicas. */
 export async function startRedisCluster (t: Test): Promise<{ url: string, nodes: readonly RedisServer[] }> {
   const nodes = await Promise.all(Array.from({ length: 3 }, async () => await startRedisServer(t, {
     args: [
@@ -100,7 +100,7 @@ export async function startRedisCluster (t: Test): Promise<{ url: string, nodes:
   return { url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, nodes }
 }
 
-/** One master, called `trivet-master`, and one Sentinel. */
+/** Starts one master, called `trivet-master`, and one Sentinel. */
 export async function startRedisSentinel (
   t: Test, password: string
 ): Promise<{ url: string, master: RedisServer }> {
@@ -146,7 +146,10 @@ async function runCli (
   return stdout.trim()
 }
 
-/** Of those that no outgoing connection is given: a server that is restarted must find its own still free. */
+/**
+ * A free port that the system gives to no outgoing connection: a server that restarts must find its port
+ * free.
+ */
 export async function findFreePort (): Promise<number> {
   const port = randomInt(20_000, 32_000)
   const probe = createServer().listen(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-// What docker-compose.yml describes, without containers: three replicas before one Redis, behind nginx.
+// The services of docker-compose.yml without containers: three replicas with one Redis, behind nginx.
 
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -11,15 +11,15 @@ import { startService, type Service } from './service.ts'
 const ROOT = new URL('../../', import.meta.url)
 
 export interface Replica {
-  /** Its own endpoint, past nginx. */
+  /** The endpoint of this replica, not through nginx. */
   readonly url: string
-  /** What it has printed since it was last started. */
+  /** The output since the last start. */
   stdout (): string
-  /** Asks it to end, as an orchestrator does, and resolves to its exit code. */
+  /** Sends SIGTERM, as an orchestrator does, and resolves to the exit code. */
   stop (): Promise<number | null>
-  /** Ends it as a crash would, or by another signal. */
+  /** Sends SIGKILL, or another signal. */
   kill (signal?: NodeJS.Signals): Promise<number | null>
-  /** Starts it again on its port, and resolves once it serves. */
+  /** Starts the replica again on its port, and resolves when it serves. */
   restart (): Promise<void>
 }
 
@@ -31,13 +31,13 @@ export interface Replicas {
 }
 
 export interface ReplicasOptions {
-  /** The example by default. */
+  /** The example catalog by default. */
   readonly catalog?: string
-  /** Beside what the compose file sets. */
+  /** Added to the variables of the compose file. */
   readonly environment?: { readonly [variable: string]: string }
 }
 
-/** Stopped when the test ends. Needs `hasRedisServer` and `hasNginx`. */
+/** Starts everything, and stops it when the test ends. Needs `hasRedisServer` and `hasNginx`. */
 export async function startReplicas (
   t: Test, { catalog = fileURLToPath(new URL('catalog', ROOT)), environment = {} }: ReplicasOptions = {}
 ): Promise<Replicas> {

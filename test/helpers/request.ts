@@ -1,4 +1,4 @@
-// Modern requests as a conforming client sends them, and what comes back.
+// Modern requests as a conforming client sends them, and their answers.
 
 import type { FastifyInstance } from 'fastify'
 import { checkSent } from './wire-schema.ts'
@@ -12,16 +12,16 @@ export const META = {
 export interface RequestParts {
   readonly method: string
   readonly params?: { readonly [key: string]: unknown }
-  /** Merged into the envelope; a value of `undefined` takes the key out. */
+  /** Merged into the envelope. A value of `undefined` removes the key. */
   readonly meta?: { readonly [key: string]: unknown }
-  /** Merged into the headers; a value of `undefined` takes the header out. */
+  /** Merged into the headers. A value of `undefined` removes the header. */
   readonly headers?: { readonly [name: string]: string | undefined }
   readonly id?: string | number
 }
 
 export interface ToSend { readonly headers: { [name: string]: string }, readonly body: string }
 
-/** The headers and the body of a conforming POST, with what the test changes. */
+/** The headers and the body of a conforming POST, with the changes of the test. */
 export function toPost ({ method, params = {}, meta = {}, headers = {}, id = 1 }: RequestParts): ToSend {
   const name = params.name ?? params.uri
   const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string'
@@ -46,14 +46,14 @@ export interface Answer {
   readonly headers: { readonly [name: string]: unknown }
   /** Every JSON-RPC message of the answer, the response last. */
   readonly messages: readonly Message[]
-  /** The response, which is the last message. */
+  /** The response: the last message. */
   readonly response: Message
 }
 
-// The tests look into answers of every form: what is absent must read as undefined, not as a type error.
+// `any`: the tests read answers of every form, and an absent member must be `undefined`, not a type error.
 export type Message = any
 
-/** Sends a request in process. Throws where its answer has something that the revision does not have. */
+/** Sends a request in process. Throws if the answer breaks the schema of its revision. */
 export async function send (app: FastifyInstance, parts: RequestParts, path = '/mcp'): Promise<Answer> {
   const { headers, body } = toPost(parts)
   const { statusCode, headers: received, body: text } = await app.inject({
@@ -66,7 +66,7 @@ export async function send (app: FastifyInstance, parts: RequestParts, path = '/
   return { status: statusCode, headers: received, messages, response: messages.at(-1) }
 }
 
-/** The messages of a body: one of JSON, any number of an event stream. */
+/** The messages of a body. A JSON body has one, an event stream any number. */
 export function readMessages (text: string, contentType: string): Message[] {
   if (text === '') return []
   if (!contentType.startsWith('text/event-stream')) return [JSON.parse(text)]

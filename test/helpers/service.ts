@@ -1,4 +1,4 @@
-// The built service as a process of its own, as an operator runs it.
+// The built service as a process, as an operator runs it.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ const START_DEADLINE_MS = 30_000
 export interface Service {
   readonly url: string
   readonly child: ChildProcess
-  /** Everything that it has printed so far. */
+  /** The output so far. */
   stdout (): string
   stderr (): string
   /** Sends the signal and resolves to the exit code. */
@@ -34,7 +34,7 @@ export async function startService (t: Test, environment: Environment): Promise<
       () => reject(new Error(`no URL within ${START_DEADLINE_MS} ms:\n${stdout()}${stderr()}`)),
       START_DEADLINE_MS
     )
-    // Only until it is found: the log that follows may be long.
+    // Stops when the URL is found: the log after it may be long.
     child.stdout?.on('data', function look () {
       const [found] = /http:\/\/\S+/.exec(stdout()) ?? []
       if (found === undefined) return
@@ -59,7 +59,7 @@ export async function startService (t: Test, environment: Environment): Promise<
   }
 }
 
-/** Starts `dist/main.js` where it is expected to end by itself. */
+/** Starts `dist/main.js`, which is expected to end by itself. */
 export async function runService (environment: Environment): Promise<Exit> {
   const { stdout, stderr, exited } = launch(environment)
   return { code: await exited, stdout: stdout(), stderr: stderr() }

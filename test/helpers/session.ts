@@ -1,4 +1,4 @@
-// A client of an earlier revision over node:http: it keeps what it is sent, and answers nothing by itself.
+// A client of an earlier revision over node:http. It records every message and answers none by itself.
 
 import { request as openRequest, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
@@ -14,13 +14,13 @@ const EVERYTHING = {
 
 export type Headers = { readonly [name: string]: string | undefined }
 
-/** One event of a stream; `data` is empty where it is only there for its id. */
+/** One event of a stream. `data` is empty if the event only carries an id. */
 export interface StreamEvent { readonly id?: string, readonly data?: string, readonly retry?: string }
 
 /** An answer that has begun. */
 export class SessionReply extends BegunAnswer {
   readonly events: StreamEvent[] = []
-  /** The body, where it is no event stream. */
+  /** The body, if it is not an event stream. */
   text = ''
   readonly #check: (message: Message) => void
   #rest = ''
@@ -35,7 +35,7 @@ export class SessionReply extends BegunAnswer {
     incoming.on('close', () => {
       this.isComplete = incoming.complete
       this.hasEnded = true
-      // What the HTTP server itself refuses is no message.
+      // A refusal of the HTTP server itself is not a message.
       if (this.text !== '' && incoming.complete && this.status !== 431) {
         for (const message of [JSON.parse(this.text)].flat()) this.#keep(message)
       }
@@ -46,7 +46,7 @@ export class SessionReply extends BegunAnswer {
 
   get error (): Message { return this.response?.error }
 
-  /** The id of the last event that had one. */
+  /** The id of the last event with an id. */
   get lastEventId (): string { return this.events.findLast(({ id }) => id !== undefined)?.id ?? '' }
 
   #take (chunk: string): void {
@@ -88,7 +88,7 @@ export class SessionClient {
   url: string
   revision: string
   token: string | undefined
-  /** What `initialize` was answered with. */
+  /** The result of `initialize`. */
   initialized: Message
   #lastId = 0
 
@@ -105,7 +105,7 @@ export class SessionClient {
 
   nextId (): number { return ++this.#lastId }
 
-  /** A request as it goes over the wire; its method is remembered, by which the response is judged. */
+  /** A request as it is sent. Its method is recorded, because it decides the schema of the response. */
   toRequest (method: string, params: object | undefined, id: string | number = this.nextId()): object {
     this.#methods.set(id, method)
     return { jsonrpc: '2.0', id, method, params }
@@ -182,7 +182,7 @@ export class SessionClient {
     return await (await this.http('DELETE')).ended()
   }
 
-  /** Another client of the same session, with what is changed. */
+  /** Another client of the same session, with these changes. */
   with (
     { url = this.url, token = this.token, headers = this.#headers }: {
       url?: string
@@ -200,7 +200,7 @@ export class SessionClient {
   }
 }
 
-/** A session that has been opened. */
+/** Opens a session. */
 export async function openSession (
   t: Test, url: string, options: SessionOptions = {}
 ): Promise<SessionClient> {

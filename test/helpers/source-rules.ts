@@ -1,4 +1,4 @@
-// The rules of the house, as functions of source texts: each returns what breaks it, one line a break.
+// The rules between rooms, as functions of source texts. Each returns one line for each violation.
 
 import { posix } from 'node:path'
 
@@ -7,10 +7,10 @@ export type Sources = ReadonlyMap<string, string>
 
 export interface Import {
   readonly file: string
-  /** The path below src/ of a file of ours, or the specifier of anything else. */
+  /** The path below src/ of a file of the project, or the specifier of any other module. */
   readonly target: string
   readonly isOurs: boolean
-  /** Gone before the code runs. */
+  /** Whether the import has only types, which do not exist at run time. */
   readonly isType: boolean
   readonly isDynamic: boolean
 }
@@ -46,7 +46,7 @@ function withoutComments (text: string): string {
   return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<![:'"`\\])\/\/.*$/gm, '')
 }
 
-/** The folder of a file, or its own name where it lies in none. */
+/** The folder of a file, or the name of a file that is in no folder. */
 function roomOf (file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : file
 }
@@ -54,7 +54,7 @@ function roomOf (file: string): string {
 const toLine = ({ file, target }: Import) => `${file} imports ${target}`
 
 /**
- * @param allowed what each room may import of ours, beside itself. A room that is not listed may not exist.
+ * @param allowed the rooms that each room may import beside itself. A room that is not listed may not exist.
  */
 export function breaksOfRooms (
   sources: Sources, allowed: { readonly [room: string]: readonly string[] }
@@ -70,7 +70,7 @@ export function breaksOfRooms (
   return [...unknown, ...wrong.map(toLine)]
 }
 
-/** Files of one room that import each other, where only the named one may. */
+/** Imports between the files of one room, where only the named file may import the others. */
 export function breaksOfStrangers (sources: Sources, room: string, except: RegExp): string[] {
   return readImports(sources)
     .filter(
@@ -81,7 +81,7 @@ export function breaksOfStrangers (sources: Sources, room: string, except: RegEx
 
 const ofEarlierEras = (file: string) => /(?:^|\/)legacy\//.test(file) || file === 'app-legacy.ts'
 
-/** What can be deleted together must not be needed by anything else, but for the one line that joins it. */
+/** Imports of files that can be deleted together. Only the one line that joins them may import them. */
 export function breaksOfEras (sources: Sources): string[] {
   return readImports(sources).filter(
     ({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) && file !== 'app.ts'
@@ -89,7 +89,7 @@ export function breaksOfEras (sources: Sources): string[] {
 }
 
 /**
- * Files of the modern wire that the legacy wire has no file of the same name for. It may have more: sessions.
+ * Files of the modern wire without a file of the same name in the legacy wire, which may have more files.
  */
 export function breaksOfWires (sources: Sources): string[] {
   return [...sources.keys()].filter(
@@ -99,8 +99,8 @@ export function breaksOfWires (sources: Sources): string[] {
 }
 
 /**
- * Whoever imports a package and may not. @param mayImport told of every import of a package that the pattern
- * names.
+ * Files that import a package which they may not.
+ * @param mayImport is called for every import of a package that the pattern names
  */
 export function breaksOfPackage (
   sources: Sources, pattern: RegExp, mayImport: (one: Import) => boolean
@@ -167,7 +167,9 @@ export function breaksOfNames (sources: Sources): string[] {
       files.set(name, (files.get(name) ?? new Set()).add(file))
     }
   }
-  return [...files].filter(([, { size }]) => size > 1).map(([name, of]) => `${name} is of ${[...of].join(', ')}`)
+  return [...files].filter(([, { size }]) => size > 1).map(
+    ([name, of]) => `${name} is of ${[...of].join(', ')}`
+  )
 }
 
 export function breaksOfBarrels (sources: Sources): string[] {

@@ -1,6 +1,6 @@
-// Replicas are killed one after the other, and Redis in the middle, while clients add to baskets and follow
-// them: what was acknowledged is there, once. CHAOS_SECONDS says for how long; `npm run chaos` prints the
-// figures of a minute.
+// Replicas are killed one after the other, and Redis halfway, while clients add to baskets and listen for
+// their changes. Each acknowledged write is there exactly once. CHAOS_SECONDS is the duration; `npm run
+// chaos` prints the figures of a minute.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -16,11 +16,11 @@ const SECONDS = Number(process.env.CHAOS_SECONDS ?? 12)
 const CLIENTS = 32
 const BASKETS = 20
 const LISTENERS = 6
-/** Or as soon as the one before is back. */
+/** At the latest: the next kill waits until the replica before serves again. */
 const KILL_EVERY_MS = 1000
-/** About what a container takes to be started again. */
+/** About the time in which a container restarts. */
 const REDIS_AWAY_MS = 1000
-/** For what takes a moment on a machine that does nothing else. */
+/** Long for a quiet machine, enough for a busy one. */
 const SLOW_MS = 30_000
 
 const ms = (value: number | undefined) => value === undefined ? 'never' : `${Math.round(value)} ms`
@@ -71,8 +71,8 @@ if (hasRedisServer(t) && hasNginx(t)) {
 }
 
 /**
- * Kills the replicas in turn until the time is over, each once at least, and Redis halfway. Calls `check`
- * after each.
+ * Kills the replicas in turn until the time is over, each at least once, and Redis halfway. Calls `check`
+ * after each kill.
  */
 async function wreak (
   { replicas, redis }: Replicas, shopping: Shopping, check: (replica: Replica) => Promise<void>,
@@ -113,7 +113,7 @@ async function killRedis (redis: Replicas['redis'], shopping: Shopping): Promise
   return { awayMs: ready - killed, sinceKillMs: now - killed, sinceReadyMs: now - ready }
 }
 
-/** Changes, on this replica, what everybody follows: each listener must be there and be told. */
+/** Makes a change on this replica. Each listener must be connected and receive it. */
 async function ring (replica: Replica, bell: string, listeners: readonly Listener[]): Promise<void> {
   await until(() => listeners.every(({ isListening }) => isListening), 'the streams', SLOW_MS)
   const uri = `basket://${bell}`

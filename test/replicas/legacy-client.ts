@@ -1,4 +1,4 @@
-// The official clients, of both generations, each made to speak one revision.
+// The official clients of both generations. Each speaks one given revision.
 
 import {
   Client as NewClient, StreamableHTTPClientTransport as NewTransport
@@ -21,7 +21,7 @@ export const KINDS: Kind[] = [
   { generation: 1, revision: '2025-06-18' }, { generation: 2, revision: '2025-03-26' }
 ]
 
-/** What the user, or the model, says. */
+/** The answers of the user and of the model. */
 export interface Answers {
   elicit (params: Message): Message | Promise<Message>
   sample (params: Message): Message | Promise<Message>
@@ -30,16 +30,16 @@ export interface Answers {
 export interface OfficialClient {
   readonly client: OldClient | NewClient
   readonly wire: Wire
-  /** What it was notified of, but for the progress of calls. */
+  /** Every notification except the progress of calls. */
   readonly notifications: Message[]
-  /** What went wrong on its connections. */
+  /** The errors of its connections. */
   readonly errors: Error[]
   readonly sessionId: string | undefined
-  /** Resolves to the result, and rejects with the error, of the tool too. */
+  /** Resolves to the result. Rejects with a protocol error and with an error of the tool. */
   call (name: string, args?: object, onProgress?: (progress: Message) => void): Promise<Message>
-  /** Asks to be told of its changes, and resolves to what ends that. */
+  /** Subscribes to the resource, and resolves to a function that unsubscribes. */
   follow (uri: string): Promise<() => Promise<void>>
-  /** Asks to be told of new tools, where that has to be asked for. */
+  /** Subscribes to changes of the tool list, if the revision requires that. */
   followTools (): Promise<void>
   /** Ends the session. */
   terminate (): Promise<void>
@@ -52,12 +52,12 @@ const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: 
 const SILENT: Answers = {
   elicit: () => ({ action: 'cancel' }), sample: () => { throw new Error('nobody is to be asked') }
 }
-/** Quicker than by default, and for longer: a replica that is restarted takes a moment. */
+/** More tries and shorter waits than the default: a replica needs some time to restart. */
 const RECONNECT = {
   initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1.5, maxRetries: 100
 }
 
-/** Closed when the test ends. */
+/** Opens a client, and closes it when the test ends. */
 export async function connectOfficial (
   t: Test, url: string, { generation, revision }: Kind, answers: Answers = SILENT
 ): Promise<OfficialClient> {
@@ -91,7 +91,7 @@ export async function connectOfficial (
         const subscription = await client.listen({ resourceSubscriptions: [uri] })
         return async () => await subscription.close()
       }
-      // Whoever has no stream is told nothing.
+      // A client without a stream receives no notifications.
       await until(() => wire.standalone !== undefined, 'the stream')
       await client.subscribeResource({ uri })
       return async () => { await client.unsubscribeResource({ uri }) }
@@ -110,7 +110,7 @@ async function connectOld (transport: OldTransport, answers: Answers) {
   const client = new OldClient(INFO, { capabilities: CAPABILITIES })
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => answers.elicit(params))
   client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => answers.sample(params))
-  // Its own types differ under exactOptionalPropertyTypes.
+  // The SDK's types do not fit each other under exactOptionalPropertyTypes.
   await client.connect(transport as Parameters<OldClient['connect']>[0])
   return {
     client,

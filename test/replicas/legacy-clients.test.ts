@@ -1,5 +1,5 @@
-// Everything that official clients can do, at each revision that they speak, with every request on another
-// replica than the one before.
+// Everything that official clients can do, at each revision that they speak. Each request goes to the replica
+// that did not receive the one before.
 
 import t, { type Test } from 'tap'
 import { toolModule, writeByRename } from '../helpers/catalog-folder.ts'
@@ -139,7 +139,7 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     notifications.length = 0
     await call('add_to_basket', { basketId, bookId: 'moby-dick' })
     await until(() => told() > 0, 'the notification')
-    // Whatever else came would come before what is changed next.
+    // Any other notification would come before that of the next change.
     await call('add_to_basket', { basketId, bookId: 'moby-dick' })
     await until(() => told() > 1, 'the second notification')
     t.equal(told(), 2, 'once for each change')
@@ -158,7 +158,7 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     t.match((await client.readResource({ uri: POLICY })).contents, [
       { mimeType: 'text/markdown', text: /^# / }
     ])
-    // The newer client translates the code for its users.
+    // The newer client translates the error code.
     await t.rejects(client.readResource({ uri: 'book://no-such-book' }), {
       code: kind.generation === 1 ? -32002 : -32602, message: /Resource not found/
     })
@@ -177,8 +177,8 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
     notifications.length = 0
     const name = `new_${kind.generation}_${revision.replaceAll('-', '_')}`
     await writeByRename(shop.catalog, `tools/${name}.ts`, toolModule(name))
-    // Each replica reads the file by itself, and it may be another that lists: whoever lists each time that
-    // it is told has it in the end.
+    // Each replica reads the file itself, and another replica may serve the list. A client that lists after
+    // each notification has the tool in the end.
     const told = () => notifications.filter(
       ({ method }) => method === 'notifications/tools/list_changed'
     ).length

@@ -1,4 +1,4 @@
-// Connections that break: official clients in sessions go on on another replica, and miss nothing.
+// Connections break. Official clients in sessions continue on another replica, and miss nothing.
 
 import t, { type Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
@@ -9,11 +9,11 @@ import { connectOfficial, type Kind, type OfficialClient } from './legacy-client
 import { findByPid, servedBy, startShop, type Shop } from './legacy-shop.ts'
 
 /**
- * From this revision on a stream begins with an event, so that clients can come back to it before anything
- * was said.
+ * From this revision on a stream begins with an event, so that clients can resume it before its first
+ * message.
  */
 const PRIMING = '2025-11-25'
-/** Here they can come back once there was something. */
+/** Clients of this revision can resume a stream after its first message. */
 const UNPRIMED = ['2024-11-05', '2025-03-26', '2025-06-18']
 const GENERATIONS = [1, 2] as const
 const MAX_ROUNDS = 12
@@ -69,7 +69,7 @@ async function checkCall (t: Test, shop: Shop, kind: Kind): Promise<void> {
     took.push(Math.round(performance.now() - cutAt))
     t.equal(steps, '10')
     t.strictSame(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 'and the rest of the progress, once')
-    // The standalone stream is logged when it ends: what was logged now is the resumed one.
+    // The standalone stream is logged when it ends, so this line is that of the resumed stream.
     const resumedBy = () => shop.replicas.findIndex(
       (replica, index) => servedBy(replica, 'GET') > (before[index] ?? 0)
     )
@@ -87,7 +87,7 @@ async function checkCall (t: Test, shop: Shop, kind: Kind): Promise<void> {
 async function checkTwice (t: Test, shop: Shop, kind: Kind): Promise<void> {
   const { call, wire } = await connectOfficial(t, shop.url, kind)
   await until(() => wire.standalone !== undefined, 'the stream')
-  // Prepared after a second, and then silent.
+  // The tool prepares for a second, and then sends nothing.
   const result = call('work', { steps: 1, stepMs: 3000 })
   const isOpen = (method: string) => wire.last(method)?.status === 200
   await until(() => isOpen('tools/call'), 'the stream of the call')
@@ -116,7 +116,7 @@ async function checkError (t: Test, shop: Shop, kind: Kind): Promise<void> {
   for (let change = 1; change <= 12; change++) {
     await call('add_to_basket', { basketId, bookId: 'moby-dick' })
     await until(() => notifications.length >= change, 'the notification')
-    // Slow enough for a client that comes back when it should not.
+    // Long enough for a client that reconnects when it should not.
     await call('work', { steps: 1, stepMs: 100 })
   }
   t.equal(wire.standalone, standalone, 'its stream is the first one')

@@ -1,5 +1,5 @@
-// Any replica goes on with what another has asked: the official client, whose every request goes to the other
-// replica than the one before.
+// Any replica continues what another replica has asked. Each request of the official client goes to the
+// replica that did not receive the one before.
 
 import { cp } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/client'
@@ -28,7 +28,7 @@ async function fillBasket (client: Client): Promise<string> {
   return basketId
 }
 
-/** That these requests were the question and its retries, each on the other replica than the one before. */
+/** Checks that these requests were one question and its retries, on alternating replicas. */
 function checkRounds (
   t: Test, sent: ReturnType<ReturnType<AlternatingClient['record']>>, method: string, rounds: number
 ): void {
@@ -47,7 +47,7 @@ if (hasRedisServer(t)) {
   const redis = await startRedisServer(t)
   const pair = await startPair(t, redis, { TRIVET_CATALOG: catalog, TRIVET_LOG_LEVEL: 'info' })
 
-  /** What each replica says, in its log, that it has served of a name. */
+  /** The requests for a name, by the log of each replica. */
   const served = (name: string): number[] => pair.map(({ stdout }) =>
     stdout().split('\n').filter((line) => line.startsWith('{')).map(
       (line): Message => JSON.parse(line)
@@ -240,7 +240,7 @@ if (hasRedisServer(t)) {
       expected.push(String(uri))
       await until(() => heard.every(({ length }) => length >= expected.length), 'everyone to hear of it')
     }
-    // Whatever came twice would come before this, which is heard last.
+    // A message that came twice would have come before this last one.
     await callTool(client, 'remove_from_basket', { basketId: baskets[1], bookId: 'moby-dick' })
     await until(
       () => heard.every((uris) => uris.filter((uri) => uri === second).length >= 3), 'the last change'
