@@ -49,8 +49,11 @@ export type HandleDefinition<T = unknown> = Definition & Readonly<HandleOptions<
  * export const baskets = defineHandle({
  *   kind: 'basket',
  *   prefix: 'bsk',
- *   schema: { type: 'object', properties: { items: { type: 'array', items: { type: 'string' } } }, required:
- * ['items'] },
+ *   schema: {
+ *     type: 'object',
+ *     properties: { items: { type: 'array', items: { type: 'string' } } },
+ *     required: ['items']
+ *   },
  *   idleTtlMs: 86_400_000,
  *   createdBy: 'create_basket'
  * })

@@ -88,8 +88,11 @@ export type ToolDefinition = Definition & CommonOptions & {
  * export default defineTool({
  *   name: 'add',
  *   description: 'Adds two numbers.',
- *   inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required:
- * ['a', 'b'] },
+ *   inputSchema: {
+ *     type: 'object',
+ *     properties: { a: { type: 'number' }, b: { type: 'number' } },
+ *     required: ['a', 'b']
+ *   },
  *   run: ({ a, b }) => `${a + b}`
  * })
  */

@@ -9,16 +9,16 @@ interface OutageLogOptions {
   readonly now?: () => number
 }
 
-/** Call the returned function with each error. `failures` counts the errors since the line before. */
+/** Call the returned function with each error. `errors` counts the errors since the line before. */
 export function createOutageLog (options: OutageLogOptions): (error: unknown) => void {
   const { log, message, repeatMs = 10_000, now = () => performance.now() } = options
   let mutedUntil = -Infinity
-  let failures = 0
+  let errors = 0
   return (err) => {
-    failures++
+    errors++
     if (now() < mutedUntil) return
-    log.warn({ err, failures }, message)
+    log.warn({ err, errors }, message)
     mutedUntil = now() + repeatMs
-    failures = 0
+    errors = 0
   }
 }

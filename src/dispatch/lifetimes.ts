@@ -3,7 +3,7 @@
 import { ServiceClosing, type Lifetime } from './lifetime.ts'
 
 /** Told of a request that is not answered within the turn of the event loop in which it arrived. */
-export interface Watcher { outlasts (lifetime: Lifetime): void }
+export interface Watcher { onPending (lifetime: Lifetime): void }
 
 export interface Lifetimes {
   /** Counts the request until it ends. */
@@ -28,7 +28,7 @@ export function createLifetimes (): Lifetimes {
       lasting.add(lifetime)
       lifetime.onEnd(() => forget(lifetime))
       lifetime.startClock()
-      watcher.outlasts(lifetime)
+      watcher.onPending(lifetime)
     }
     if (lasting.size === 0) resolveWaiting()
   }

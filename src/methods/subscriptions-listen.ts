@@ -38,8 +38,8 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
         if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
-        const words = new ListenMessages(id, filter, snapshot.writer)
-        return { open: (sink) => subscriptions.open(new Subscription(owner, filter, words, sink)) }
+        const messages = new ListenMessages(id, filter, snapshot.writer)
+        return { open: (sink) => subscriptions.open(new Subscription(owner, filter, messages, sink)) }
       }
     })
   })

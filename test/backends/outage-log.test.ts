@@ -8,5 +8,5 @@ t.test('an outage logs one line at once, and one more after each interval', asyn
   const tell = createOutageLog({ log, message: 'away', repeatMs: 1000, now: () => time })
   const err = new Error('refused')
   for (let attempt = 0; attempt < 21; attempt++, time += 100) tell(err)
-  t.strictSame(lines, [1, 10, 10].map((failures) => ({ err, failures, message: 'away' })))
+  t.strictSame(lines, [1, 10, 10].map((errors) => ({ err, errors, message: 'away' })))
 })

@@ -106,7 +106,7 @@ t.test('the running requests', async (t) => {
     const lifetimes = createLifetimes()
     const [quick, slow] = [new Lifetime(), new Lifetime()]
     const outlasting: Lifetime[] = []
-    const watcher = { outlasts: (lifetime: Lifetime) => { outlasting.push(lifetime) } }
+    const watcher = { onPending: (lifetime: Lifetime) => { outlasting.push(lifetime) } }
     lifetimes.watch(quick, watcher)
     lifetimes.watch(slow, watcher)
     quick.end()
@@ -118,9 +118,9 @@ t.test('the running requests', async (t) => {
   t.test('all are stopped, those of this turn too', async (t) => {
     const lifetimes = createLifetimes()
     const [old, fresh] = [new Lifetime(), new Lifetime()]
-    lifetimes.watch(old, { outlasts () {} })
+    lifetimes.watch(old, { onPending () {} })
     await turn()
-    lifetimes.watch(fresh, { outlasts () {} })
+    lifetimes.watch(fresh, { onPending () {} })
     lifetimes.stopAll()
     for (const { signal } of [old, fresh]) t.ok(signal.reason instanceof ServiceClosing)
   })
@@ -129,7 +129,7 @@ t.test('the running requests', async (t) => {
     const lifetimes = createLifetimes()
     await within(lifetimes.settled(), 'nothing to wait for')
     const all = [new Lifetime(), new Lifetime(), new Lifetime()]
-    for (const lifetime of all) lifetimes.watch(lifetime, { outlasts () {} })
+    for (const lifetime of all) lifetimes.watch(lifetime, { onPending () {} })
     let hasSettled = false
     const settled = lifetimes.settled().then(() => { hasSettled = true })
     all[0]?.end()
@@ -144,7 +144,7 @@ t.test('the running requests', async (t) => {
   t.test('have settled when all end within their turn', async (t) => {
     const lifetimes = createLifetimes()
     const lifetime = new Lifetime()
-    lifetimes.watch(lifetime, { outlasts () {} })
+    lifetimes.watch(lifetime, { onPending () {} })
     const settled = lifetimes.settled()
     lifetime.end()
     await within(settled, 'the end of the turn')

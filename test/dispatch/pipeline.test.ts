@@ -72,7 +72,7 @@ class KeptOutlet implements Outlet {
     this.answer = new Promise((resolve) => { this.#resolve = resolve })
   }
 
-  outlasts (): void {}
+  onPending (): void {}
   notify (): void {}
   succeed (result: string | Buffer): void { this.#resolve({ result: String(result) }) }
   openStream (): MessageSink { throw new Error('no stream is expected here') }

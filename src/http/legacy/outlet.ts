@@ -50,7 +50,7 @@ export class LegacyOutlet implements Outlet, ClientRequester {
    * A closed connection does not stop the request, because the client may reconnect. Only a cancellation or
    * the end of the session does.
    */
-  outlasts (lifetime: Lifetime): void {
+  onPending (lifetime: Lifetime): void {
     this.#dependencies.calls.add(this.#session.id, this.#id, lifetime)
     const timer = setTimeout(() => this.#reply.openResumable(), OPEN_STREAM_AFTER_MS)
     lifetime.onEnd(() => clearTimeout(timer))

@@ -21,7 +21,7 @@ export class ModernOutlet implements Outlet {
   get status (): number { return this.#reply.statusCode }
 
   /** A client that closes the connection before the answer stops its request. */
-  outlasts (lifetime: Lifetime): void {
+  onPending (lifetime: Lifetime): void {
     const { raw } = this.#reply
     const stop = () => { if (!raw.writableEnded) lifetime.stop(new ClientGone()) }
     if (raw.closed) stop()

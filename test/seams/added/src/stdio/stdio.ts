@@ -27,7 +27,7 @@ function toOutlet ({ id }: Request): Outlet {
     send: write, end, keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false
   }
   return {
-    outlasts () {},
+    onPending () {},
     notify: write,
     succeed: (result) => write(toResultResponse(id, result)),
     fail: (error) => write(toErrorResponse(id, error)),
