@@ -39,7 +39,8 @@ const ROOMS = {
   'config.ts': ['backends'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
-  'main.ts': ['app.ts', 'config.ts', 'catalog'],
+  'log.ts': [],
+  'main.ts': ['app.ts', 'config.ts', 'log.ts', 'catalog'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
 
