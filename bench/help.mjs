@@ -1,56 +1,58 @@
-// What `npm run bench -- --help` prints.
+// The texts that `npm run bench` prints for `--help` and `--list`.
 
 import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
 import { GROUPS } from './servers/contenders.mjs'
 
-const ABOUT = 'Compares Trivet with bare Fastify, the official SDK and peers, on equal requests.'
+const ABOUT = 'Compares Trivet with bare Fastify, the official SDK and peers, on the same requests.'
 const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
 
 export const HELP = `${ABOUT}
 
   npm run bench                              all sections; about an hour for each Node
-  npm run bench -- --quick                   short: shows whether all is in order, not fit to quote
+  npm run bench -- --quick                   a short check that the benchmark works; do not quote it
   npm run bench -- --only calls,eras         some sections; --list names them
-  npm run bench -- --against ../before       another checkout of Trivet and this one, in pairs
+  npm run bench -- --against ../before       this checkout of Trivet compared with another
 
 Options
   --only NAMES       sections, comma-separated
-  --servers NAMES    of ${Object.keys(GROUPS).join(', ')}
-  --methods NAMES    of the section calls, such as tools/call,prompts/get
-  --sizes NUMBERS    tools in the catalog of the section calls; 50 by default, to which the yardsticks apply
-  --starts NUMBER    how often the sections calls and alone start each process anew: processes of the same
-                     code differ
-  --rounds NUMBER    rounds of each measurement
-  --seconds NUMBER   of a round, for each server
-  --calm SECONDS     how long, for each table, to measure again what was measured while others used more than
-                     a tenth of the machine; 0 by default
-  --rate NUMBER      requests per second where the rate is fixed; 2000 by default
-  --ids MIX          mixed (the default), first (those of clients that have just come) or one (always 1)
-  --node PATH        the Node to run servers on; repeatable. By default the running Node, and that of the
-                     environment variable BENCH_NODE
-  --build FOLDER     the checkout to measure; this one by default
+  --servers NAMES    groups of servers: ${Object.keys(GROUPS).join(', ')}
+  --methods NAMES    methods for the sections calls and alone, such as tools/call,prompts/get
+  --sizes NUMBERS    numbers of tools in the catalog of the section calls; 50 by default. The yardsticks apply
+                     only to 50
+  --starts NUMBER    how often the sections calls and alone start each process: processes of the same code
+                     differ in speed
+  --rounds NUMBER    the number of rounds of each measurement
+  --seconds NUMBER   the length of a round, for each server
+  --calm SECONDS     the time, for each table, to repeat measurements during which other processes used more
+                     than a tenth of the machine; 0 by default
+  --rate NUMBER      requests per second in sections with a fixed rate; 2000 by default
+  --ids MIX          mixed (the default), first (0 to 7, the ids of new clients) or one (always 1)
+  --node PATH        a Node to run the servers on; repeatable. By default the running Node, and the Node of
+                     the environment variable BENCH_NODE
+  --build FOLDER     the checkout to measure; this checkout by default
   --against FOLDER   another checkout with its built dist/, measured in the same rounds; repeatable
-  --peers            peers of the field, too: installs those of bench/peers first, with npm ci. Two are not in
-                     its lock, and are left out unless they are there:
+  --peers            also measures peers: other MCP servers. First installs the peers of bench/peers with
+                     npm ci. Two peers are not in the lock file. To measure these two, install them:
                      npm install --no-save --prefix bench/peers @platformatic/mcp @prefecthq/fastmcp-ts
-                     (or, in place of the names, folders of built checkouts)
-  --json FILE        where to write every figure; bench/results/ by default
+                     (or give folders of built checkouts instead of the names)
+  --json FILE        the file for all figures; a new file in bench/results/ by default
   --quick, --list, --help
 
 Servers
 ${Object.entries(GROUPS).map(([name, about]) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 How it measures
-  All servers are measured in the same run, in turns of a quarter of a second, and the order of the turns
-  rotates. A ratio is taken between two turns of the same lap. The tables have the median of the turns and, in
-  parentheses, the quartiles. "CPU µs" is the time that the server's process has spent for one answer: on a
-  machine that others use, too, it moves least. "quiet" is the lowest decile of the turns. "generator" is the
-  share of the time in which the load generator had work; near 1, it is the generator that is measured.
+  All servers are measured in the same run. The servers take turns of a quarter of a second, and the order of
+  the turns rotates. A lap has one turn of each server. A ratio compares two turns of the same lap. The tables
+  show the median of the turns, with the quartiles in parentheses. "CPU µs" is the CPU time of the server's
+  process for one answer. Other work on the machine changes this figure least. "quiet" is the lowest decile of
+  the turns. "generator" is the share of the time in which the load generator had work. If this share is near
+  1, the figures show the limit of the generator, not of the server.
 
-  Requests are prepared before the time is taken: ${MADE}. Tools, prompts, resources and
-  arguments vary. Of ten ids, six are integers that grow, two are UUIDs, one is a short text, and one is not
-  plain ASCII. Every server gets the same requests.
+  Requests are prepared before the measurement: ${MADE}. Tools, prompts, resources and
+  arguments vary. Of ten ids, six are growing integers, two are UUIDs, one is a short text, and one is not
+  ASCII. Every server gets the same requests.
 `
 
 export const LIST = SECTIONS.map(({ name, about }) => `${name.padEnd(10)} ${about}`).join('\n')

@@ -1,22 +1,23 @@
-// How long everything is measured. Quick shows whether all is in order; only a full run is fit to quote.
+// The length of each measurement. A quick run shows whether the benchmark works. Quote only the figures of a
+// full run.
 
 export const FULL = {
-  /** Of the section calls: processes, one after the other. */
+  /** How often the section calls starts each process. */
   starts: 2,
-  /** Of the section alone. */
+  /** The processes, and the batches in each, of the sections alone and eras. */
   processes: 5,
   batches: 200,
-  /** Of each measurement, and of those whose yardstick is narrow. */
+  /** The rounds of a measurement, and of a measurement with a narrow yardstick. */
   rounds: 3,
   narrowRounds: 5,
-  /** Of the sections startup and edit. */
+  /** The rounds of the section startup, and the most rounds of the section edit. */
   coldStarts: 5,
-  /** Of the sections streams and replicas. */
+  /** The rounds of the sections streams and replicas. */
   streamRounds: 5,
-  /** Of a round, for each server. */
+  /** The length of a round and of the warm-up, for each server. */
   seconds: 2,
   warmUpSeconds: 2,
-  /** Of the section reload, with an edit in each. */
+  /** The seconds of a round of the section reload. Each second has one edit. */
   editSeconds: 8
 }
 

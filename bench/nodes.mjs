@@ -1,10 +1,10 @@
-// The Nodes that the servers are run on.
+// The versions of Node that run the servers.
 
 import { execFileSync } from 'node:child_process'
 
 /**
- * @param {string[]} paths of executables; none means our own, and that of the variable BENCH_NODE where it is
- *   set
+ * @param {string[]} paths of executables. If empty, the running Node, and the Node of the variable BENCH_NODE
+ *   if that is set
  * @returns {{ path: string, version: string }[]} `version`: such as `20.20.2`
  */
 export function readNodes (paths) {

@@ -1,4 +1,4 @@
-// The command line, read once.
+// Reads the command line.
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -72,7 +72,7 @@ function readNumber (option, text, least = 0.1) {
   throw new Error(`${option} must be a number from ${least} to ${MOST}, got "${text}"`)
 }
 
-/** All of the names where none is given. */
+/** Returns all names if none is given. */
 function readNames (option, text, names) {
   const given = text?.split(',') ?? names
   for (const name of given) {
@@ -81,7 +81,7 @@ function readNames (option, text, names) {
   return given
 }
 
-/** A checkout's entry. */
+/** The entry file of a checkout. */
 function readBuild (folder) {
   const main = resolve(join(folder, 'dist', 'main.js'))
   if (!existsSync(main)) throw new Error(`There is no ${main}. Build first, there: npm run build`)

@@ -1,4 +1,4 @@
-// The benchmark: `npm run bench -- --help` says what it does.
+// Runs the benchmark. `npm run bench -- --help` describes it.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -31,7 +31,7 @@ for (const section of SECTIONS.filter(({ name }) => options.sections.includes(na
 printYardsticks(results.yardsticks)
 const dated = new URL(`results/${date.replaceAll(':', '-')}.json`, import.meta.url)
 await write(options.json ?? fileURLToPath(dated))
-// The connections that fetch keeps alive would hold the process for seconds.
+// Without this call, the connections that fetch keeps alive would delay the end of the process for seconds.
 process.exit()
 
 function optionsOrExit (args) {

@@ -1,4 +1,4 @@
-// What the figures of a run depend on besides the code.
+// The versions and the machine that the figures of a run depend on.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -1,4 +1,4 @@
-// One temporary folder for all that a run writes, gone when the run is over, however it ends.
+// One temporary folder for the working files of a run. The folder is removed when the process exits.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

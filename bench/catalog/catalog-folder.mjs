@@ -1,5 +1,5 @@
-// The same as a catalog folder: one file per tool, per prompt and per resource, as an author would write
-// them.
+// Writes the definitions as a catalog folder, as an author would: one file per tool, per prompt and per
+// resource.
 
 import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const WORK = fileURLToPath(new URL('work.mjs', import.meta.url))
 const FOLDERS = ['tools', 'prompts', 'resources', 'lib']
 
 /**
- * @param {string} folder made if it is not there
+ * @param {string} folder created if missing
  * @param {number} toolCount
  */
 export async function writeCatalog (folder, toolCount) {
@@ -25,7 +25,10 @@ export async function writeCatalog (folder, toolCount) {
   }
 }
 
-/** Gives one tool another description. Written aside and renamed: a reader never sees half a file. */
+/**
+ * Gives one tool another description. The file is written elsewhere and renamed, so that a reader never sees
+ * half a file.
+ */
 export async function changeTool (folder, index, description) {
   const tool = tools(index + 1)[index]
   const aside = join(folder, '..', `${tool.name}.next`)

@@ -1,10 +1,10 @@
-// What all servers offer: the same tools, prompts and resources, described once.
+// The tools, prompts and resources that all servers offer, defined once.
 
 import { inputSchema, outputSchema } from './schemas.mjs'
 
 export const SERVER = { name: 'bench', version: '1.0.0' }
 
-/** Of five tools, three search, one computes and one returns a text. */
+/** Three of five tools search, one computes and one returns a text. */
 const KINDS = ['search', 'search', 'search', 'statistics', 'excerpt']
 const PURPOSES = {
   search: (index) => `Searches collection ${index} and returns the entries that match, with scores.`,
@@ -13,8 +13,7 @@ const PURPOSES = {
 }
 
 /**
- * One search tool in six has a schema of its own; the others share theirs, as tools made after one pattern
- * do.
+ * One search tool in six has its own schema. The others share one schema, as tools made from one template do.
  *
  * @param {number} count
  */
@@ -45,7 +44,7 @@ export function prompts () {
 const SENTENCE = 'A trivet stands on three legs, so it never wobbles. '
 const FOREIGN_SENTENCE = '五徳には脚が三本あり、決してぐらつかない。'
 
-/** Notes of 60 bytes to 4 KB; one in four is not ASCII. */
+/** Notes of 60 bytes to 4 KB. One in four is not ASCII. */
 export function resources () {
   return Array.from({ length: 20 }, (_, index) => {
     const name = `note_${String(index).padStart(2, '0')}`

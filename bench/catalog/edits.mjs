@@ -1,4 +1,4 @@
-// Edits of a catalog's files while it is served.
+// Edits the files of a catalog while a server serves the catalog.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from '../requests/answers.mjs'
@@ -10,7 +10,7 @@ const RELOAD_TIMEOUT_MS = 30_000
 
 let edit = 0
 
-/** @returns what ends it, and resolves with the edit that was made last */
+/** @returns a function that ends the editing, and resolves with the last edit */
 export function startEditing (catalog, toolCount) {
   let last
   let editing = Promise.resolve()
@@ -26,7 +26,10 @@ export function startEditing (catalog, toolCount) {
   }
 }
 
-/** Resolves when the list shows an edit: one that never arrives would make a good figure. */
+/**
+ * Resolves when the tool list shows the edit. Without this check, an edit that is never loaded would improve
+ * the figures.
+ */
 export async function untilLoaded (url, { index, description }) {
   const startedAt = performance.now()
   while (true) {

@@ -1,4 +1,4 @@
-// Large files among the resources of a catalog: texts as people write them, and bytes that are no text.
+// Large files among the resources of a catalog: texts as people write them, and random bytes.
 
 import { randomFillSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ export const LARGE_FILES = [1, 5].flatMap((mebibytes) => ['text', 'binary'].map(
   return { title: `${mebibytes} MiB, ${kind}`, kind, bytes: mebibytes * MIB, file, uri: `file:///${file}` }
 }))
 
-/** @param {string} folder the catalog's */
+/** @param {string} folder the folder of the catalog */
 export async function writeLargeFiles (folder) {
   for (const { kind, bytes, file } of LARGE_FILES) {
     await writeFile(join(folder, 'resources', file), contents(kind, bytes))

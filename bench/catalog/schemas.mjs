@@ -1,6 +1,7 @@
-// The schemas of the tools, by their kind. Only a search tool's largest limit may differ from tool to tool.
+// The schemas of the tools, by kind. Tools of one kind share a schema. Only the largest limit of search tools
+// may differ.
 
-/** What the properties mean, for the servers that write their schemas in another library, too. */
+/** Descriptions of the properties, also for servers that write their schemas with another library. */
 export const DESCRIPTIONS = {
   query: 'Words to look for.',
   limit: 'How many entries to return.',
@@ -18,7 +19,7 @@ export const DESCRIPTIONS = {
 
 export const SORT_ORDERS = ['relevance', 'newest', 'oldest']
 export const LANGUAGES = ['en', 'de', 'ja']
-/** Of the longest texts that a tool takes, in characters. */
+/** The length of the longest text that a tool accepts, in characters. */
 export const MAX_TEXT = 8000
 
 const INPUTS = {
@@ -75,7 +76,7 @@ export function inputSchema ({ kind, maxLimit }) {
   return INPUTS[kind](maxLimit)
 }
 
-/** `undefined` where the tool answers with a text. */
+/** `undefined` if the tool answers with a text. */
 export function outputSchema ({ kind }) {
   return OUTPUTS[kind]
 }

@@ -1,10 +1,11 @@
-// The work that the tools of the benchmark do: enough to differ from call to call, too little to hide the
-// server's own cost. Every server runs this very file; for Trivet it is copied into the catalog.
+// The work of the benchmark's tools. The results differ from call to call. The work is small, so that it does
+// not hide the cost of the server. Every server except mcp-toolbox runs this file. Trivet runs a copy in its
+// catalog.
 
-/** By the kind of a tool: its structured content, or a text where the tool has no output schema. */
+/** Functions by kind of tool. Each returns structured content, or a text if the tool has no output schema. */
 export const WORK = { search, statistics, excerpt }
 
-/** Five hits at most, derived from the arguments. */
+/** Returns at most five hits, derived from the arguments. */
 function search (collection, args) {
   const { query, limit = 20, offset = 0, context = '' } = args
   const { sort = 'relevance', tags = [], archived = false } = args

@@ -1,4 +1,4 @@
-// The turns of several starts together, each start with processes of its own.
+// Collects the turns of several starts. Each start has new processes.
 
 import { summarise } from './summary.mjs'
 

@@ -1,6 +1,6 @@
-// Sums over few figures.
+// Statistics of a small number of figures.
 
-/** Between two values it lies on the line from the one to the other. */
+/** Interpolates linearly between two neighbouring values. */
 function quantile (sorted, share) {
   const place = (sorted.length - 1) * share
   const below = Math.floor(place)
@@ -17,8 +17,8 @@ export function percentile (sorted, share) {
 }
 
 /**
- * The figures of several turns as one. What else the machine does can only make a turn dearer: the lowest
- * decile is what it costs while the machine is quiet.
+ * Summarises the figures of several turns. Other work on the machine can only raise the cost of a turn.
+ * `quiet`, the lowest decile, is therefore the cost on a quiet machine.
  *
  * @param {(number | undefined)[]} values `undefined` for turns that were not taken
  * @returns {{ median: number, quartiles: [number, number], quiet: number, turns: (number | undefined)[] }}
@@ -34,8 +34,8 @@ export function spread (values) {
 }
 
 /**
- * Each turn's figure by the other's figure of the same lap, where both had one. `quiet`: the one's by the
- * other's.
+ * Divides each numerator by the denominator of the same lap, if both exist. `quiet` is the ratio of the two
+ * `quiet` figures.
  */
 export function ratios (numerators, denominators) {
   const quiet = spread(numerators).quiet / spread(denominators).quiet

@@ -1,14 +1,15 @@
-// The turns of contenders as medians with their spreads, and as ratios to the one that each is compared with.
+// Summarises the turns of contenders as medians with spreads, and as ratios to the contender that each is
+// compared with.
 
 import { ratios, spread } from './stats.mjs'
 
 /**
  * @param {object[]} contenders with `name` and `node`
  * @param {object[][]} figures for each, turn by turn; `undefined` for a turn that was not taken
- * @param {Record<string, (contender: object) => string | undefined>} references by what a ratio is to be
- *   called, the name of the contender on the same Node that one is compared with
- * @returns {object[]} for each contender, a spread for each key of its figures, and under each reference's
- *   name those of the ratios
+ * @param {Record<string, (contender: object) => string | undefined>} references by name of a ratio, a
+ *   function that returns the name of the contender on the same Node that this contender is compared with
+ * @returns {object[]} for each contender, a spread for each key of its figures, and under the name of each
+ *   ratio the spreads of that ratio
  */
 export function summarise (contenders, figures, references = {}) {
   return contenders.map((contender, index) => ({
@@ -28,7 +29,7 @@ function spreads (turns) {
   return Object.fromEntries(keysOf(turns).map((key) => [key, spread(valuesOf(turns, key))]))
 }
 
-/** Pair by pair: each turn's figure by the other's of the same lap. */
+/** Divides the figures of each turn by the other contender's figures of the same lap. */
 function pairs (turns, others) {
   return Object.fromEntries(keysOf(turns).map((key) => (
     [key, ratios(valuesOf(turns, key), valuesOf(others, key))]

@@ -1,7 +1,8 @@
-// Tables of text.
+// Prints tables as text.
 
 /**
- * The first column goes to the left, the others to the right. A row of two cells may have a wide second one.
+ * Aligns the first column to the left and the others to the right. In a row of two cells, the second cell may
+ * be wider than its column.
  *
  * @param {string[]} head
  * @param {string[][]} rows
@@ -22,11 +23,11 @@ export function printTable (head, rows) {
 }
 
 /**
- * A table of servers, under a title that says how busy the machine was with other work.
+ * Prints a table of servers. The title states the share of the machine that other processes used.
  *
  * @param {string} title
  * @param {object[]} servers as `summarise` returns them
- * @param {[string, (server: object) => string][]} columns after those for the name and the Node
+ * @param {[string, (server: object) => string][]} columns the columns after name and Node
  * @param {string[][]} [rest] further rows
  */
 export function printServers (title, servers, columns, rest = []) {
@@ -40,9 +41,9 @@ export function printServers (title, servers, columns, rest = []) {
 }
 
 /**
- * The columns of what was measured at saturation.
+ * The columns for figures measured at saturation.
  *
- * @param {[string, string][]} references of each ratio, its title and its key
+ * @param {[string, string][]} references the title and the key of each ratio
  */
 export function saturationColumns (references) {
   const compared = (head, textOf, textOfRatio = textOf) => [
@@ -74,7 +75,7 @@ export function rounded (figure) {
   return Math.abs(figure) < 100 ? figure.toPrecision(3) : grouped(figure)
 }
 
-/** A spread as its median, with the quartiles in parentheses. */
+/** Formats a spread as its median, with the quartiles in parentheses. */
 export function spreadText (figures, format = rounded) {
   if (figures === undefined || Number.isNaN(figures.median)) return ''
   const { median, quartiles: [low, high], turns } = figures

@@ -1,4 +1,4 @@
-// What Trivet has to reach, and whether it did: each section says what its figures have to be.
+// Compares figures with yardsticks, which Trivet has to meet. Each section states its own yardsticks.
 
 import { printTable, printTitle, rounded } from './table.mjs'
 

@@ -1,11 +1,11 @@
-// One connection of the load generator: sends its requests one after the other, each when it is told to.
+// One connection of the load generator: sends its requests in order, one for each call of `send`.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { AnswerReader } from './wire.mjs'
 
 export class Connection {
-  /** When the request in flight was sent, or was to be sent. */
+  /** The time when the request in flight was sent, or fell due. */
   since = 0
   isBusy = false
   #socket
@@ -19,7 +19,7 @@ export class Connection {
    * @param {string} url
    * @param {object} options
    * @param {object} options.ring
-   * @param {boolean} [options.keeps] whether bodies are kept
+   * @param {boolean} [options.keeps] whether to keep the bodies of answers
    * @param {(connection: Connection, reader: AnswerReader, request: object) => void} options.onAnswer
    * @param {(error: Error) => void} options.onFailure
    */
@@ -41,7 +41,7 @@ export class Connection {
     await once(this.#socket, 'connect')
   }
 
-  /** @param {number} since from when on its latency counts */
+  /** @param {number} since the start of the latency of the request */
   send (since) {
     this.since = since
     this.isBusy = true
@@ -62,7 +62,8 @@ export class Connection {
     if (!reader.read(chunk)) return
     const place = this.#place
     const { lengths, requests } = this.#ring
-    // The same request has an answer of the same length, unless the server makes pieces of it as it likes.
+    // A repeated request has an answer of the same length, unless the answer is chunked: servers choose the
+    // chunks freely.
     const isOdd = lengths[place] !== 0 && lengths[place] !== reader.bytes && !reader.isChunked
     if (reader.status !== 200 || isOdd) {
       const { method, params } = requests[place]

@@ -1,16 +1,16 @@
-// What else the machine does: the CPU time that neither the server that is measured nor the load generator
-// has used.
+// Measures the CPU time of other processes: all CPU time of the machine except that of the measured server
+// and of the load generator.
 
 import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A turn in which others used more than this share of the machine is not calm. */
+/** A turn is calm if other processes used at most this share of the machine. */
 const CALM_SHARE = 0.1
 const PAUSE_MS = 1000
 
 /**
- * @returns {(serverMs: number) => number} to be called at the end, with the server's CPU time: the share of
- * others
+ * @returns {(serverMs: number) => number} to be called at the end with the CPU time of the server; returns
+ * the share of the machine that other processes used
  */
 export function watchOthers () {
   const before = machineMs()
@@ -24,10 +24,10 @@ export function watchOthers () {
 }
 
 /**
- * For `--calm`: whether what was measured is to be measured again, because others were busy. Waits a little
- * before it says so, and stops saying so when all the seconds that may be spent on it are spent.
+ * For `--calm`: resolves with whether to repeat a measurement because other processes were busy. Pauses
+ * before each repetition. Allows no further repetition when the seconds are spent.
  *
- * @param {number} seconds
+ * @param {number} seconds to spend on repetitions
  * @returns {(share: number, spentMs: number) => Promise<boolean>}
  */
 export function createPatience (seconds) {

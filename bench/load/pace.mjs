@@ -1,18 +1,19 @@
-// A fixed rate: requests fall due by the clock, whether or not those before them were answered. A latency
-// counts from when its request fell due, so that a server that stalls is charged for all that had to wait.
+// Sends requests at a fixed rate. A request falls due by the clock, whether or not the requests before it
+// were answered. A latency counts from the due time, so that a stall counts for every request that had to
+// wait.
 
 import { percentile } from '../figures/stats.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
 
-/** A server that is so far behind cannot keep up: the measurement ends. */
+/** A server that is this far behind cannot keep up, and the measurement ends. */
 const MOST_BEHIND_MS = 5000
 
 /**
  * @param {{ url: string, rings: object[] }} target
  * @param {{ perSecond: number, seconds: number }} rate
  * @returns {Promise<object>} `p50Ms`, `p99Ms`, `p999Ms`, `worstMs`, `clientBusy`, and `unsent`, the share of
- *   the requests that were never sent because the server did not keep up: they count with the time that they
- *   had waited by then
+ *   the requests that were never sent because the server did not keep up. The latency of an unsent request is
+ *   the time that the request had waited
  */
 export async function pace (target, { perSecond, seconds }) {
   return withConnections(target, async (connections, hooks) => {

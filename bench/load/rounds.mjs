@@ -1,16 +1,17 @@
-// Rounds: everyone in turn, again and again, so that what else the machine does falls on all alike.
+// Measures contenders in turn, in several rounds, so that other work on the machine affects all contenders
+// alike.
 
 import { createPatience, watchOthers } from './others.mjs'
 
 /**
- * The turns rotate: no contender always comes after the same one.
+ * The order of the turns rotates, so that no contender always comes after the same contender.
  *
  * @param {{ server: object }[]} contenders
- * @param {{ rounds: number, calm: number }} options `calm`: seconds to spend on rounds that are measured
- *   again because others were busy
+ * @param {{ rounds: number, calm: number }} options `calm`: seconds to spend on the repetition of rounds
+ *   during which other processes were busy
  * @param {(contender: object, round: number) => Promise<object>} measure
- * @returns {Promise<object[][]>} for each contender its figures, round by round, with `cpuMs`, the time that
- *   its process has used, and `others`, the share of the machine that others have used
+ * @returns {Promise<object[][]>} for each contender its figures, round by round, with `cpuMs`, the CPU time
+ *   of its server, and `others`, the share of the machine that other processes used
  */
 export async function interleave (contenders, { rounds, calm }, measure) {
   const isBusy = createPatience(calm)
@@ -22,7 +23,7 @@ export async function interleave (contenders, { rounds, calm }, measure) {
   return figures
 }
 
-/** A turn of each, and all of them again if others were busy. */
+/** Takes a turn of each contender. Repeats all the turns if other processes were busy. */
 export async function takeLap (contenders, first, measure, isBusy) {
   while (true) {
     const startedAt = performance.now()

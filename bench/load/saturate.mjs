@@ -1,15 +1,14 @@
-// As much as a server can do: each connection sends its next request when it has the answer to the one
-// before.
+// Saturates a server: each connection sends its next request when it has the answer to the request before.
 
 import { checkAnswer } from '../requests/answers.mjs'
 import { keepAwake, withConnections } from './sender.mjs'
 
 /**
  * @param {{ url: string, rings: object[] }} target
- * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator leaves its CPU to
- *   others while it has nothing to do, as it must where the server has more than one thread or process
- * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: for how long the
- *   load generator itself had work
+ * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator frees its CPU
+ *   while it is idle. The generator must do so if the server has more than one thread or process
+ * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: the time in which
+ *   the load generator had work
  */
 export async function saturate (target, { seconds, sleeps = false }) {
   return withConnections(target, async (connections, hooks) => {
@@ -18,7 +17,7 @@ export async function saturate (target, { seconds, sleeps = false }) {
     const startedAt = performance.now()
     const endsAt = startedAt + seconds * 1000
     let inFlight = connections.length
-    // Nothing is left in flight: what the server has spent was spent on answers that are counted.
+    // No request is left in flight, so that all CPU time of the server belongs to counted answers.
     const finished = new Promise((resolve) => {
       hooks.onAnswer = (connection) => {
         const now = performance.now()
@@ -35,7 +34,7 @@ export async function saturate (target, { seconds, sleeps = false }) {
 }
 
 /**
- * Sends the first requests of each connection, and looks at every answer. @throws at the first that is wrong
+ * Sends the first requests of each connection, and checks every answer. @throws at the first wrong answer
  */
 export async function checkAnswers ({ url, rings }, checks, each = 4) {
   return withConnections({ url, rings, keeps: true }, async (connections, hooks) => {

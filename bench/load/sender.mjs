@@ -1,12 +1,13 @@
-// The load generator: connections that are opened for one measurement, and how much of its time the generator
-// had work.
+// The load generator: opens connections for one measurement, and measures the share of the time in which the
+// generator had work.
 
 import { Connection } from './connection.mjs'
 
 /**
- * Opens a connection for each ring, does `work`, and closes them.
+ * Opens a connection for each ring, does `work`, and closes the connections.
  *
- * @param {{ url: string, rings: object[], keeps?: boolean }} target `keeps`: whether bodies are kept
+ * @param {{ url: string, rings: object[], keeps?: boolean }} target `keeps`: whether to keep the bodies of
+ *   answers
  * @param {(connections: Connection[], hooks: { onAnswer: Function, failed: Promise<never> }) =>
  *   Promise<object>} work
  */
@@ -30,13 +31,14 @@ export async function withConnections ({ url, rings, keeps = false }, work) {
 }
 
 /**
- * A load generator that falls asleep has to be woken by what the server writes, and that costs the server
- * more than many an answer: the slower it is, the more often. So this one never sleeps, unless it is told to.
+ * Keeps the load generator awake, unless `sleeps` is set. The writes of the server have to wake a sleeping
+ * generator. Such a wake-up can cost the server more than an answer, and a slower server pays for more of
+ * them.
  *
- * @param {() => number} countWork what has been done so far
+ * @param {() => number} countWork returns the amount of work done so far
  * @param {{ onTurn?: (now: number) => void, sleeps?: boolean }} [options] `onTurn`: called in each turn of
  *   the event loop
- * @returns {() => number} to be called at the end: the share of the time in which there was work
+ * @returns {() => number} to be called at the end; returns the share of the time in which there was work
  */
 export function keepAwake (countWork, { onTurn, sleeps = false } = {}) {
   if (sleeps) {

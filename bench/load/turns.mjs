@@ -1,5 +1,5 @@
-// Saturation in short turns: a round has several of each contender's, so that a burst of other work falls on
-// all of them.
+// Saturates contenders in short turns. A round has several turns of each contender, so that a burst of other
+// work affects all contenders.
 
 import { percentile } from '../figures/stats.mjs'
 import { createPatience } from './others.mjs'
@@ -8,31 +8,31 @@ import { saturate } from './saturate.mjs'
 
 const TURN_SECONDS = 0.25
 /**
- * Who answers less than this in a turn has one long one in a round: what is in flight at its end has to be
- * waited for.
+ * A contender with fewer answers in a turn takes one long turn in each round. A turn has to wait for the
+ * requests in flight at its end, and that wait would distort a short turn.
  */
 const FEW_ANSWERS = 64
 /**
- * From then on, code is compiled that is often used. On a busy machine it takes many times the seconds for
- * it.
+ * After this many answers, the frequently used code is compiled. On a busy machine, this takes many times the
+ * warm-up seconds.
  */
 const WARM_ANSWERS = 10_000
 const MOST_WARM_UPS = 15
 
 /**
- * Each contender at saturation.
+ * Measures each contender at saturation.
  *
  * @param {{ server: object, rings: object[] }[]} contenders
  * @param {object} options
  * @param {number} options.rounds
- * @param {number} options.seconds in each round
+ * @param {number} options.seconds of each contender in a round
  * @param {number} options.warmUpSeconds
  * @param {number} options.calm see `interleave`
  * @param {boolean} [options.sleeps] see `saturate`
- * @param {boolean} [options.watches] whether stalls and memory are figures, too
- * @returns {Promise<object[][]>} for each contender, turn by turn, where it took one: `perSecond`, `cpuUs`
- *   for one answer, `p50Ms`, `p99Ms`, `clientBusy`, the share of the time in which the load generator had
- *   work, and `others`, that of the machine which others used meanwhile
+ * @param {boolean} [options.watches] whether to measure stalls and memory too
+ * @returns {Promise<object[][]>} for each contender, turn by turn: `perSecond`, `cpuUs` for one answer,
+ *   `p50Ms`, `p99Ms`, `clientBusy`, the share of the time in which the load generator had work, and `others`,
+ *   the share of the machine that other processes used. A turn that was not taken is `undefined`
  */
 export async function saturateInTurns (contenders, options) {
   const { rounds, seconds, warmUpSeconds, calm, sleeps = false, watches = false } = options
@@ -61,7 +61,7 @@ export async function saturateInTurns (contenders, options) {
   return figures
 }
 
-/** @returns {Promise<number>} answers per second, in the end */
+/** @returns {Promise<number>} answers per second at the end */
 async function warmUp (saturateFor, seconds) {
   let answers = 0
   for (let times = 1; ; times++) {

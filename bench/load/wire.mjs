@@ -1,10 +1,9 @@
-// HTTP as the load generator speaks it: requests as ready bytes, and just enough of an answer to know where
-// it ends.
+// HTTP for the load generator: writes requests as bytes, and reads only enough of an answer to find its end.
 
-/** Every server has its endpoint there, so that all can be sent the same bytes. */
+/** Every server has its endpoint at this path, so that all servers can get the same bytes. */
 const ENDPOINT = ['POST /mcp HTTP/1.1', 'host: 127.0.0.1']
 
-/** All of a request, for a connection that is kept alive. */
+/** The bytes of a whole request, for a connection that is kept alive. */
 export function toBytes ({ headers, body }) {
   const lines = [...ENDPOINT, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
   return Buffer.from(`${lines.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
@@ -13,18 +12,18 @@ export function toBytes ({ headers, body }) {
 const HEAD_END = '\r\n\r\n'
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 
-/** Finds where each answer of one connection ends. One request is in flight at a time. */
+/** Finds the end of each answer on one connection. One request is in flight at a time. */
 export class AnswerReader {
   status = 0
-  /** Of the body as it came, framing included where it was chunked. */
+  /** The length of the body as received. The length of a chunked body includes the framing. */
   bytes = 0
-  /** What it is made of, where it is kept. */
+  /** The received parts of the body, if bodies are kept. */
   chunks
   #head
   #due = -1
   #tail = Buffer.alloc(0)
 
-  /** Whether the answer is complete. */
+  /** Reads a chunk. Returns whether the answer is complete. */
   read (chunk) {
     if (this.status === 0) {
       const known = this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk])
@@ -41,7 +40,7 @@ export class AnswerReader {
 
   get isChunked () { return this.#due === -1 }
 
-  /** To be called before the next answer. */
+  /** Must be called before the next answer. */
   reset () {
     this.status = 0
     this.bytes = 0
@@ -49,7 +48,7 @@ export class AnswerReader {
     if (this.chunks !== undefined) this.chunks = []
   }
 
-  /** The body, where it was kept. */
+  /** The body, if bodies are kept. */
   text () {
     const body = Buffer.concat(this.chunks)
     return this.#due === -1 ? unchunked(body) : body.toString()
@@ -59,7 +58,7 @@ export class AnswerReader {
     this.status = Number(head.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
     this.#due = length === null ? -1 : Number(length[1])
-    // Where the first chunk is also the last, the line break before it is the head's.
+    // If the first chunk is also the last, the line break before this chunk belongs to the head.
     this.#tail = Buffer.from('\r\n')
   }
 

@@ -1,4 +1,4 @@
-// @prefecthq/fastmcp-ts, as its documentation shows.
+// A server of @prefecthq/fastmcp-ts, written as its documentation shows.
 
 import { FastMCP } from '@prefecthq/fastmcp-ts/server'
 import { prompts, resources, SERVER, tools } from '../catalog/definitions.mjs'

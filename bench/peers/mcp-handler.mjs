@@ -1,4 +1,5 @@
-// mcp-handler on bare node:http, through the adapter of the official SDK; its schemas are made once.
+// A server of mcp-handler on bare node:http, through the adapter of the official SDK. All schemas are made
+// once.
 
 import { createServer } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'

@@ -1,4 +1,4 @@
-// @platformatic/mcp, as its documentation shows.
+// A server of @platformatic/mcp, written as its documentation shows.
 
 import mcp from '@platformatic/mcp'
 import Fastify from 'fastify'

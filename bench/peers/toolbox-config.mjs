@@ -1,9 +1,9 @@
-// The tools as a configuration of mcp-toolbox's, whose tools are statements for a database.
+// Writes the tools as a configuration of mcp-toolbox. Each tool of mcp-toolbox is a statement for a database.
 
 import { writeFile } from 'node:fs/promises'
 import { tools } from '../catalog/definitions.mjs'
 
-/** Each tool answers with a text of its own and the arguments that it got, but for those that are lists. */
+/** Each tool answers with its own name and its arguments, except arguments that are lists. */
 export async function writeToolboxConfig (file, toolCount) {
   const source = { kind: 'source', name: 'memory', type: 'sqlite', database: ':memory:' }
   const documents = [source, ...tools(toolCount).map(toTool)]

@@ -1,17 +1,17 @@
-// What makes an answer a good one, and how to ask for one.
+// Checks answers, and sends single requests.
 
 import { isDeepStrictEqual } from 'node:util'
 import { prompts, resources, tools } from '../catalog/definitions.mjs'
 import { WORK } from '../catalog/work.mjs'
 
-/** Of Trivet by default; no longer list is measured. */
+/** The default page size of Trivet. No longer list is measured. */
 const PAGE_SIZE = 1000
 
 /**
- * By method, whether a result is the right one for the params.
+ * Functions by method. Each returns whether a result is right for the params.
  *
  * @param {number} toolCount
- * @param {{ works?: boolean }} [options] `works`: whether the server runs our tools and lists them all
+ * @param {{ works?: boolean }} [options] `works`: whether the server runs our tools and lists all of them
  */
 export function createChecks (toolCount, { works = true } = {}) {
   const byName = new Map([...tools(toolCount), ...prompts()].map((one) => [one.name, one]))
@@ -37,8 +37,8 @@ export function createChecks (toolCount, { works = true } = {}) {
 }
 
 /**
- * @param {string} text a JSON-RPC message, or events of which the last is one
- * @throws where it is not the right answer to the request
+ * @param {string} text a JSON-RPC message, or events whose last one is a JSON-RPC message
+ * @throws if the message is not the right answer to the request
  */
 export function checkAnswer (checks, { method, params, id }, text) {
   let isRight = false
@@ -51,7 +51,7 @@ export function checkAnswer (checks, { method, params, id }, text) {
   throw new Error(`a wrong answer to ${asked}: ${text.slice(0, 500)}`)
 }
 
-/** Sends one request, and returns its result. @throws where the answer is not a 200 with a result */
+/** Sends one request, and returns its result. @throws if the answer is not a 200 with a result */
 export async function ask (url, { method, headers, body }) {
   const response = await fetch(url, { method: 'POST', headers, body })
   const text = await response.text()

@@ -1,4 +1,4 @@
-// What the requests ask for: the tool, the prompt or the resource, and the arguments.
+// The params of the requests: a tool, prompt or resource, and the arguments.
 
 import { prompts, resources, tools } from '../catalog/definitions.mjs'
 import { LANGUAGES, SORT_ORDERS } from '../catalog/schemas.mjs'
@@ -11,10 +11,10 @@ const FOREIGN = {
   words: ['Größe 12', '五徳', 'подставка', 'trivet 🔥', 'crème brûlée'],
   sentence: 'Der Kessel steht auf dem Dreifuß; 鉄瓶は五徳の上に立つ. На трёх ногах ничто не качается. '
 }
-/** One of this many texts is not plain ASCII. */
+/** One in this many texts is not ASCII. */
 const FOREIGN_EVERY = 4
 
-/** By method: params, made from numbers that look random. */
+/** Returns a function that makes the params of a method from pseudo-random numbers. */
 export function createParams (method, toolCount) {
   const of = { tools: tools(toolCount), prompts: prompts(), resources: resources() }
   const makers = {
@@ -33,7 +33,7 @@ export function createParams (method, toolCount) {
 }
 
 /**
- * By the kind of a tool. One search in ten brings some kilobytes of text, and so does one excerpt in three.
+ * Functions by kind of tool. One search in ten and one excerpt in three carry some kilobytes of text.
  */
 const ARGUMENTS = {
   search: (random) => ({

@@ -1,10 +1,10 @@
-// The ids of requests. No two of one connection's are alike until its requests begin anew.
+// The ids of requests. The mixed ids of a connection are unique until the connection repeats its requests.
 
-/** By name, how the requests of a connection are numbered, from their place in it. */
+/** Functions by name of the mix. Each makes the id of a request from its place in the connection. */
 export const ID_MIXES = {
   /**
-   * Of ten, six are integers that grow, two are UUIDs, one is short, and one has to be escaped in JSON or is
-   * not ASCII.
+   * Of ten ids, six are growing integers, two are UUIDs, one is a short text, and one is not ASCII and has to
+   * be escaped in JSON.
    */
   mixed: (place, random) => {
     const form = random(10)
@@ -12,9 +12,9 @@ export const ID_MIXES = {
     if (form < 8) return uuid(random)
     return form === 8 ? `req-${place}` : `"問"/${place}`
   },
-  /** As of clients that have just come: integers from 0 to 7. */
+  /** The ids of new clients: integers from 0 to 7. */
   first: (place) => place % 8,
-  /** As of a load generator that repeats itself. */
+  /** The id of a load generator that sends the same id every time. */
   one: () => 1
 }
 

@@ -1,5 +1,4 @@
-// How a request is written: with the envelope of the current revision, or as one of a session of an earlier
-// one.
+// Writes requests: with the envelope of the current revision, or for a session of an earlier revision.
 
 import { SERVER } from '../catalog/definitions.mjs'
 
@@ -14,7 +13,7 @@ const META = {
 
 const MEDIA_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** A modern request: its headers mirror its body. */
+/** A modern request, whose headers repeat values of its body. */
 export function modernRequest (method, params, id = 1) {
   const name = method === 'subscriptions/listen' ? undefined : params.name ?? params.uri
   return {
@@ -31,7 +30,7 @@ export function modernRequest (method, params, id = 1) {
   }
 }
 
-/** @param {string} [session] none where the server keeps no sessions */
+/** @param {string} [session] `undefined` if the server keeps no sessions */
 export function legacyRequest (method, params, id = 1, session = undefined) {
   return {
     method,
@@ -46,7 +45,7 @@ export function legacyRequest (method, params, id = 1, session = undefined) {
   }
 }
 
-/** Shakes hands. @returns {Promise<string | undefined>} the session's id, where the server keeps sessions */
+/** Does the handshake. @returns {Promise<string | undefined>} the session id, if the server keeps sessions */
 export async function openSession (url) {
   const clientInfo = { name: SERVER.name, version: SERVER.version }
   const params = { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo }

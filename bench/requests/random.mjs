@@ -1,6 +1,6 @@
-// Numbers that look random and are the same in every run.
+// Pseudo-random numbers that are the same in every run.
 
-/** @returns {(below: number) => number} whole numbers from 0 */
+/** @returns {(below: number) => number} returns an integer from 0 to `below - 1` */
 export function createRandom (seed) {
   let state = seed >>> 0
   return (below) => {

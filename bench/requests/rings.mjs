@@ -1,5 +1,5 @@
-// Requests that are ready to be sent, as bytes: each connection has some hundreds of its own, and begins anew
-// after the last.
+// Prepares requests as bytes. Each connection has some hundreds of its own requests in a ring, and sends the
+// first again after the last.
 
 import { toBytes } from '../load/wire.mjs'
 import { createParams } from './arguments.mjs'
@@ -11,15 +11,15 @@ export const CONNECTIONS = 32
 export const REQUESTS_EACH = 512
 const SEED = 20_260_728
 
-/** Of ten requests, by method, where methods are mixed. */
+/** The number of requests in ten, by method, if methods are mixed. */
 export const MIX = { 'tools/list': 1, 'tools/call': 6, 'prompts/get': 1, 'resources/read': 2 }
 const MIXED = Object.entries(MIX).flatMap(([method, share]) => new Array(share).fill(method))
 
 /**
- * The same requests for every server.
+ * Makes the same requests for every server.
  *
  * @param {{ method: string, toolCount: number, ids: string, sessions?: (string | undefined)[] }} options
- *   `method`: or `mix`; `sessions`: one for each connection, where the requests are those of an earlier
+ *   `method`: a method, or `mix`; `sessions`: one for each connection, if the requests are of an earlier
  *   revision
  * @returns {{ requests: object[], bytes: Buffer[] }[]} one ring for each connection
  */
@@ -43,8 +43,8 @@ export function toRing (requests) {
 }
 
 /**
- * The same rings for a server of its own: `next`, the place from which its connections go on, `lengths` of
- * its answers, by place, and how many were `answered`.
+ * The same rings with state for one server: `next`, the place of the next request, `lengths`, the lengths of
+ * the answers by place, and `answered`, the number of answers.
  */
 export function forServer (rings) {
   return rings.map((ring) => (

@@ -1,6 +1,6 @@
-// What one request costs where server and load generator share a process. It is for the comparison of builds
-// with --against on a machine that others use: turns are some milliseconds long. What the load generator
-// costs is in every figure.
+// Measures the CPU time of one request while server and load generator share a process. This section is for
+// the comparison of builds with --against on a busy machine, because its turns are only milliseconds long.
+// Every figure includes the CPU time of the load generator.
 
 import { createCollection } from '../figures/collection.mjs'
 import { printServers, rounded, spreadText } from '../figures/table.mjs'
@@ -10,7 +10,7 @@ import { startDriven } from '../servers/driven.mjs'
 const TOOLS = 50
 
 export const name = 'alone'
-export const about = 'CPU time of a request, server and load in one process: for builds on a busy machine'
+export const about = 'CPU time of a request, server and load in one process; compares builds on busy machines'
 
 export async function run (options, show) {
   const listed = await prepareCatalog(options, TOOLS)
@@ -21,7 +21,7 @@ export async function run (options, show) {
   return rows
 }
 
-/** With processes of their own: those of the same code differ. */
+/** Starts new processes, because processes of the same code differ in speed. */
 async function measureOnce (options, listed, measured) {
   const driven = []
   try {

@@ -1,4 +1,5 @@
-// Requests per second and CPU time for each method: everyone, on the same requests, as many as each can do.
+// Measures requests per second and CPU time of each method at saturation. All contenders get the same
+// requests.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { createCollection } from '../figures/collection.mjs'
@@ -12,7 +13,7 @@ import { withStarted } from '../servers/started.mjs'
 import { recordAnswers } from '../servers/trivet.mjs'
 import { workspacePath } from '../workspace.mjs'
 
-/** At this size the yardsticks apply. */
+/** The yardsticks apply to a catalog with this number of tools. */
 const AT = 50
 const LEAST_SHARES = { 'tools/list': 0.85, 'tools/call': 0.80 }
 const LEAST_TIMES_SDK = 50
@@ -28,7 +29,7 @@ export async function run (options, show) {
     const answersFile = await recordAnswers({ ...options, catalog, toolCount })
     const listed = listContenders(options, { catalog, toolCount, answersFile })
     const measured = new Map(options.methods.map((method) => [method, createCollection(listed)]))
-    // Processes of the same code differ, so each is started more than once.
+    // Processes of the same code differ in speed, so each contender is started more than once.
     for (let start = 0; start < options.starts; start++) {
       await withStarted(listed, async (contenders, leftOut) => {
         for (const [method, turns] of measured) {
@@ -80,7 +81,7 @@ export function print (rows) {
   }
 }
 
-/** Of CPU times, because they move least when something else keeps the machine busy. */
+/** The yardsticks use CPU times, because other work on the machine changes CPU times least. */
 export function yardsticks (rows) {
   const named = (name, method) => {
     const row = rows.find((row) => row.tools === AT && row.method === method)

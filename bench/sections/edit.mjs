@@ -1,4 +1,5 @@
-// One edited file of a large catalog: the CPU time that it costs, and for how long the service stalls.
+// Measures one edited file of a large catalog: the CPU time of the edit, and the longest stall of the
+// service.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { changeTool, writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -12,7 +13,7 @@ import { withStarted } from '../servers/started.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 5000
-/** The work is over when the process has used less than this in each of several looks in a row. */
+/** The process is quiet when it has used less CPU time than this in each of several looks in a row. */
 const QUIET_MS = 10
 const QUIET_LOOKS = 6
 const LOOK_EVERY_MS = 250

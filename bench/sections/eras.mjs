@@ -1,4 +1,4 @@
-// What a session costs: the requests of an earlier revision's clients beside those of the current one, to the
+// Measures the cost of a session: sends requests of an earlier revision and of the current revision to the
 // same process.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -19,7 +19,7 @@ const METHODS = ['tools/call', 'tools/list']
 const REVISIONS = [REVISION, LEGACY_REVISION]
 
 export const name = 'eras'
-export const about = 'calls and lists in a session of an earlier revision, compared with the current one'
+export const about = 'calls and lists in a session of an earlier revision, compared with the current revision'
 
 export async function run (options, show) {
   const catalog = workspacePath('catalog')
@@ -51,12 +51,15 @@ async function measureEras (options, builds, method) {
       contenders.push({ name: `${name}, ${revision}`, node, server, rings, build: name })
     }
   }
-  // The yardstick is narrow, so the median is taken of more rounds than elsewhere.
+  // The yardstick is narrow, so this section takes more rounds than most sections.
   const figures = await saturateInTurns(contenders, { ...options, rounds: options.narrowRounds })
   return summarise(contenders, figures, { ofModern: ({ build }) => `${build}, ${REVISION}` })
 }
 
-/** The two in turns of milliseconds in the same process, and with the load: nothing else differs. */
+/**
+ * Measures the two revisions in turns of milliseconds. Both share one process with the load, so that nothing
+ * else differs.
+ */
 async function measureInOneProcess (options, catalog, method) {
   const listed = listBuilds(options, { catalog, toolCount: TOOLS })
   const contenders = listed.flatMap((build) => REVISIONS.map((revision) => (

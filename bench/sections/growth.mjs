@@ -1,4 +1,4 @@
-// What a call costs as the catalog grows: Trivet with few tools and with many.
+// Measures the cost of a call in a large catalog: Trivet with few tools and with many tools.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
@@ -15,7 +15,7 @@ const FEW = 5
 const MANY = 5000
 
 export const name = 'growth'
-export const about = `calls with ${MANY} tools, compared with ${FEW}`
+export const about = `calls with ${MANY} tools, compared with calls with ${FEW} tools`
 
 export async function run (options, show) {
   const sizes = []
@@ -29,7 +29,7 @@ export async function run (options, show) {
     const contenders = []
     for (const one of started) {
       const { build, toolCount, server } = one
-      // As many different tools in both: a server that has seen them all serves from warm caches.
+      // Both catalogs get calls of the same few tools, so that both servers answer from warm caches.
       const rings = forServer(createRings({ method: 'tools/call', toolCount: FEW, ids: options.ids }))
       await checkAnswers({ url: server.url, rings }, createChecks(toolCount))
       contenders.push({ ...one, name: nameOf(build, toolCount), rings })

@@ -1,4 +1,5 @@
-// Latency at a fixed rate, all methods mixed: what a client waits while the server has time to spare.
+// Measures latency at a fixed rate with all methods mixed: the wait of a client while the server is not
+// saturated.
 
 import { summarise } from '../figures/summary.mjs'
 import { printServers, spreadText } from '../figures/table.mjs'
@@ -14,7 +15,7 @@ import { withStarted } from '../servers/started.mjs'
 const TOOLS = 50
 
 export const name = 'latency'
-export const about = 'p50, p99 and p99.9 at a fixed rate, counted from when each request fell due'
+export const about = 'p50, p99 and p99.9 latency at a fixed rate, counted from the due time of each request'
 
 export async function run (options, show) {
   const listed = await prepareCatalog(options, TOOLS)

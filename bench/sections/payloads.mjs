@@ -1,4 +1,4 @@
-// Large resources: a file read and sent whole, beside a bare Fastify that reads the same file and makes the
+// Measures large resources: each file is read and sent whole. Bare Fastify reads the same file and makes the
 // same answer.
 
 import { readFile } from 'node:fs/promises'

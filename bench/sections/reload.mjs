@@ -1,4 +1,5 @@
-// Edits under load: what requests at a fixed rate wait while a file of the catalog is changed once a second.
+// Measures edits under load: the latency of requests at a fixed rate while one file of the catalog is edited
+// every second.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { startEditing, untilLoaded } from '../catalog/edits.mjs'
@@ -20,7 +21,7 @@ export const about = `latency and stalls with ${TOOLS} tools while one file a se
 export async function run (options, show) {
   const builds = []
   for (const build of listBuilds(options, {})) {
-    // A folder for each: an edit is one server's alone.
+    // Each build has its own folder, so that an edit affects only one server.
     const catalog = workspacePath('catalog')
     await writeCatalog(catalog, TOOLS)
     builds.push(...listBuilds(options, { catalog, toolCount: TOOLS })

@@ -1,5 +1,5 @@
-// Two replicas on one Redis: what an open stream costs each, and how fast a change on one reaches the
-// listeners of both.
+// Measures two replicas on one Redis: the memory of an open stream, and how fast a change on one replica
+// reaches the listeners of both.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -15,11 +15,14 @@ import { SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream
 import { workspacePath } from '../workspace.mjs'
 
 const REPLICAS = 2
-/** Each replica's are held by a process of their own: no process may have many more files open. */
+/** One client process for each replica holds its streams: a process may not have many more files open. */
 const STREAMS_EACH = 5000
 const TOOLS = 50
 const LEAST_ROUNDS = 5
-/** Announced in turn. A stream that is told twice of the one is found out when only the other is due. */
+/**
+ * The rounds announce these two in turn. A repeated notification is detected in the next round, which expects
+ * only the other URI.
+ */
 const URIS = resources().slice(0, 2).map(({ uri }) => uri)
 const WHERE = { same: 'the replica that told', other: 'the other', all: 'both' }
 
@@ -62,7 +65,7 @@ async function measureBuild (options, catalog, index) {
   }
 }
 
-/** @returns the memory of one stream, in KiB, where the system says */
+/** @returns the memory of one stream, in KiB. NaN if there is no /proc */
 async function openStreams ({ server, client }) {
   const notifications = { resourceSubscriptions: URIS }
   const resident = async () => HAS_PROC ? await residentBytes(server.pid) : NaN

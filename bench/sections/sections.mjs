@@ -1,5 +1,5 @@
-// The sections of the benchmark, in their order. Each has `name`, `about`, `run`, `print` and, where it has
-// any, `yardsticks`.
+// The sections of the benchmark, in their order. Each section has `name`, `about`, `run` and `print`. Some
+// sections have `yardsticks`.
 
 import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'

@@ -1,4 +1,4 @@
-// A cold start: from the spawn of the process to its first answer, in time and in CPU time.
+// Measures a cold start: time and CPU time from the spawn of the process to its first answer.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
@@ -30,7 +30,8 @@ export async function run (options, show) {
 }
 
 async function measureStarts (options, { catalog, toolCount }) {
-  // Only a service that reads a folder is worth the wait for thousands of tools.
+  // With thousands of tools, only Trivet is measured, because it reads a folder. The other servers are not
+  // worth the wait.
   const answersFile = toolCount === FEW ? await recordAnswers({ ...options, catalog, toolCount }) : undefined
   const list = toolCount === FEW ? listContenders : listBuilds
   const listed = list(options, { catalog, toolCount, answersFile })

@@ -1,5 +1,5 @@
-// What state costs: updates through handles, calls of a tool that keeps state beside one that keeps none, and
-// what a question to the client carries.
+// Measures the cost of state: updates through handles, calls of tools with state and without, and the request
+// state that a question to the client carries.
 
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { summarise } from '../figures/summary.mjs'
@@ -19,7 +19,7 @@ import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
 const SECRET = 'sealed for the length of a benchmark'
-/** A tool that updates state, as a share of one that keeps none. */
+/** The least rate of a tool that updates state, as a share of the rate of a stateless tool. */
 const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3 }
 
 export const name = 'state'
@@ -55,7 +55,7 @@ async function measureCalls (options, catalog, { name: backend, addressOf }) {
         contenders.push({ name: `${build}, ${tool}`, build, tool, node, server, rings, basketIds })
       }
     }
-    // Redis is a process, and lmdb writes in threads of its own.
+    // Redis runs in its own process, and lmdb writes in its own threads.
     const figures = await saturateInTurns(contenders, { ...options, sleeps: backend !== 'memory' })
     for (const { tool, ...contender } of contenders) if (tool === UPDATING) await refuseLostUpdates(contender)
     const references = { ofStateless: ({ build }) => `${build}, ${STATELESS}` }

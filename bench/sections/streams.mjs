@@ -1,4 +1,4 @@
-// Open streams: what each costs in memory, and how fast one change reaches all of them.
+// Measures open streams: the memory of each stream, and how fast one change reaches all streams.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ export async function run (options, show) {
   return result
 }
 
-/** A process of its own in each round, so that none inherits what another round has left in memory. */
+/** Starts a new process in each round, so that the memory of one round does not affect another. */
 async function measureOnce ({ start, change }) {
   return holding(start, async (server, client) => {
     const resident = async () => HAS_PROC ? await residentBytes(server.pid) : NaN

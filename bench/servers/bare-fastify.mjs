@@ -1,6 +1,6 @@
-// What the yardsticks refer to: a bare Fastify route that parses the same body, does the tool's work, and
-// makes its own answer for the request's id. It checks nothing. With BENCH_LOG=info it writes one line of
-// pino's for each request.
+// The reference of the yardsticks: a bare Fastify route that parses the same body, does the work of the tool,
+// and makes its own answer with the id of the request. The route checks nothing. With BENCH_LOG=info, pino
+// writes one log line for each request.
 
 import fastify, { LogController } from 'fastify'
 import { readFileSync } from 'node:fs'
@@ -10,15 +10,15 @@ import { prompts, tools } from '../catalog/definitions.mjs'
 import { WORK } from '../catalog/work.mjs'
 
 /**
- * Results as Trivet writes them: whole ones of lists and reads; of the others, what they have beside their
- * content.
+ * Results as Trivet writes them. `lists` and `reads` are whole results. `rests` are the members of results
+ * beside the content.
  */
 const { tools: toolCount, lists, reads, rests } = JSON.parse(readFileSync(process.env.BENCH_ANSWERS, 'utf8'))
 const isLogging = process.env.BENCH_LOG === 'info'
 
 /**
- * From here on bytes are faster than a text, which is encoded anew each time. Below, a text leaves with the
- * headers.
+ * From this length on, bytes are faster than a text, because a text is encoded again for each answer. A
+ * shorter text is faster, because Node sends it together with the headers.
  */
 const LEAST_BUFFER = 4096
 const kinds = new Map(tools(toolCount).map(({ name, kind }) => [name, kind]))
@@ -77,7 +77,7 @@ function respond (id, result) {
   return typeof result === 'string' ? `${head}${result}}` : Buffer.concat([Buffer.from(head), result, BRACE])
 }
 
-/** A file of the catalog's, read for this request. */
+/** Reads a file of the catalog for this request. */
 async function readAnew (uri) {
   const bytes = await readFile(process.env.BENCH_FILES + fileURLToPath(uri))
   const content = uri.endsWith('.txt')

@@ -1,5 +1,5 @@
-// Bare node:http that holds responses open, acknowledges each with recorded bytes, and writes recorded bytes
-// to all.
+// A bare node:http server that holds responses open. The server acknowledges each response with recorded
+// bytes, and writes recorded bytes to all responses on request.
 
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'

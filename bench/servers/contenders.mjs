@@ -1,5 +1,5 @@
-// Everyone who is measured, and how each is started: on each Node the bare Fastify, Trivet, its other builds,
-// the SDK, peers.
+// The contenders: all servers that are measured, and how each is started. The contenders on each Node are
+// bare Fastify, Trivet, other builds of Trivet, the SDK and peers.
 
 import { fileURLToPath } from 'node:url'
 import { listPeers } from './peers.mjs'
@@ -12,26 +12,27 @@ export const SDK_DOCUMENTED = 'SDK as documented'
 const SILENT = { TRIVET_LOG_LEVEL: 'silent' }
 const SILENT_CEILING = `${CEILING}, silent`
 
-/** What `--servers` chooses from. */
+/** The groups that `--servers` chooses from. */
 export const GROUPS = {
   trivet: 'Trivet at its default settings, and each build of --against',
   fastify: 'bare Fastify that makes its own answers, with a log line for each request',
-  silent: 'both once more without a log',
-  sdk: 'the official SDK, as documented and with its schemas made once',
-  peers: 'others of the field; see --peers'
+  silent: 'Trivet and bare Fastify again, without a log',
+  sdk: 'the official SDK: as documented, and with its schemas made once',
+  peers: 'other MCP servers; see --peers'
 }
 
 /**
- * @param {object} options the command line's
+ * @param {object} options the options of the command line
  * @param {object} data
  * @param {string} data.catalog
  * @param {number} data.toolCount
- * @param {string} [data.answersFile] what the bare Fastify answers
- * @param {string} [data.files] the folder of files that it reads
- * @param {() => Record<string, string>} [data.settingsOf] variables for each Trivet that are not at their
- *   default
- * @returns {object[]} for each: `name`, `node`, `start`, the `ceiling` and the `trivet` that it is compared
- *   with, by name, and the traits of peers: `isLegacy`, `works`, `differs`, `methods`
+ * @param {string} [data.answersFile] the results that bare Fastify answers with
+ * @param {string} [data.files] the folder of files that bare Fastify reads
+ * @param {() => Record<string, string>} [data.settingsOf] environment variables of a Trivet that differ from
+ *   the defaults
+ * @returns {object[]} for each contender: `name`, `node`, `start`, `ceiling` and `trivet`, the names of the
+ *   two contenders that it is compared with, and the traits of peers: `isLegacy`, `works`, `differs`,
+ *   `methods`
  */
 export function listContenders (options, data) {
   const { catalog, toolCount, answersFile, files = '', settingsOf = () => ({}) } = data
@@ -60,12 +61,12 @@ export function listContenders (options, data) {
   })
 }
 
-/** `toStart`: what `startServer` takes; `start`: starts it. */
+/** `toStart` makes the options of `startServer`. `start` starts the server. */
 function startable (toStart) {
   return { toStart, start: async () => startServer(await toStart()) }
 }
 
-/** Only Trivet: the build that is measured, and each of `--against`. */
+/** The builds of Trivet: the build of `--build`, and each build of `--against`. */
 export function listBuilds (options, data) {
   return listContenders({ ...options, servers: ['trivet'] }, data)
 }

@@ -1,4 +1,4 @@
-// The other side of driver.mjs: a server with its load in one process.
+// Controls driver.mjs, a process that runs a server with its load.
 
 import { once } from 'node:events'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,11 +7,11 @@ import { start, stopProcess, untilStarted } from './processes.mjs'
 const DRIVER = fileURLToPath(new URL('driver.mjs', import.meta.url))
 
 /**
- * @param {{ node: string, file: string, env: Record<string, string>, cwd?: string }} server as `startServer`
- *   takes it
+ * @param {{ node: string, file: string, env: Record<string, string>, cwd?: string }} server options of
+ *   `startServer`
  * @param {{ toolCount: number, ids: string }} load
- * @returns {Promise<object>} `prepare` makes requests of a method under a key, and warms up; `measure`
- *   resolves with the CPU time of one of them, in microseconds, in a batch
+ * @returns {Promise<object>} `prepare` makes requests of a method under a key, and warms up. `measure` sends
+ *   a batch of these requests, and resolves with the CPU time of one request, in microseconds
  */
 export async function startDriven ({ node, file, env, cwd }, load) {
   const drive = JSON.stringify({ ...load, file: pathToFileURL(file).href })

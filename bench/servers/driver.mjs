@@ -1,6 +1,6 @@
-// Runs a server and the load generator in one process, and tells what a request costs both of them together.
-// Nobody has to be woken, and a batch takes some milliseconds: so little that the builds that are compared
-// can take turns faster than the speed of a shared machine changes.
+// Runs a server and the load generator in one process, and measures the CPU time of a request for both
+// together. No process has to be woken, and a batch takes only milliseconds. The compared builds can
+// therefore take turns faster than the speed of a shared machine changes.
 
 import { Server } from 'node:net'
 import { withConnections } from '../load/sender.mjs'

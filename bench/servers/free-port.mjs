@@ -1,4 +1,4 @@
-// A port for a server that cannot find one by itself.
+// Finds a port for a server that cannot find a free port itself.
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-// Schemas that are made once: what a careful user of the SDK does.
+// Schemas that are made once, as a careful user of the SDK makes them.
 
 import * as schemas from './zod-schemas.mjs'
 

@@ -1,5 +1,5 @@
-// Others of the field: those of bench/peers. Its package.json names those that a clean install brings; the
-// others are measured if its node_modules has them.
+// The peers: other MCP servers, in bench/peers. A clean install brings the peers of the package.json
+// there. The other peers are measured if node_modules has them.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { startForeignServer, startServer } from './server-process.mjs'
 
 const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
-/** A program for this system. Not every system has one. */
+/** The package of the program for this system. Some systems have no such package. */
 const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`
 
-/** `differs`: what is not the same as for the others. */
+/** `differs` describes how a peer differs from the other contenders. */
 const PEERS = [
   {
     name: 'mcp-handler',
@@ -48,7 +48,7 @@ const PEERS = [
   }
 ]
 
-/** Where they are not installed yet, installs those of the lock. */
+/** Installs the peers of the lock file, unless node_modules exists. */
 export function installPeers () {
   if (existsSync(MODULES)) return
   console.log('Installing bench/peers')
@@ -56,7 +56,7 @@ export function installPeers () {
   execFileSync('npm', args, { cwd: FOLDER, stdio: 'inherit' })
 }
 
-/** @returns {object[]} contenders without what all have in common */
+/** @returns {object[]} contenders without the members that all contenders have */
 export function listPeers (node, toolCount) {
   return PEERS.map(({ package: packageName, file, isForeign, ...peer }) => ({
     ...peer,

@@ -3,7 +3,7 @@ import { workspacePath } from '../workspace.mjs'
 import { listContenders } from './contenders.mjs'
 import { recordAnswers } from './trivet.mjs'
 
-/** Writes a catalog of so many tools, and lists the builds of Trivet and bare Fastify that serve it. */
+/** Writes a catalog with `toolCount` tools, and lists the builds of Trivet and bare Fastify to serve it. */
 export async function prepareCatalog (options, toolCount) {
   const catalog = workspacePath('catalog')
   await writeCatalog(catalog, toolCount)

@@ -1,5 +1,5 @@
-// Loaded into each Node server that is measured, before the server itself: tells the benchmark over IPC where
-// the server listens, and what it has used.
+// Loaded into each measured Node server, before the server itself. Sends to the benchmark over IPC the
+// address of the server, and its CPU time and memory.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Server } from 'node:net'
@@ -24,7 +24,7 @@ process.on('message', ({ ask }) => {
 })
 process.channel?.unref()
 
-/** From now on, how long the event loop stalls, and how much memory there is at most. */
+/** Starts to measure the stalls of the event loop and the peak of the memory. */
 function watch () {
   delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
@@ -36,7 +36,7 @@ function watch () {
 function watched () {
   delays.disable()
   clearInterval(sampling)
-  // A delay is measured from one look to the next, which comes after this time in a loop that never stalls.
+  // A delay is the time from one sample to the next. In a loop that never stalls, this time is RESOLUTION_MS.
   const stalledMs = (nanoseconds) => Math.max(nanoseconds / 1e6 - RESOLUTION_MS, 0)
   return { longestStallMs: stalledMs(delays.max), p99StallMs: stalledMs(delays.percentile(99)), peakBytes }
 }

@@ -1,24 +1,25 @@
-// What the system says of a process: only where there is a /proc.
+// Reads the figures of a process from /proc, if the system has /proc.
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 export const HAS_PROC = existsSync('/proc/self/status')
 
-/** Linux counts a process's time in hundredths of a second, whatever the kernel was built with. */
+/** Linux reports CPU time in hundredths of a second, independent of the configuration of the kernel. */
 const MS_PER_TICK = 10
 
-/** The resident set, as an operator sees it. */
+/** The size of the resident set, as an operator sees it. */
 export async function residentBytes (pid) {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))
   return Number(kilobytes) * 1024
 }
 
-/** The time that a process has spent on any CPU. Not a number where there is no /proc. */
+/** The CPU time of a process, on all CPUs together. NaN if there is no /proc. */
 export async function cpuMs (pid) {
   if (!HAS_PROC) return NaN
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // The name, in parentheses, may hold spaces; user and system time are the 12th and 13th field after it.
+  // The name is in parentheses and may contain spaces. User and system time are the 12th and 13th field after
+  // the name.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }

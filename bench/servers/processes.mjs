@@ -1,4 +1,5 @@
-// Processes of the benchmark: each is started with an environment of its own, and ended by its pid.
+// Starts and ends the processes of the benchmark. Each process has its own environment, and is ended by its
+// pid.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const START_TIMEOUT_MS = 120_000
 const STOP_TIMEOUT_MS = 3000
 
-/** Nothing that happens to be set for a Trivet elsewhere may reach the one that is measured. */
+/** Settings for another Trivet must not reach the measured servers. */
 const SETTINGS = /^(?:TRIVET_|NODE_|HOST$|PORT$)/
 const surroundings = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTINGS.test(name)))
 
@@ -16,7 +17,7 @@ process.once('exit', () => { for (const child of running) child.kill('SIGKILL') 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /**
- * Starts a process, and resolves when it has said what matches `until` on its standard output.
+ * Starts a process, and resolves when its standard output matches `until`.
  *
  * @returns {Promise<{ pid: number, stop: () => Promise<void> }>}
  */
@@ -33,7 +34,7 @@ export async function startProcess (command, args, { until }) {
   return { pid: child.pid, stop: () => stopProcess(child) }
 }
 
-/** What it writes to its standard error goes to ours. */
+/** Starts a child process, whose standard error is the standard error of the benchmark. */
 export function start (command, args, { env, cwd, stdio }) {
   const child = spawn(command, args, { cwd, env: { ...surroundings, NODE_ENV: 'production', ...env }, stdio })
   running.add(child)
@@ -41,7 +42,7 @@ export function start (command, args, { env, cwd, stdio }) {
   return child
 }
 
-/** Resolves with what `wait` does, unless the process ends before or takes too long. */
+/** Resolves with the result of `wait`. Rejects if the process ends first or takes too long. */
 export async function untilStarted (child, name, wait) {
   const given = new AbortController()
   const { signal } = given

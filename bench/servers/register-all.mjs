@@ -1,4 +1,4 @@
-// What is served, registered with a server of the official SDK.
+// Registers the tools, prompts and resources with a server of the official SDK.
 
 import { prompts, resources, tools } from '../catalog/definitions.mjs'
 import { WORK } from '../catalog/work.mjs'
@@ -26,7 +26,7 @@ export function registerAll (server, { toolInput, toolOutput, promptInput }) {
   }
 }
 
-/** What a tool answers, as a result of the protocol's. */
+/** The output of a tool, as a result of the protocol. */
 export function toolAnswer ({ name, kind }, args) {
   const output = WORK[kind](name, args)
   if (typeof output === 'string') return { content: [{ type: 'text', text: output }] }

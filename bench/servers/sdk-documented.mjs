@@ -1,4 +1,4 @@
-// The official SDK as its documentation shows it: the factory, which runs for every request, writes its
+// The official SDK, used as its documentation shows. The factory runs for every request, and makes its
 // schemas inline.
 
 import { serve } from './sdk-server.mjs'

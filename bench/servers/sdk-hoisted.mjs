@@ -1,4 +1,4 @@
-// The official SDK with every schema made once, outside of the factory.
+// The official SDK. Every schema is made once, outside the factory.
 
 import { madeOnce } from './once.mjs'
 import { serve } from './sdk-server.mjs'

@@ -1,5 +1,5 @@
-// The official SDK, mounted on Fastify as its documentation shows; the two SDK servers differ only in where
-// schemas are made.
+// The official SDK, mounted on Fastify as its documentation shows. The two SDK servers differ only in the
+// place where schemas are made.
 
 import { createMcpFastifyApp } from '@modelcontextprotocol/fastify'
 import { toNodeHandler } from '@modelcontextprotocol/node'
@@ -8,8 +8,8 @@ import { SERVER } from '../catalog/definitions.mjs'
 import { registerAll } from './register-all.mjs'
 
 /**
- * @param {{ toolInput: Function, toolOutput: Function, promptInput: Function }} schemas called per request,
- * by the factory
+ * @param {{ toolInput: Function, toolOutput: Function, promptInput: Function }} schemas the factory calls
+ * these functions for each request
  */
 export async function serve (schemas) {
   const handle = toNodeHandler(createMcpHandler(() => {

@@ -1,4 +1,4 @@
-// Starts a server as a process of its own, and asks what it has used.
+// Starts a server in its own process, and asks the server for its CPU time and memory.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,10 +8,10 @@ import { start, stopProcess, untilStarted } from './processes.mjs'
 const PROBE = new URL('probe.mjs', import.meta.url).href
 
 /**
- * Starts a server of Node's, and resolves when it listens. What it writes to its standard output is dropped.
+ * Starts a Node server, and resolves when the server listens. The standard output of the server is dropped.
  *
  * @param {{ node?: string, file: string, env?: Record<string, string>, cwd?: string, path?: string }} options
- *   `node`: the Node to run it, ours by default; `path`: of the endpoint
+ *   `node`: the Node that runs the server, by default the running Node; `path`: the path of the endpoint
  */
 export async function startServer ({ node = process.execPath, file, env = {}, cwd, path = '/mcp' }) {
   const stdio = ['ignore', 'ignore', 'inherit', 'ipc']
@@ -33,7 +33,7 @@ export async function startServer ({ node = process.execPath, file, env = {}, cw
     pid: child.pid,
     /** @returns {Promise<{ cpuMs: number, rssBytes: number }>} */
     usage: () => ask('usage'),
-    /** From now on stalls and memory are watched, until `stopWatching`, which says both, too. */
+    /** Starts to measure stalls and memory. `stopWatching` ends this, and adds both to the usage. */
     watch: () => ask('watch'),
     stopWatching: () => ask('stopWatching'),
     stop: () => stopProcess(child)
@@ -41,7 +41,7 @@ export async function startServer ({ node = process.execPath, file, env = {}, cw
 }
 
 /**
- * Starts any other server, and resolves when its endpoint answers at all.
+ * Starts a server that does not run on Node, and resolves when its endpoint gives any answer.
  *
  * @param {{ command: string, args: string[], url: string, cwd?: string, env?: Record<string, string> }}
  *   options

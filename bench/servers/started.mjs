@@ -1,9 +1,9 @@
-// Contenders that run: started one after the other, and stopped however the work with them ends.
+// Starts contenders one after the other, and stops them when the work ends, even with an error.
 
 /**
  * @param {object[]} contenders
- * @param {(started: object[], leftOut: object[]) => Promise<T>} work gets them with their `server`; a peer
- *   that does not start is left out, with its reason
+ * @param {(started: object[], leftOut: object[]) => Promise<T>} work gets the contenders with their `server`.
+ *   A peer that does not start is in `leftOut`, with the reason
  * @returns {Promise<T>}
  * @template T
  */

@@ -1,4 +1,4 @@
-// Trivet: each build that is measured, at its default settings but for the port.
+// Starts builds of Trivet, at their default settings except for the port and the catalog.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { resources } from '../catalog/definitions.mjs'
@@ -12,24 +12,24 @@ const PROMPT = { name: 'prompt_00', arguments: { subject: 'x' } }
 
 /**
  * @param {{ main: string, node?: string, catalog: string, settings?: Record<string, string> }} options
- *   `main`: the build's entry; `settings`: variables that are not at their default
+ *   `main`: the entry file of the build; `settings`: environment variables that differ from the defaults
  */
 export async function startTrivet (options) {
   return startServer(await trivetToStart(options))
 }
 
-/** How it is to be started: for `startServer`. */
+/** Makes the options of `startServer`. */
 export async function trivetToStart ({ main, node, catalog, settings = {} }) {
-  // State is kept in the working directory.
+  // Trivet keeps its state in the working directory.
   const cwd = workspacePath('cwd')
   await mkdir(cwd)
   return { node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...settings } }
 }
 
 /**
- * Records what Trivet answers, for the bare servers to answer the same.
+ * Records the answers of Trivet, so that bare Fastify can give the same answers.
  *
- * @returns {Promise<string>} the path of the file that holds it
+ * @returns {Promise<string>} the path of the file with the answers
  */
 export async function recordAnswers ({ main, catalog, toolCount }) {
   const { url, stop } = await startTrivet({ main, catalog })

@@ -1,4 +1,4 @@
-// The tools' schemas in Zod, which the documentation of the SDK and of most peers uses throughout.
+// The schemas of the tools in Zod. The documentation of the SDK and of most peers uses Zod throughout.
 
 import * as z from 'zod/v4'
 import { DESCRIPTIONS, LANGUAGES, MAX_TEXT, SORT_ORDERS } from '../catalog/schemas.mjs'
@@ -44,7 +44,7 @@ export function toolInput (tool) {
   return z.object(Object.fromEntries(shape))
 }
 
-/** `undefined` where the tool answers with a text. */
+/** `undefined` if the tool answers with a text. */
 export function toolOutput ({ kind }) {
   return OUTPUTS[kind]?.()
 }

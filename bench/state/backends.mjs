@@ -1,11 +1,14 @@
-// Where state is kept: each backend's name and address, and the build's own store for an address.
+// The backends that keep state: the name and the address of each, and the store of a build for an address.
 
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { NO_REDIS, startRedis } from './redis.mjs'
 import { workspacePath } from '../workspace.mjs'
 
-/** `addressOf`: for a store of its own each time, but for Redis. `leftOut`: why, by name of the backend. */
+/**
+ * `addressOf` returns the address of a new store each time, except for Redis. `leftOut` has the reason for
+ * each backend that is left out.
+ */
 export async function startBackends () {
   const redis = await startRedis()
   return {
@@ -20,16 +23,16 @@ export async function startBackends () {
 }
 
 /**
- * One part of the build that is measured.
+ * Imports one module of the measured build.
  *
- * @param {string} main its entry
- * @param {string} path beside that
+ * @param {string} main the entry file of the build
+ * @param {string} path relative to the folder of the entry file
  */
 export async function importBuilt (main, path) {
   return await import(pathToFileURL(join(dirname(main), path)))
 }
 
-/** Opens a store in this process, as the service would in its own. */
+/** Opens a store in this process, as the service opens a store in its process. */
 export async function openStore (main, address) {
   const { openBackend } = await importBuilt(main, 'backends/url-schemes.js')
   const { store, close } = await openBackend(address, { log: console, prefix: 'trivet' })

@@ -1,4 +1,4 @@
-// Calls of the tools that keep baskets.
+// Calls the tools that keep baskets.
 
 import { isDeepStrictEqual } from 'node:util'
 import { WORK } from '../catalog/work.mjs'
@@ -11,11 +11,11 @@ import { CONNECTIONS, forServer, toRing } from '../requests/rings.mjs'
 import { COLLECTION, READING } from './basket-sources.mjs'
 import { FIRST_COUNT } from './baskets.mjs'
 
-/** Of each connection, which shares none with another: a basket is one conversation's. */
+/** Baskets of each connection. Connections share no baskets, because a basket belongs to one conversation. */
 const BASKETS_EACH = 8
 const REQUESTS_EACH = 256
 
-/** Makes the baskets of all connections, and returns their ids. */
+/** Creates the baskets of all connections, and returns their ids. */
 export async function createBaskets (url) {
   const ids = []
   while (ids.length < CONNECTIONS * BASKETS_EACH) {
@@ -25,7 +25,7 @@ export async function createBaskets (url) {
   return ids
 }
 
-/** How often they were changed, all together. */
+/** The number of changes of all baskets together. */
 export async function countChanges (url, basketIds) {
   let changes = 0
   for (const basketId of basketIds) {
@@ -35,7 +35,7 @@ export async function countChanges (url, basketIds) {
   return changes
 }
 
-/** Calls of one of the tools, each connection's with its own baskets. */
+/** Makes calls of one of the tools. Each connection has its own baskets. */
 export function basketRings (name, basketIds, ids) {
   const paramsOf = createParams('tools/call', 1)
   return forServer(Array.from({ length: CONNECTIONS }, (_, connection) => {

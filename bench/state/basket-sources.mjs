@@ -1,5 +1,5 @@
-// The tools that keep baskets, as an author would write them. They differ in nothing but their use of state:
-// the same arguments, the same work, answers of one size.
+// The tools that keep baskets, as an author would write them. The tools differ only in their use of state.
+// The arguments, the work and the size of the answers are the same.
 
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { tools } from '../catalog/definitions.mjs'
 const BASKETS = fileURLToPath(new URL('baskets.mjs', import.meta.url))
 export const COLLECTION = 'tool_0025'
 
-/** By name, what `run` is. */
+/** The source of `run`, by name of the tool. */
 const RUNS = {
   search_statelessly: '({ basketId, ...args }) => ({ ...WORK.search(COLLECTION, args), total: FIRST_COUNT })',
   search_and_read: `async ({ basketId, ...args }, ctx) => {
@@ -26,7 +26,7 @@ export const STATELESS = 'search_statelessly'
 export const READING = 'search_and_read'
 export const UPDATING = 'search_and_update'
 
-/** Adds them to a catalog that there is. */
+/** Adds the tools to an existing catalog. */
 export async function writeBasketTools (folder) {
   await copyFile(BASKETS, join(folder, 'lib', 'baskets.mjs'))
   await writeFile(join(folder, 'lib', 'handles.ts'), handlesSource())

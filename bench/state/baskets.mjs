@@ -1,5 +1,5 @@
-// The state that the benchmark keeps: a basket of about 300 bytes as JSON, which counts its changes. The
-// tools of the catalog run this very file.
+// The state that the benchmark keeps: a basket of about 300 bytes as JSON. A basket counts its changes. The
+// tools of the catalog run a copy of this file.
 
 export const BASKET = {
   kind: 'basket',
@@ -28,7 +28,7 @@ export const BASKET = {
   }
 }
 
-/** Of six digits, as all that follow are: an answer that shows the count is always of one size. */
+/** Every count has six digits, so that all answers with a count have the same size. */
 export const FIRST_COUNT = 100_000
 
 export function newBasket () {

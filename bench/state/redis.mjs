@@ -1,5 +1,5 @@
-// A Redis of the bench's own, set up as docker-compose.yml has it: what is written is in a file before it is
-// acknowledged.
+// Starts a Redis for the benchmark with the settings of docker-compose.yml. This Redis writes every change to
+// a file before it acknowledges the change.
 
 import { spawnSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
@@ -12,8 +12,8 @@ const PROGRAM = 'redis-server'
 export const NO_REDIS = `there is no ${PROGRAM} here`
 
 /**
- * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> } | undefined>} `undefined` where
- * it is not installed
+ * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> } | undefined>} `undefined` if
+ * Redis is not installed
  */
 export async function startRedis () {
   if (spawnSync(PROGRAM, ['--version']).error !== undefined) return undefined

@@ -1,5 +1,4 @@
-// What a question to the client costs beside the question: sealing what the request carries, and opening it
-// again.
+// Measures the extra cost of a question to the client: the request state is sealed, and is opened again.
 
 import { importBuilt } from './backends.mjs'
 import { spread } from '../figures/stats.mjs'

@@ -1,4 +1,4 @@
-// Updates through handles, in this process: spread over many handles, and all of one.
+// Measures updates through handles in this process: updates of many handles, and updates of one handle.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { importBuilt, openStore } from './backends.mjs'
@@ -6,7 +6,7 @@ import { BASKET, changeBasket, FIRST_COUNT, newBasket } from './baskets.mjs'
 import { percentile, spread } from '../figures/stats.mjs'
 
 export const IN_FLIGHT = 32
-/** How many handles the updates are spread over. */
+/** The numbers of handles that are updated. */
 const SPREADS = [1000, 1]
 
 /**
@@ -40,12 +40,12 @@ async function openHandles (main, store) {
   const checkValue = createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema)
   const unlimited = { maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined }
   const kind = { ...BASKET, ...unlimited, checkValue, mayChangeValue: false }
-  // A signal for each that waits, as each request has its own.
+  // Each update that waits gets its own signal, as each request has its own.
   const handles = createHandles(store, { maxPerOwner: 10_000 })
   return handles.open(kind, ANONYMOUS, () => new AbortController().signal)
 }
 
-/** @returns what measures so many seconds of updates, and throws where one was lost or made twice */
+/** @returns a function that measures updates for some seconds, and throws if one was lost or made twice */
 async function startUpdating (main, handles, count) {
   const { isToolError } = await importBuilt(main, 'authoring/tool-error.js')
   const ids = []
@@ -53,7 +53,7 @@ async function startUpdating (main, handles, count) {
   let next = 0
   let updates = 0
 
-  /** Whether it was made: an update that others were too often faster than is refused. */
+  /** Returns whether the update was made. An update is refused if other updates were faster too often. */
   async function update () {
     try {
       await handles.update(ids[next++ % count], changeBasket)
@@ -81,8 +81,8 @@ async function keepInFlight (act, seconds) {
   const endsAt = startedAt + seconds * 1000
   await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
     while (performance.now() < endsAt) {
-      // Each in a turn of the event loop of its own, as a request is: a store that never waits would leave no
-      // turn to others.
+      // Each update has its own turn of the event loop, as a request has. Otherwise a store that never waits
+      // would leave no turn to other work.
       await nextTurn()
       const begunAt = performance.now()
       if (await act()) latencies.push(performance.now() - begunAt)

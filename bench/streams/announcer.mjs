@@ -1,4 +1,4 @@
-// A tool of the catalog that announces a change, and says when it did.
+// A tool of the catalog that announces a change, and returns the time of the announcement.
 
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { modernRequest } from '../requests/messages.mjs'
 
 const CLOCK = fileURLToPath(new URL('clock.mjs', import.meta.url))
 
-/** Adds it to a catalog that there is. */
+/** Adds the tool to an existing catalog. */
 export async function writeAnnouncer (folder) {
   await copyFile(CLOCK, join(folder, 'lib', 'clock.mjs'))
   await writeFile(join(folder, 'tools', 'announce.ts'), `import { defineTool } from 'trivet'
@@ -27,7 +27,7 @@ export default defineTool({
 `)
 }
 
-/** @returns when the tool announced it, by the clock that all processes share */
+/** @returns the time of the announcement, by the clock that all processes share */
 export async function announce (url, uri) {
   const params = { name: 'announce', arguments: { uri } }
   return (await ask(url, modernRequest('tools/call', params))).structuredContent.announcedAt

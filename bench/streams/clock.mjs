@@ -1,6 +1,6 @@
 // A monotonic time that all processes of this machine share. `performance.now()` differs in each process.
 
-/** In milliseconds since some moment. */
+/** Milliseconds since an arbitrary moment. */
 export function sharedNow () {
   return Number(process.hrtime.bigint()) / 1e6
 }

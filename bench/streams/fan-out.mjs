@@ -1,12 +1,12 @@
-// How fast a change that one replica announces reaches the listeners of all.
+// Measures how fast a change that one replica announces reaches the listeners of all replicas.
 
 import { percentile, spread } from '../figures/stats.mjs'
 import { announce } from './announcer.mjs'
 import { arrivals } from './stream-client.mjs'
 
 /**
- * The replicas announce in turn. The first round warms up, the last one shows that nothing of those before it
- * came twice.
+ * The replicas announce in turn. The first round is a warm-up. The last round shows that no notification of
+ * an earlier round came twice.
  */
 export async function measureFanOut (replicas, uris, rounds) {
   const measured = []
@@ -24,8 +24,8 @@ export async function measureFanOut (replicas, uris, rounds) {
 }
 
 /**
- * Milliseconds from the announcement, by where the listeners are: on the replica that announced, on the
- * other, on both.
+ * Milliseconds from the announcement, by place of the listeners: on the announcing replica, on the other, on
+ * both.
  */
 async function announceOnce (replicas, uris, round) {
   const uri = uris[round % uris.length]

@@ -1,4 +1,4 @@
-// Streams of list changes: what Trivet writes to one, and how a change reaches those of one client.
+// Streams of list changes: records the bytes of a stream, and times a change on all streams of one client.
 
 import { writeFile } from 'node:fs/promises'
 import { changeTool } from '../catalog/catalog-folder.mjs'
@@ -10,18 +10,18 @@ export const NOTIFICATIONS = { toolsListChanged: true }
 
 let changes = 0
 
-/** A change to the list of tools. */
+/** Changes the list of tools. */
 export function describeAnew (catalog) {
   return changeTool(catalog, 0, `Searches collection 0, change no. ${++changes}.`)
 }
 
-/** Does `change`, and resolves when all of the client's streams know. */
+/** Does `change`, and resolves when all streams of the client have the notification. */
 export async function arrival (client, change) {
   const { arrived: [all] } = await arrivals([client], 'notifications/tools/list_changed', change)
   return all
 }
 
-/** Records what Trivet writes to a stream, for the bare server to write the same. */
+/** Records the bytes that Trivet writes to a stream, so that the bare server can write the same bytes. */
 export async function recordStream (main, catalog) {
   return holding(() => startTrivet({ main, catalog }), async (server, client) => {
     const acknowledgement = await client.open(server.url, 1, NOTIFICATIONS)
@@ -32,7 +32,7 @@ export async function recordStream (main, catalog) {
   })
 }
 
-/** Does `work` with a server and a client of its own, and ends both. */
+/** Does `work` with a new server and a new client, and ends both. */
 export async function holding (start, work) {
   const server = await start()
   const client = startStreamClient()

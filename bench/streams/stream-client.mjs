@@ -1,21 +1,21 @@
-// The bench's side of stream-holder.mjs: commands out, answers or a failure back.
+// Controls stream-holder.mjs: sends commands, and receives answers or a failure.
 
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const HOLDER = fileURLToPath(new URL('stream-holder.mjs', import.meta.url))
 const TIMEOUT_MS = 60_000
-/** Opened and closed again before memory is read for the first time. */
+/** The number of streams that are opened and closed before memory is read for the first time. */
 export const WARM_UP_STREAMS = 100
-/** So that what opening took has been given back before memory is read. */
+/** A pause before memory is read, in which the temporary memory of opening streams is freed. */
 export const SETTLE_MS = 3000
 
 const holders = new Set()
 process.once('exit', () => { for (const holder of holders) holder.kill('SIGKILL') })
 
 /**
- * Starts a process that holds streams. `open` resolves with the acknowledgement's bytes when all streams have
- * theirs.
+ * Starts a process that holds streams. `open` resolves with the bytes of the acknowledgement when all streams
+ * are acknowledged.
  */
 export function startStreamClient () {
   const holder = fork(HOLDER)
@@ -34,14 +34,14 @@ export function startStreamClient () {
   }
   return {
     open: (url, count, notifications) => command({ command: 'open', url, count, notifications }, 'opened'),
-    /** From now on one notification with this text is due on every stream, and nothing else. */
+    /** Expects one notification with this text on every stream, and nothing else. */
     expect: (text) => command({ command: 'expect', text }, 'expecting'),
     /**
-     * Resolves when what is expected has come on every stream, with its bytes and the times of arrival, in
-     * order.
+     * Resolves when the expected notification has come on every stream, with its bytes and the times of
+     * arrival in order.
      */
     arrived: () => nextMessage(holder, 'arrived'),
-    /** Throws where anything has gone wrong with the streams so far. */
+    /** Throws if a stream has failed so far. */
     check,
     close: () => command({ command: 'close' }, 'closed'),
     stop: () => { holder.kill() }
@@ -51,8 +51,7 @@ export function startStreamClient () {
 /**
  * Does `change`, and resolves when a notification with this text has come on every stream of every client.
  *
- * @returns `changed`: what `change` resolved to; `arrived`: the bytes and the times of arrival, for each
- *   client
+ * @returns `changed`: the result of `change`; `arrived`: the bytes and the times of arrival, for each client
  */
 export async function arrivals (clients, text, change) {
   await Promise.all(clients.map((client) => client.expect(text)))

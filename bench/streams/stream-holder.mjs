@@ -1,5 +1,5 @@
-// A process of its own that holds streams open and times what arrives on them. Told what to do over IPC:
-// `open` so many, `expect` one notification with a certain text on each, `close` all.
+// A process that holds streams open, and records the arrival times of notifications. Commands come over IPC:
+// `open` a number of streams, `expect` one notification with a given text on each, `close` all.
 
 import { Agent, request as httpRequest } from 'node:http'
 import { sharedNow } from './clock.mjs'
@@ -8,7 +8,7 @@ import { modernRequest } from '../requests/messages.mjs'
 const OPENING_AT_ONCE = 100
 const ACKNOWLEDGEMENT = 'notifications/subscriptions/acknowledged'
 
-// Not kept alive: a connection is its stream's alone.
+// Connections are not kept alive, because each stream has its own connection.
 const agent = new Agent({ keepAlive: false, maxSockets: Infinity })
 const streams = new Set()
 let round
@@ -33,7 +33,7 @@ process.on('message', async ({ command, url, count, notifications, text }) => {
   }
 })
 
-/** The streams' acknowledgement, which is the same for all. */
+/** Opens the streams. Resolves with the acknowledgement, which is the same for all streams. */
 async function openAll (url, count, listen) {
   let acknowledgement
   for (let opened = 0; opened < count; opened += OPENING_AT_ONCE) {
@@ -43,7 +43,7 @@ async function openAll (url, count, listen) {
   return acknowledgement
 }
 
-/** Resolves with the first message's bytes, when it has come. */
+/** Opens a stream, and resolves with the bytes of the acknowledgement, the first message. */
 function open (url, { headers, body }) {
   return new Promise((resolve, reject) => {
     const stream = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
