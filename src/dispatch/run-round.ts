@@ -3,12 +3,13 @@
 import { Type, type Static } from 'typebox'
 import { ownerOf } from '../access/principal.ts'
 import type { InputRound } from '../input/input-round.ts'
+import { recordOf } from '../schema/reader.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
 
 /** The params that a retry has in addition to the params of the first round. */
 export const retryParams = {
-  inputResponses: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  inputResponses: Type.Optional(recordOf(Type.Unknown())),
   requestState: Type.Optional(Type.String())
 }
 

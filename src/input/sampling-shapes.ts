@@ -2,9 +2,9 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams
 
 import { Type } from 'typebox'
-import { checkOf } from '../schema/reader.ts'
+import { checkOf, recordOf } from '../schema/reader.ts'
 
-const anything = Type.Record(Type.String(), Type.Unknown())
+const anything = recordOf(Type.Unknown())
 const text = Type.Optional(Type.String())
 const priority = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }))
 const role = Type.Enum(['user', 'assistant'])

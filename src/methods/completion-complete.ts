@@ -7,7 +7,8 @@ import type { View } from '../catalog/view.ts'
 import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { runHandler } from '../dispatch/run-handler.ts'
-import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
+import { invalidParams, quote, unknownPrompt } from '../protocol/errors.ts'
+import { recordOf } from '../schema/reader.ts'
 
 const MAX_VALUE_LENGTH = 4096
 
@@ -27,7 +28,7 @@ export function completionComplete (
       ref: reference,
       argument: Type.Object({ name: Type.String(), value: Type.String({ maxLength: MAX_VALUE_LENGTH }) }),
       context: Type.Optional(
-        Type.Object({ arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
+        Type.Object({ arguments: Type.Optional(recordOf(Type.String())) })
       )
     }),
     open ({ ref, argument, context = {} }, { view, principal, lifetime, snapshot }) {
@@ -37,7 +38,7 @@ export function completionComplete (
         async handle () {
           const source = completions.get(argument.name)
           if (source === undefined) {
-            throw invalidParams(`${key} has no argument ${JSON.stringify(argument.name)}`)
+            throw invalidParams(`${key} has no argument ${quote(argument.name)}`)
           }
           const { signal } = lifetime
           const run = () =>

@@ -6,7 +6,8 @@ import { promptResult, type CompiledPrompt } from '../catalog/compile-prompt.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
-import { invalidParams, unknownPrompt } from '../protocol/errors.ts'
+import { invalidParams, quote, unknownPrompt } from '../protocol/errors.ts'
+import { recordOf } from '../schema/reader.ts'
 
 const METHOD = 'prompts/get'
 
@@ -15,7 +16,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
     name: METHOD,
     params: Type.Object({
       name: Type.String(),
-      arguments: Type.Optional(Type.Record(Type.String(), Type.String())),
+      arguments: Type.Optional(recordOf(Type.String())),
       ...retryParams
     }),
     mirroredName: 'name',
@@ -46,8 +47,8 @@ function checkArguments (
   if (missing.length > 0) {
     throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
   }
-  const unknown = Object.keys(args).filter((argument) => !completions.has(argument))
-  if (unknown.length > 0) {
-    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${unknown.join(', ')}`)
+  const unknown = Object.keys(args).find((argument) => !completions.has(argument))
+  if (unknown !== undefined) {
+    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${quote(unknown)}`)
   }
 }

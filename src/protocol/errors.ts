@@ -29,6 +29,11 @@ export class ProtocolError extends Error {
 }
 
 /** Text from the client is quoted up to 100 characters. */
+/** A client's text in an error, as JSON: it may have line ends, quotes or a megabyte. */
+export function quote (text: string): string {
+  return JSON.stringify(clip(text))
+}
+
 function clip (text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`
 }
@@ -50,9 +55,9 @@ export const invalidParams = (problem: string, data?: unknown) =>
 export const invalidEnvelope = (problem: string) =>
   new ProtocolError(-32602, `Invalid params: ${problem}`, { httpStatus: 400 })
 
-export const unknownTool = (name: string) => invalidParams(`unknown tool ${JSON.stringify(clip(name))}`)
+export const unknownTool = (name: string) => invalidParams(`unknown tool ${quote(name)}`)
 
-export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${JSON.stringify(clip(name))}`)
+export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${quote(name)}`)
 
 /** A class of its own, because earlier revisions have another code for this error. */
 export class ResourceNotFound extends ProtocolError {

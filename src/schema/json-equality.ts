@@ -4,35 +4,36 @@
 import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import { stringify } from 'safe-stable-stringify'
+import { costOfText, type Meter } from './check-cost.ts'
 
-const enumKeyword: FuncKeywordDefinition = {
+const enumKeyword = (meter: Meter): FuncKeywordDefinition => ({
   keyword: 'enum',
   schemaType: 'array',
   errors: true,
   compile (allowedValues: readonly unknown[]) {
     if (allowedValues.length === 0) throw new Error('enum must have at least one item')
     const message = 'must be equal to one of the allowed values'
-    return createMembership(allowedValues, { keyword: 'enum', message, params: { allowedValues } })
+    return createMembership(allowedValues, { keyword: 'enum', message, params: { allowedValues } }, meter)
   }
-}
+})
 
-const constKeyword: FuncKeywordDefinition = {
+const constKeyword = (meter: Meter): FuncKeywordDefinition => ({
   keyword: 'const',
   errors: true,
   compile (allowedValue: unknown) {
     const message = 'must be equal to constant'
-    return createMembership([allowedValue], { keyword: 'const', message, params: { allowedValue } })
+    return createMembership([allowedValue], { keyword: 'const', message, params: { allowedValue } }, meter)
   }
-}
+})
 
-const uniqueItemsKeyword: FuncKeywordDefinition = {
+const uniqueItemsKeyword = (meter: Meter): FuncKeywordDefinition => ({
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
   errors: true,
   compile (isRequired: boolean) {
     const check: DataValidateFunction = (items: readonly unknown[]) => {
-      const pair = isRequired ? findEqualPair(items) : undefined
+      const pair = isRequired ? findEqualPair(items, meter) : undefined
       if (pair === undefined) return true
       const message = `must NOT have duplicate items (items ## ${pair.i} and ${pair.j} are identical)`
       check.errors = [{ keyword: 'uniqueItems', message, params: pair }]
@@ -40,31 +41,37 @@ const uniqueItemsKeyword: FuncKeywordDefinition = {
     }
     return check
   }
-}
+})
 
-export function replaceComparisons (ajv: Ajv): void {
-  for (const definition of [enumKeyword, constKeyword, uniqueItemsKeyword]) {
+export function replaceComparisons (ajv: Ajv, meter: Meter): void {
+  for (const define of [enumKeyword, constKeyword, uniqueItemsKeyword]) {
+    const definition = define(meter)
     ajv.removeKeyword(String(definition.keyword))
     ajv.addKeyword(definition)
   }
 }
 
 function createMembership (
-  allowed: readonly unknown[], error: Partial<ErrorObject>
+  allowed: readonly unknown[], error: Partial<ErrorObject>, meter: Meter
 ): DataValidateFunction {
   const keys = new Set(allowed.map(toKey))
   const check: DataValidateFunction = (value: unknown) => {
-    if (keys.has(toKey(value))) return true
+    const key = toKey(value)
+    meter.spend(costOfText(key.length))
+    if (keys.has(key)) return true
     check.errors = [error]
     return false
   }
   return check
 }
 
-function findEqualPair (items: readonly unknown[]): { readonly i: number, readonly j: number } | undefined {
+function findEqualPair (
+  items: readonly unknown[], meter: Meter
+): { readonly i: number, readonly j: number } | undefined {
   const positions = new Map<string, number>()
   for (const [i, item] of items.entries()) {
     const key = toKey(item)
+    meter.spend(costOfText(key.length))
     const j = positions.get(key)
     if (j !== undefined) return { i, j }
     positions.set(key, i)

@@ -1,9 +1,17 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
-import type { Static, TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { createSchemaCompiler, type JsonSchemaCheck } from './json-schema.ts'
 
 const compiler = createSchemaCompiler({ useDefaults: false })
+
+/**
+ * An object whose members all have one schema. Not `Type.Record`: that one matches a pattern with the name of
+ * each member, and a client chooses how many members there are.
+ */
+export function recordOf<T extends TSchema> (member: T) {
+  return Type.Unsafe<{ [name: string]: Static<T> }>({ type: 'object', additionalProperties: member })
+}
 
 export function checkOf (schema: TSchema): JsonSchemaCheck {
   return compiler.compile(Object.fromEntries(Object.entries(schema)))

@@ -2,36 +2,45 @@
 
 import type { ErrorObject } from 'ajv'
 import { MAX_PROBLEMS } from './check.ts'
+import { preview, truncate } from './value-preview.ts'
 
-const MAX_PREVIEW = 80
 const MAX_EXPECTED = 400
+/** The names of members are the client's, and may be long. */
+const MAX_SENTENCE = 1000
 
 /** One sentence for each problem, at most eight. */
 export function describeProblems (errors: readonly ErrorObject[], value: unknown): string[] {
   const problems = new Set<string>()
+  const previews = new Map<string, string>()
+  // Several problems may be about the same value, and the value may be large.
+  const previewAt = (pointer: string) => {
+    const known = previews.get(pointer) ?? preview(valueAt(value, pointer))
+    previews.set(pointer, known)
+    return known
+  }
   for (const error of errors) {
     // An `if` reports that one of its branches failed. The branch reports the reason itself.
     if (error.keyword === 'if') continue
-    problems.add(describeProblem(error, value))
+    problems.add(truncate(describeProblem(error, previewAt), MAX_SENTENCE))
     if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems]
 }
 
-function describeProblem (error: ErrorObject, value: unknown): string {
+function describeProblem (error: ErrorObject, previewAt: (pointer: string) => string): string {
   const path = pathOfPointer(error.instancePath)
   const place = path || 'value'
-  const came = preview(valueAt(value, error.instancePath))
+  const came = () => previewAt(error.instancePath)
   const member = (name: unknown) => path === '' ? String(name) : `${path}.${String(name)}`
   const { params } = error
   switch (error.keyword) {
     case 'required': return `${member(params.missingProperty)}: is required, but missing`
     case 'additionalProperties': return `${member(params.additionalProperty)}: is not known here; remove it`
     case 'unevaluatedProperties': return `${member(params.unevaluatedProperty)}: is not known here; remove it`
-    case 'type': return `${place}: must be ${[params.type].flat().join(' or ')}, got ${came}`
-    case 'enum': return `${place}: must be one of ${toExpected(params.allowedValues)}, got ${came}`
-    case 'const': return `${place}: must be ${toExpected(params.allowedValue)}, got ${came}`
-    default: return `${place}: ${error.message ?? 'is invalid'}, got ${came}`
+    case 'type': return `${place}: must be ${[params.type].flat().join(' or ')}, got ${came()}`
+    case 'enum': return `${place}: must be one of ${toExpected(params.allowedValues)}, got ${came()}`
+    case 'const': return `${place}: must be ${toExpected(params.allowedValue)}, got ${came()}`
+    default: return `${place}: ${error.message ?? 'is invalid'}, got ${came()}`
   }
 }
 
@@ -56,23 +65,4 @@ function valueAt (value: unknown, pointer: string): unknown {
   return segmentsOf(pointer).reduce<unknown>((at, segment) => {
     return typeof at === 'object' && at !== null ? Reflect.get(at, segment) : undefined
   }, value)
-}
-
-/** A value as JSON of at most 80 characters. */
-export function preview (value: unknown): string {
-  return value === undefined ? 'nothing' : truncate(describeValue(value), MAX_PREVIEW)
-}
-
-/** A value as JSON. A value that is not JSON, such as a function or a cycle, is described by its type. */
-export function describeValue (value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? `a value of type ${typeof value}`
-  } catch (error) {
-    if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
-    throw error
-  }
-}
-
-function truncate (text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }

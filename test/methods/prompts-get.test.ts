@@ -91,7 +91,7 @@ t.test('an unknown prompt and wrong arguments are invalid params (167, 168)', as
     [{ name: 'order', arguments: { size: 'S' } }, 'the prompt "order" needs the argument colour'],
     [
       { name: 'order', arguments: { size: 'S', colour: 'red', shape: 'round' } },
-      'the prompt "order" has no argument shape'
+      'the prompt "order" has no argument "shape"'
     ],
     [
       { name: 'order', arguments: { size: 'S', colour: 'red', note: 1 } },

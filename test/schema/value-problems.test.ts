@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JsonSchema } from '../../src/protocol/primitives.ts'
-import { preview } from '../../src/schema/value-problems.ts'
+import { preview } from '../../src/schema/value-preview.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 
 function problemsOf (schema: JsonSchema, value: unknown): readonly string[] {

@@ -1,0 +1,124 @@
+// Bounds the work of one check. A check may evaluate the same part of a value many times: `anyOf` and `oneOf`
+// once for each branch, a recursive `anyOf` exponentially often. The author chooses the schema, a client the
+// value. Each evaluation takes steps from a budget, and the check ends when the budget is spent.
+
+import { _, type Ajv } from 'ajv'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { JsonSchema } from '../protocol/primitives.ts'
+import type { LinearPattern } from './linear-pattern.ts'
+
+/** A step is about 0.3 µs of CPU time. */
+export const CHECK_STEPS = 100_000
+
+/** The check needs more steps than its budget has. */
+export class TooManySteps extends Error {}
+
+export interface Meter {
+  /** Begins a check. */
+  start (steps: number): void
+  /** Throws TooManySteps when the budget is spent. */
+  spend (steps: number): void
+}
+
+/** Checks are synchronous, so that all checks of a compiler share one meter. */
+export function createMeter (): Meter {
+  let left = 0
+  return {
+    start (steps) { left = steps },
+    spend (steps) {
+      left -= steps
+      if (left < 0) throw new TooManySteps()
+    }
+  }
+}
+
+/** The keyword that `withCosts` adds to schemas. Its value is a number of steps. */
+const COST = 'trivet:cost'
+
+export function addCostKeyword (ajv: Ajv, meter: Meter): void {
+  ajv.addKeyword({
+    keyword: COST,
+    before: '$ref',
+    code ({ gen, schema }) {
+      const spend = gen.scopeValue('func', { ref: meter.spend })
+      gen.code(_`${spend}(${schema})`)
+    }
+  })
+}
+
+/** Characters that a pattern or a comparison reads in one step. */
+const CHARACTERS = 12
+
+export function costOfText (length: number): number {
+  return 0.2 + length / CHARACTERS
+}
+
+export function meterPattern (pattern: LinearPattern, meter: Meter): LinearPattern {
+  return {
+    toString: () => pattern.toString(),
+    test (text) {
+      meter.spend(costOfText(text.length))
+      return pattern.test(text)
+    }
+  }
+}
+
+const SCHEMA_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+const SCHEMA_MAPS = [
+  'properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'
+]
+const SCHEMAS = [
+  'items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties',
+  'propertyNames', 'not', 'if', 'then', 'else'
+]
+
+/** A copy of the schema in which each subschema says what its evaluation costs, if that is much. */
+export function withCosts (schema: JsonSchema): JsonSchema {
+  const copy: { [keyword: string]: unknown } = { ...schema }
+  delete copy[COST]
+  for (const keyword of SCHEMA_LISTS) if (keyword in copy) copy[keyword] = mapItems(copy[keyword])
+  for (const keyword of SCHEMA_MAPS) {
+    const members = copy[keyword]
+    if (isObject(members)) copy[keyword] = mapMembers(members)
+  }
+  for (const keyword of SCHEMAS) {
+    if (keyword in copy) copy[keyword] = mapItems(withCostsIfSchema(copy[keyword]))
+  }
+  const cost = costOf(schema)
+  return cost === 0 ? copy : { [COST]: cost, ...copy }
+}
+
+function withCostsIfSchema (value: unknown): unknown {
+  return isObject(value) ? withCosts(value) : value
+}
+
+function mapItems (value: unknown): unknown {
+  return Array.isArray(value) ? value.map(withCostsIfSchema) : value
+}
+
+function mapMembers (members: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+  const entries = Object.entries(members)
+  return Object.fromEntries(entries.map(([name, member]) => [name, withCostsIfSchema(member)]))
+}
+
+/** The steps of evaluating this schema once, without its subschemas, each of which has its own cost. */
+function costOf (schema: JsonSchema): number {
+  const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
+  const single = ['not', 'if', 'contains', 'propertyNames', '$ref', '$dynamicRef', '$recursiveRef']
+    .filter((keyword) => keyword in schema)
+  const names = isObject(schema.properties) ? Object.keys(schema.properties).length : 0
+  const required = Array.isArray(schema.required) ? schema.required.length : 0
+  return branches.reduce<number>((sum, branch) => sum + costOfBranch(branch), 0) + single.length +
+    (names + required) / 8
+}
+
+/** A branch that only compares a type or a scalar is cheap. */
+function costOfBranch (branch: unknown): number {
+  const isCheap = !isObject(branch) || Object.keys(branch).every((keyword) => CHEAP.has(keyword))
+  return isCheap ? 0.2 : 1
+}
+
+const CHEAP = new Set([
+  'type', 'title', 'description', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minItems',
+  'maxItems', 'minLength', 'maxLength'
+])

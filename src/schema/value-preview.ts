@@ -1,0 +1,61 @@
+// Shows the beginning of a value, and tells whether it is large. Both read only as much of the value as they
+// need: a client chooses its size.
+
+import { isObject } from '../protocol/json-rpc.ts'
+
+const MAX_PREVIEW = 80
+
+/** A value as JSON of at most 80 characters. */
+export function preview (value: unknown): string {
+  return value === undefined ? 'nothing' : truncate(describeValue(value), MAX_PREVIEW)
+}
+
+export function truncate (text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
+}
+
+/** A value as JSON. A value that is not JSON, such as a function or a cycle, is described by its type. */
+function describeValue (value: unknown): string {
+  try {
+    const beginning = isLongerThan(value, LARGE) ? beginningOf(value, { left: MAX_PREVIEW }) : value
+    return JSON.stringify(beginning) ?? `a value of type ${typeof value}`
+  } catch (error) {
+    if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
+    throw error
+  }
+}
+
+/** The preview of a smaller value takes no time worth saving. */
+const LARGE = 10_000
+
+/** A part of the value whose JSON begins as that of the value, for as many characters as `room` has. */
+function beginningOf (value: unknown, room: { left: number }): unknown {
+  room.left--
+  if (typeof value === 'string') return value.slice(0, MAX_PREVIEW)
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (let i = 0; i < value.length && room.left > 0; i++) items.push(beginningOf(value[i], room))
+    return items
+  }
+  if (!isObject(value)) return value
+  const names = Object.keys(value).slice(0, room.left)
+  return Object.fromEntries(names.map((name) => [name, beginningOf(value[name], room)]))
+}
+
+/** Whether the JSON of the value has more than this many characters, counted roughly. */
+export function isLongerThan (value: unknown, length: number): boolean {
+  let left = length
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0 && left >= 0) {
+    const next = waiting.pop()
+    left -= typeof next === 'string' ? next.length + 2 : 2
+    if (typeof next !== 'object' || next === null) continue
+    // Not `for … in`: it looks each name up once more.
+    const names = Object.keys(next)
+    left -= names.length
+    if (left < 0) break
+    if (!Array.isArray(next)) for (const name of names) left -= name.length + 3
+    for (const member of Object.values(next)) waiting.push(member)
+  }
+  return left < 0
+}

@@ -1,0 +1,177 @@
+// What one request may cost: for each kind of request, as large as a body may be, CPU time beyond the time of
+// parsing its bytes. Each kind is measured several times, and its cheapest run counts.
+
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { buildApp } from '../helpers/app.ts'
+import { toPost, type RequestParts } from '../helpers/request.ts'
+
+const MAX_CPU_MS = 50
+/** A machine with other work needs more runs until one is not disturbed. */
+const MIN_RUNS = 3
+const MAX_RUNS = 20
+/** Of a body, in bytes. Below the default limit with its envelope. */
+const LIMIT = 1_000_000
+
+const SCHEMAS: { readonly [name: string]: object } = {
+  anything: { type: 'object' },
+  closed: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
+  unique: list({ type: 'object' }, { uniqueItems: true }),
+  pattern: texts({ pattern: '\\s+$' }),
+  nested: texts({ pattern: '^(a+)+$', maxLength: 40 }),
+  format: texts({ format: 'email' }),
+  enumerated: list({ enum: Array.from({ length: 500 }, (_, id) => ({ id, name: `name ${id}` })) }),
+  oneOf: list({
+    oneOf: Array.from({ length: 50 }, (_, i) => ({
+      type: 'object', properties: { [`p${i}`]: { type: 'string' } }, required: [`p${i}`]
+    }))
+  }),
+  recursive: {
+    type: 'object',
+    properties: { tree: { $ref: '#/$defs/tree' } },
+    $defs: {
+      tree: {
+        anyOf: [
+          { type: 'array', items: { $ref: '#/$defs/tree' }, minItems: 2 },
+          { type: 'array', items: { $ref: '#/$defs/tree' }, maxItems: 1 },
+          { type: 'string' }
+        ]
+      }
+    }
+  }
+}
+
+function list (items: object, more: object = {}): object {
+  return { type: 'object', properties: { list: { type: 'array', items, ...more } } }
+}
+
+function texts (schema: object): object {
+  return { type: 'object', properties: { text: { type: 'string', ...schema } } }
+}
+
+function repeat<T> (count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + '"x"' + ']'.repeat(depth))
+const members = (count: number) => Object.fromEntries(repeat(count, (i) => [`key ${i}`, i]))
+const call = (name: string, args: object, meta: object = {}): RequestParts => ({
+  method: 'tools/call', params: { name, arguments: args }, meta: { ...meta }
+})
+
+const KINDS: { readonly [kind: string]: RequestParts } = {
+  'arguments of many members': call('anything', members(45_000)),
+  'arguments of many unknown members': call('closed', members(45_000)),
+  'arguments that are one text': call('anything', { text: 'x'.repeat(LIMIT) }),
+  'a text where an object is due': call('closed', { a: repeat(150_000, (i) => i) }),
+  'deep arguments': call('anything', { deep: nested(3000) }),
+  'unique items': call('unique', { list: repeat(40_000, (i) => ({ i })) }),
+  'items that are not unique': call('unique', { list: repeat(40_000, (i) => ({ i: i % 39_999 })) }),
+  'spaces before a pattern': call('pattern', { text: `${' '.repeat(LIMIT - 1000)}x` }),
+  'a nested pattern': call('nested', { text: `${'a'.repeat(30)}!` }),
+  'a long text for a nested pattern': call('nested', { text: `${'a'.repeat(LIMIT - 1000)}!` }),
+  'a long email': call('format', { text: `${'a.'.repeat(LIMIT / 2 - 1000)}!` }),
+  'a large enum': call('enumerated', { list: repeat(30_000, (i) => ({ id: i, name: 'x' })) }),
+  'a oneOf of 50, 16 KB': call('oneOf', { list: repeat(900, (i) => ({ [`p${i % 50}`]: 'x' })) }),
+  'a wrong oneOf of 50, 16 KB': call('oneOf', { list: repeat(900, (i) => ({ [`q${i % 50}`]: 'x' })) }),
+  'a oneOf of 50': call('oneOf', { list: repeat(60_000, (i) => ({ [`p${i % 50}`]: 'x' })) }),
+  'a recursive anyOf': call('recursive', { tree: nested(28) }),
+  'a wide recursive anyOf': call('recursive', { tree: repeat(100_000, () => ['x']) }),
+  'arguments of a tool that asks': call('asks', members(45_000)),
+  'nested arguments of a tool that asks': call('asks', { list: repeat(60_000, () => [[[[]]]]) }),
+  'a large _meta': call('anything', {}, { more: members(45_000) }),
+  'nested arrays in _meta': call('anything', {}, { more: repeat(60_000, () => [[[[[]]]]]) }),
+  'a long tool name': call('x'.repeat(LIMIT), {}),
+  'a long prompt name': { method: 'prompts/get', params: { name: 'x'.repeat(LIMIT) } },
+  'a large argument of a prompt': {
+    method: 'prompts/get', params: { name: 'greeting', arguments: { who: 'x'.repeat(LIMIT) } }
+  },
+  'many arguments of a prompt': {
+    method: 'prompts/get',
+    params: { name: 'greeting', arguments: Object.fromEntries(repeat(50_000, (i) => [`a${i}`, 'x'])) }
+  },
+  'a long URI': { method: 'resources/read', params: { uri: `book://${'a/'.repeat(4000)}` } },
+  'a URI of the whole body': { method: 'resources/read', params: { uri: `book://${'é'.repeat(LIMIT / 2)}` } },
+  'a long URI of a template with a query': {
+    method: 'resources/read', params: { uri: `search://x?${'q=1&'.repeat(2000)}` }
+  },
+  'a long cursor': { method: 'tools/list', params: { cursor: 'x'.repeat(LIMIT) } },
+  'a long text to complete': {
+    method: 'completion/complete',
+    params: {
+      ref: { type: 'ref/prompt', name: 'greeting' }, argument: { name: 'who', value: 'x'.repeat(LIMIT) }
+    }
+  },
+  'an unknown method': { method: 'x'.repeat(LIMIT) },
+  'many input responses': {
+    method: 'tools/call',
+    params: { name: 'asks', arguments: {}, inputResponses: members(45_000), requestState: 'x' }
+  },
+  'a long request state': {
+    method: 'tools/call',
+    params: {
+      name: 'asks',
+      arguments: {},
+      inputResponses: { a: { action: 'accept' } },
+      requestState: 'x'.repeat(LIMIT)
+    }
+  }
+}
+
+const tools = Object.entries(SCHEMAS).map(([name, inputSchema]) => (
+  `export const ${name} = defineTool({ name: '${name}', description: 'A tool.', ` +
+    `inputSchema: ${JSON.stringify(inputSchema)}, run: () => 'done' })`
+))
+
+const FILES = {
+  'tools/tools.ts': `import { defineTool } from 'trivet'
+${tools.join('\n')}
+export const asks = defineTool({
+  name: 'asks', description: 'Asks.', inputSchema: { type: 'object' },
+  run: async (_, ctx) => JSON.stringify(await ctx.ask({
+    key: 'a', message: 'Sure?', schema: { type: 'object', properties: {} }
+  }))
+})`,
+  'prompts/greeting.md': '---\ndescription: P.\narguments:\n  - name: who\n---\nHello {{who}}.\n',
+  'resources/book.resource.ts': `import { defineResourceTemplate } from 'trivet'
+export const book = defineResourceTemplate({
+  uriTemplate: 'book://{id}', name: 'book', read: ({ id }) => id
+})
+export const search = defineResourceTemplate({
+  uriTemplate: 'search://{place}{?q,r,s,t}', name: 'search', read: () => 'found'
+})`
+}
+
+function cpuMs (since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1000
+}
+
+function parsingMs (body: string): number {
+  const start = process.cpuUsage()
+  JSON.parse(Buffer.from(body).toString())
+  return cpuMs(start)
+}
+
+/** The CPU time of the request beyond that of parsing it, each in its cheapest run. */
+async function measure (app: FastifyInstance, parts: RequestParts): Promise<{ ms: number, status: number }> {
+  const { headers, body } = toPost(parts)
+  let [parsing, serving, status] = [Infinity, Infinity, 0]
+  for (let run = 0; run < MAX_RUNS && (run < MIN_RUNS || serving - parsing > MAX_CPU_MS); run++) {
+    parsing = Math.min(parsing, parsingMs(body))
+    const start = process.cpuUsage()
+    const { statusCode } = await app.inject({ method: 'POST', url: '/mcp', headers, body })
+    serving = Math.min(serving, cpuMs(start))
+    status = statusCode
+  }
+  return { ms: serving - parsing, status }
+}
+
+t.test('no kind of request costs more CPU time than its limit', async (t) => {
+  const app = await buildApp(t, FILES)
+  for (const [kind, parts] of Object.entries(KINDS)) {
+    const { ms, status } = await measure(app, parts)
+    t.comment(`${ms.toFixed(1)} ms, ${status}: ${kind}`)
+    t.ok(ms < MAX_CPU_MS, kind)
+  }
+})
