@@ -73,7 +73,7 @@ t.test('answers any request with JSON or 202, and never with an internal error',
       headers: {
         ...toPost(list).headers,
         'mcp-method': body.method,
-        'mcp-name': typeof mirrored === 'string' ? base64(MIRRORED) : 'x',
+        'mcp-name': typeof mirrored === 'string' ? base64(mirrored) : 'x',
         ...changed
       }
     }
