@@ -22,7 +22,9 @@ export function createHandshake (
   return (request, reply) => {
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
-    const revision = negotiate(String(message.params?.protocolVersion))
+    // The method refuses a version that is not a string.
+    const version = message.params?.protocolVersion
+    const revision = negotiate(typeof version === 'string' ? version : '')
     const caller = new HandshakeCaller(request, revision, (negotiated) => {
       reply.header(SESSION_HEADER, sessions.create(negotiated, request.principal))
     })
