@@ -43,23 +43,37 @@ export function runRound<T> (
   run: () => T | Promise<T>,
   toResult: (output: T) => string | Promise<string>
 ): string | Promise<string> {
-  const finish = (output: T) => settle(request, round, () => toResult(output))
-  const fail = (error: unknown) => settle(request, round, () => { throw error })
+  const finish = (output: T, limitMs?: number) => settle(request, round, () => toResult(output), limitMs)
+  const fail = (error: unknown, limitMs?: number) => settle(request, round, () => { throw error }, limitMs)
   let output: T | Promise<T>
   try {
     output = runHandler(request.lifetime, timeoutMs, run)
   } catch (error) {
-    return fail(error)
+    return fail(error, timeoutMs)
   }
-  return output instanceof Promise ? output.then(finish, fail) : finish(output)
+  return output instanceof Promise
+    ? output.then((value) => finish(value), (error: unknown) => fail(error))
+    : finish(output, timeoutMs)
 }
 
+/** @param limitMs set unless the time limit of the handler has begun: work of the round may still run. */
 function settle (
-  request: RequestContext, round: InputRound, toResult: () => string | Promise<string>
+  request: RequestContext, round: InputRound, toResult: () => string | Promise<string>, limitMs?: number
 ): string | Promise<string> {
   const settled = round.settle()
-  if (settled !== undefined) return settled.then(() => settle(request, round, toResult))
+  if (settled !== undefined) {
+    if (limitMs !== undefined) request.lifetime.limit(limitMs)
+    return untilStopped(request, settled).then(() => settle(request, round, toResult))
+  }
   // Read once: the getter seals the request state each time.
   const { pending } = round
   return pending === undefined ? toResult() : request.snapshot.writer.writeInputRequired(pending)
+}
+
+/** Rejects when the request is stopped: work of the round may never settle, such as a callback of `once`. */
+async function untilStopped ({ lifetime }: RequestContext, settled: Promise<void>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    lifetime.onStop(reject)
+    settled.then(resolve, reject)
+  })
 }

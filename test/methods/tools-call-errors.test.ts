@@ -1,5 +1,6 @@
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
+import { within } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send } from '../helpers/request.ts'
 import { call, toolsModule } from './tools-module.ts'
@@ -123,5 +124,23 @@ t.test('an unexpected exception goes to the log, and the client learns nothing o
     if (name !== 'nothing') {
       t.match(JSON.stringify(logged[0].err), /hunter2/, `the log has why ${name} failed`)
     }
+  }
+})
+
+t.test('a callback of `once` beside a question is stopped in time if it never settles', async (t) => {
+  const asking = (body: string) => `
+    import { defineTool, roots } from 'trivet'
+    const never = () => new Promise(() => {})
+    export default defineTool({ name: 'a', description: 'Asks.', timeoutMs: 50, run: ${body} })`
+  for (const body of [
+    'async (_, ctx) => await Promise.all([ctx.ask({ a: roots() }), ctx.once("k", never)])',
+    'async (_, ctx) => await Promise.all([ctx.once("k", never), ctx.ask({ a: roots() })])',
+    '(_, ctx) => { ctx.once("k", never); ctx.ask({ a: roots() }); return "at once" }',
+    '(_, ctx) => { ctx.once("k", never); ctx.ask({ a: roots() }); throw new Error("at once") }'
+  ]) {
+    const app = await buildApp(t, { 'tools/a.ts': asking(body) })
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } }
+    const { response } = await within(send(app, { ...call('a'), meta }), body)
+    t.match(response.result, { isError: true, content: [{ text: /50 ms/ }] }, body)
   }
 })
