@@ -9,7 +9,10 @@ import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './
 import type { HandleKind } from './handle-kind.ts'
 import { checkValue } from './handle-value.ts'
 import { JsonValue, readJson } from './json-value.ts'
-import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+import {
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
+} from './state-store.ts'
+import { createRemovals } from './removals.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 interface HandlesOptions {
@@ -27,6 +30,7 @@ interface HandlesDependencies extends Required<HandlesOptions> {
   readonly store: StateStore
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   readonly turns: Turns
+  readonly removals: ReturnType<typeof createRemovals>
 }
 
 type Change = Parameters<Handles<unknown>['update']>[1]
@@ -40,7 +44,7 @@ const MAX_ATTEMPTS = 64
 export function createHandles (
   store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
 ): HandleAccess {
-  const dependencies = { store, maxPerOwner, now, turns: createTurns() }
+  const dependencies = { store, maxPerOwner, now, turns: createTurns(), removals: createRemovals(store) }
   return { open: (kind, principal, signal) => new OwnHandles(dependencies, kind, ownerOf(principal), signal) }
 }
 
@@ -68,7 +72,11 @@ class OwnHandles implements Handles<unknown> {
       const lifetime: RecordLifetime = {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
       }
-      const record = await store.create(this.#keyOf(id), value, lifetime, maxPerOwner)
+      const key = this.#keyOf(id)
+      const record = await store.create(key, value, lifetime, maxPerOwner).catch((error: unknown) => {
+        if (error instanceof StoreUnavailable) this.#dependencies.removals.add(key)
+        throw error
+      })
       if (record === 'full') throw tooManyHandles(this.#kind, maxPerOwner)
       if (record === 'taken') {
         throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)

@@ -7,6 +7,7 @@ import { createHandles, type HandleAccess } from '../../src/state/handles.ts'
 import type { HandleKind } from '../../src/state/handle-kind.ts'
 import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import { StoreUnavailable, type StateStore } from '../../src/state/state-store.ts'
+import { until } from '../helpers/deadline.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -249,4 +250,17 @@ t.test('a store that cannot be reached is a tool error, and its cause is for the
     t.match(String(error), /The counter cannot be reached at the moment/)
     t.ok(error instanceof Error && error.cause instanceof StoreUnavailable)
   }
+})
+
+t.test('a creation that was applied and not confirmed does not count for long', async (t) => {
+  const { store } = open(t)
+  const create: StateStore['create'] = async (...args) => {
+    await store.create(...args)
+    throw new StoreUnavailable(new Error('no answer in time'))
+  }
+  const access = createHandles({ ...store, create }, { maxPerOwner: 1 })
+  await t.rejects(of(access).create({ count: 0 }), { name: 'ToolError' })
+  const count = async () => (await store.list('anonymous')).size
+  t.equal(await count(), 1)
+  await until(async () => await count() === 0, 'its removal')
 })

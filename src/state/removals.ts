@@ -1,0 +1,35 @@
+// Removes records whose creation was not confirmed. Such a record may exist: nobody knows its id, but it
+// counts against the limit of its owner.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StateKey, StateStore } from './state-store.ts'
+
+interface Removals {
+  /** Deletes the record in the background, if it exists or begins to exist within a minute. */
+  add (key: StateKey): void
+}
+
+/** The pauses before the attempts. A delayed write may be applied after the first of them. */
+const PAUSES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000]
+/** In a long outage further records are left to expire. */
+const MAX_PENDING = 1000
+
+/** @param pausesMs replaces PAUSES_MS in tests. */
+export function createRemovals (store: StateStore, pausesMs: readonly number[] = PAUSES_MS): Removals {
+  let pending = 0
+
+  async function remove (key: StateKey): Promise<void> {
+    for (const ms of pausesMs) {
+      await pause(ms, undefined, { ref: false })
+      if (await store.delete(key).catch(() => false)) return
+    }
+  }
+
+  return {
+    add (key) {
+      if (pending >= MAX_PENDING) return
+      pending++
+      remove(key).finally(() => { pending-- })
+    }
+  }
+}
