@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { StoreUnavailable, type StateRecord, type StateStore } from '../../state/state-store.ts'
 import { inTime, toCommitCause } from './deadline.ts'
+import { createFolderCheck } from './folder-check.ts'
 import { openLmdbFolder } from './folder.ts'
 import {
   extended, fromHeader, fromNumbers, toHeader, toId, toOwner, VERSION_BYTES, type Header
@@ -26,6 +27,8 @@ interface LmdbStateStoreOptions {
   readonly sweepMs?: number
   /** How long a write may wait for the disk and for other processes, in milliseconds. 10,000 by default. */
   readonly writeDeadlineMs?: number
+  /** Called once if the database is removed or truncated. All later calls of the store reject. */
+  readonly onBroken?: (error: Error) => void
 }
 
 /**
@@ -35,8 +38,13 @@ interface LmdbStateStoreOptions {
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
   const { prefix = 'trivet', now = Date.now } = options
-  const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS } = options
+  const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
   const { root, headers, values, expiries, owners } = openLmdbFolder(folder, prefix)
+  const check = createFolderCheck(folder, (error) => {
+    // The sweep reads the file.
+    clearInterval(timer)
+    onBroken(error)
+  })
   const underWay = new Set<Promise<unknown>>()
   /** The times of uses that are not written yet. Every header that is read here is extended by them. */
   const uses = new Map<string, number>()
@@ -51,6 +59,11 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   function assertOpen (): void {
     if (closing !== undefined) throw new StoreUnavailable(new Error('the store is closed'))
+    try {
+      check.assertFoundWhole()
+    } catch (error) {
+      throw new StoreUnavailable(error)
+    }
   }
 
   /**
@@ -59,7 +72,11 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
    */
   async function write<T> (work: () => T): Promise<T> {
     try {
-      return await track(inTime(root.transaction(work), writeDeadlineMs))
+      check.assertWhole()
+      const result = await track(inTime(root.transaction(work), writeDeadlineMs))
+      // Again, because the folder may have been removed before the commit.
+      check.assertWhole()
+      return result
     } catch (error) {
       throw new StoreUnavailable(await toCommitCause(error, writeDeadlineMs))
     }
@@ -171,7 +188,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   function hasDue (): boolean {
-    return closing === undefined && findDue(1).length > 0
+    return closing === undefined && check.isWhole && findDue(1).length > 0
   }
 
   function findDue (limit: number): ReadonlyArray<[number, string]> {
@@ -190,6 +207,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
 
   async function close (): Promise<void> {
     clearInterval(timer)
+    check.close()
     while (underWay.size > 0) await Promise.allSettled(underWay)
     // Rejects only if another process holds the folder's lock too long.
     await inTime(root.close(), writeDeadlineMs).catch(() => {})

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
@@ -252,4 +252,44 @@ t.test('an open store keeps no process from ending', async (t) => {
   const before = timers()
   openStore(t, await makeFolder(t))
   await until(() => timers() <= before, 'the timers of opening')
+})
+
+const DAMAGES: ReadonlyArray<readonly [problem: string, damage: (folder: string) => Promise<void>]> = [
+  ['removed', async (folder) => await rm(folder, { recursive: true })],
+  ['replaced', async (folder) => {
+    await rename(folder, `${folder}-before`)
+    await mkdir(folder)
+    await writeFile(join(folder, 'data.mdb'), '')
+  }],
+  ['truncated', async (folder) => {
+    const file = join(folder, 'data.mdb')
+    await truncate(file, (await stat(file)).size / 2)
+  }]
+]
+
+for (const [problem, damage] of DAMAGES) {
+  t.test(`after its database was ${problem} the store acknowledges nothing`, async (t) => {
+    const folder = join(await makeFolder(t), 'data')
+    const broken: Error[] = []
+    const store = openStore(t, folder, { onBroken: (error: Error) => { broken.push(error) } })
+    for (let index = 0; index < 20; index++) {
+      await create(store, { owner: 'o', name: `n${index}` }, Buffer.alloc(10_000))
+    }
+    await damage(folder)
+    const message = new RegExp(`data\\.mdb was ${problem} while the service was running\\. Restart`)
+    const refusal = { name: 'StoreUnavailable', cause: { message } }
+    await t.rejects(create(store, KEY, 'x'), refusal)
+    await t.rejects(store.check(), refusal)
+    await t.rejects(store.read(KEY), refusal)
+    await t.rejects(store.list('o'), refusal)
+    t.equal(broken.length, 1)
+  })
+}
+
+t.test('the removal of the folder is noticed without any call', async (t) => {
+  const folder = join(await makeFolder(t), 'data')
+  const broken: Error[] = []
+  openStore(t, folder, { onBroken: (error: Error) => { broken.push(error) } })
+  await rm(folder, { recursive: true })
+  await until(() => broken.length > 0, 'the notice')
 })

@@ -1,0 +1,74 @@
+// Notices that the file of the database was removed, replaced or truncated while the store is open. LMDB goes
+// on with the file that it opened, so writes would be acknowledged and lost.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface FolderCheck {
+  /**
+   * Throws once the file is not whole. The first call in each turn of the event loop looks at the file, the
+   * others use what it found.
+   */
+  assertWhole (): void
+  /** Throws once a look at the file, by `assertWhole` or by the timer, found that it is not whole. */
+  assertFoundWhole (): void
+  /** Whether `assertFoundWhole` returns. */
+  readonly isWhole: boolean
+  close (): void
+}
+
+/**
+ * Reads use memory that is mapped to the file. A read of a part that was cut off ends the process, so the
+ * timer limits the time until reads are refused.
+ */
+const LOOK_EVERY_MS = 500
+
+/** @param onBroken called once, with the error that all later calls throw. */
+export function createFolderCheck (folder: string, onBroken: (error: Error) => void): FolderCheck {
+  const path = join(folder, 'data.mdb')
+  const opened = statSync(path)
+  /** LMDB never makes the file smaller. */
+  let largest = opened.size
+  let broken: Error | undefined
+  let isFresh = false
+  const timer = setInterval(look, LOOK_EVERY_MS).unref()
+
+  function look (): void {
+    if (broken !== undefined) return
+    const problem = findProblem()
+    if (problem === undefined) return
+    broken = new Error(`${path} ${problem} while the service was running. Restart the service`)
+    clearInterval(timer)
+    onBroken(broken)
+  }
+
+  function findProblem (): string | undefined {
+    try {
+      const found = statSync(path)
+      if (found.ino !== opened.ino || found.dev !== opened.dev) return 'was replaced'
+      if (found.size < largest) return 'was truncated'
+      largest = found.size
+      return undefined
+    } catch {
+      return 'was removed'
+    }
+  }
+
+  function assertFoundWhole (): void {
+    if (broken !== undefined) throw broken
+  }
+
+  return {
+    assertWhole () {
+      if (!isFresh) {
+        isFresh = true
+        setImmediate(() => { isFresh = false })
+        look()
+      }
+      assertFoundWhole()
+    },
+    assertFoundWhole,
+    get isWhole () { return broken === undefined },
+    close () { clearInterval(timer) }
+  }
+}
