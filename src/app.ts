@@ -81,6 +81,7 @@ export async function createService (
   const log = logger ?? openLog(config.logLevel)
   const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
+  const secrets = await readSecrets(config, backend, log)
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
@@ -105,7 +106,7 @@ export async function createService (
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
-  const sealer = createSealer(config.secrets.length === 0 ? undefined : config.secrets, {
+  const sealer = createSealer(secrets, {
     onEphemeral: () => log.warn(
       'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
     )
@@ -189,6 +190,22 @@ async function openConfiguredBackend (
   try {
     return await openBackend(stateUrl, { log, prefix: statePrefix })
   } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+  }
+}
+
+/** `undefined` if no secret outlives the process. */
+async function readSecrets (
+  { secrets }: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger
+): Promise<readonly string[] | undefined> {
+  if (secrets.length > 0) return secrets
+  try {
+    const kept = backend.readKeptSecret?.()
+    if (kept === undefined) return undefined
+    log.info({ file: kept.file }, 'TRIVET_SECRETS is not set: the secret in this file is used')
+    return [kept.secret]
+  } catch (error) {
+    await backend.close()
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   }
 }

@@ -32,11 +32,23 @@ export interface BackendOptions {
   readonly eventLogLimits?: EventLogLimits
 }
 
+/** A secret that is kept with the state. */
+export interface KeptSecret {
+  readonly secret: string
+  /** Where it is kept, for the log. */
+  readonly file: string
+}
+
 export interface OpenedBackend {
   readonly store: StateStore
   readonly bus: EventBus
   readonly relay: Relay
   readonly eventLog: EventLog
+  /**
+   * Reads the secret that is kept with the state, and creates it if there is none. Absent if the state does
+   * not outlive the process, or is shared: the replicas then get their secrets from outside.
+   */
+  readKeptSecret? (): KeptSecret
   /** Closes the store, the bus, the relay and the log. Idempotent. */
   close (): Promise<void>
 }

@@ -3,14 +3,20 @@ import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from '../memory/event-bus.ts'
 import { createMemoryEventLog } from '../memory/event-log.ts'
 import { createMemoryRelay } from '../memory/relay.ts'
+import { readKeptSecret } from './secret.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
 /** `file:PATH` keeps records in a folder. The bus, the relay and the log exist in this process only. */
-export const openLmdbBackend: OpenBackend = async (url, { prefix, eventLogLimits = EVENT_LOG_LIMITS }) => {
+export const openLmdbBackend: OpenBackend = async (url, options) => {
+  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
+  const folder = url.slice('file:'.length)
   return toOpenedBackend({
-    store: openLmdbStateStore(url.slice('file:'.length), { prefix }),
+    store: openLmdbStateStore(folder, {
+      prefix, onBroken: (err) => log.warn({ err }, 'state is not available any more')
+    }),
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
-    eventLog: createMemoryEventLog(eventLogLimits)
+    eventLog: createMemoryEventLog(eventLogLimits),
+    readKeptSecret: () => readKeptSecret(folder, prefix)
   })
 }
