@@ -59,4 +59,23 @@ if (hasRedisServer(t)) {
     }
     t.strictSame([...new Set(found)], ['nothing', 'a stream'])
   })
+
+  t.test('the streams of one process have a limit together: the oldest are deleted', async (t) => {
+    const limits = { maxEvents: 5, ttlMs: 60_000, maxBytes: 1000 }
+    const log = createRedisEventLog(redis.commands, { prefix: 'bounded', ...limits })
+    const append = async (stream: string, position: number, length: number) => {
+      await log.append(stream, { position, text: 'x'.repeat(length) })
+    }
+    const kept = async () => (await server.cli('keys', 'bounded:*')).split('\n').toSorted()
+      .map((key) => /\{(.*)\}/.exec(key)?.[1])
+    for (let stream = 1; stream <= 30; stream++) await append(`s${stream + 100}`, 1, 300)
+    t.strictSame(await kept(), ['s128', 's129', 's130'])
+    await append('s128', 2, 300)
+    t.strictSame(await kept(), ['s128', 's130'], 'the stream whose last event is the oldest is deleted')
+    // Redis drops the first events of a long stream, so they do not count.
+    for (let position = 1; position <= 100; position++) await append('long', position, 60)
+    t.strictSame(await kept(), ['long', 's128'])
+    await append('huge', 1, 5000)
+    t.strictSame(await kept(), ['huge'], 'one event may be larger than the limit')
+  })
 }
