@@ -62,10 +62,12 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
   const answers = createClientAnswers(relay)
-  const calls = createSessionCalls(relay)
+  const calls = createSessionCalls(relay, ended)
   const changes = createRecentChanges(bus)
   const callStreams = createCallStreams(eventLog, relay, onError)
-  const sessionStreams = createSessionStreams({ relay, settings, subscriptions, changes, isWatching })
+  const sessionStreams = createSessionStreams({
+    relay, ended, settings, subscriptions, changes, isWatching, settingsIdleMs: config.sessionIdleMs
+  })
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const closables = [
     calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay

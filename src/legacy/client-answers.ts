@@ -3,7 +3,7 @@
 
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'
-import type { SessionRelay } from './session-relay.ts'
+import type { SessionMessage, SessionRelay } from './session-relay.ts'
 
 /** The client answered with an error, or did not answer in time. */
 export class ClientRefusal extends Error {
@@ -15,6 +15,14 @@ export class ClientRefusal extends Error {
 
 /** The `result` or the `error` of a client's response, unchecked. */
 interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
+
+interface AnswerKey { readonly session: string, readonly request: string }
+
+/** An answer that waits for its confirmation. */
+interface Delivery {
+  onWanted (): void
+  onTaken (): void
+}
 
 interface WaitOptions {
   /** The lifetime of the request that asked. */
@@ -36,26 +44,63 @@ export interface ClientAnswers {
 
 /** How long the replica that waits for an answer may take to confirm it, in milliseconds. */
 const CONFIRM_TIMEOUT_MS = 1000
+/**
+ * A longer answer, as JSON, is offered first: clients may send answers that no replica waits for, and each
+ * replica would receive them.
+ */
+const MAX_UNOFFERED_LENGTH = 16_384
 
 export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const waiting = new Map<string, (response: ClientResponse) => void>()
-  const delivering = new Map<string, () => void>()
-  const keyOf = (session: string, request: string) => `${session} ${request}`
+  const delivering = new Map<string, Delivery>()
+
+  function reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
+    relay.send({ type, session, request }).catch(() => {})
+  }
 
   const stopListening = relay.listen((message) => {
-    if (message.type === 'answered') {
-      const take = waiting.get(keyOf(message.session, message.request))
-      if (take === undefined) return
-      take(toResponse(message.response))
-      relay.send({ type: 'answer-taken', session: message.session, request: message.request }).catch(() => {})
-    } else if (message.type === 'answer-taken') {
-      delivering.get(keyOf(message.session, message.request))?.()
+    switch (message.type) {
+      case 'answer-offered': {
+        if (waiting.has(keyOf(message))) reply('answer-wanted', message)
+        return
+      }
+      case 'answer-wanted': return delivering.get(keyOf(message))?.onWanted()
+      case 'answer-taken': return delivering.get(keyOf(message))?.onTaken()
+      case 'answered': {
+        const take = waiting.get(keyOf(message))
+        if (take === undefined) return
+        take(toResponse(message.response))
+        reply('answer-taken', message)
+      }
     }
   })
 
+  /** Resolves to whether another replica took the answer. */
+  async function relayed (key: AnswerKey, response: ClientResponse): Promise<boolean> {
+    const isOffered = JSON.stringify(response).length > MAX_UNOFFERED_LENGTH
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise((resolve, reject) => {
+        timer = setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
+        const send = (message: SessionMessage) => { relay.send(message).catch(reject) }
+        const sendAnswer = () => send({ type: 'answered', ...key, response })
+        const onWanted = () => {
+          timer?.refresh()
+          sendAnswer()
+        }
+        delivering.set(keyOf(key), { onWanted, onTaken: () => resolve(true) })
+        if (isOffered) send({ type: 'answer-offered', ...key })
+        else sendAnswer()
+      })
+    } finally {
+      clearTimeout(timer)
+      delivering.delete(keyOf(key))
+    }
+  }
+
   return {
     async wait (session, request, { lifetime, timeoutMs }) {
-      const key = keyOf(session, request)
+      const key = keyOf({ session, request })
       let timer: NodeJS.Timeout | undefined
       try {
         return await new Promise<unknown>((resolve, reject) => {
@@ -73,22 +118,17 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
       }
     },
     async deliver (session, request, response) {
-      const key = keyOf(session, request)
-      let timer: NodeJS.Timeout | undefined
-      const taken = new Promise<boolean>((resolve) => {
-        delivering.set(key, () => resolve(true))
-        timer = setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
-      })
-      try {
-        await relay.send({ type: 'answered', session, request, response })
-        return await taken
-      } finally {
-        clearTimeout(timer)
-        delivering.delete(key)
-      }
+      const key = { session, request }
+      const take = waiting.get(keyOf(key))
+      take?.(response)
+      return take !== undefined || await relayed(key, response)
     },
     close: stopListening
   }
+}
+
+function keyOf ({ session, request }: AnswerKey): string {
+  return `${session} ${request}`
 }
 
 /** Reads only the message: the other members of a client's error may be nested to any depth. */

@@ -1,6 +1,7 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
+import { createLocalListeners } from '../events/local-listeners.ts'
 import { tooManyEndedSessions } from '../protocol/errors.ts'
 import type { StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
@@ -8,6 +9,8 @@ import type { Session } from './session.ts'
 
 export interface EndedSessions {
   has (id: string): boolean
+  /** Calls the listener once with the id of each session that any replica ends from now on. */
+  onEnd (listener: (id: string) => void): void
   /**
    * Resolves when the end is stored and the replicas that can be reached know it. Rejects with a
    * StoreUnavailable if the end could not be stored, and with a ProtocolError if too many ends are stored.
@@ -38,11 +41,21 @@ export async function openEndedSessions (
   { onError, now = Date.now, maxEnded = MAX_ENDED }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
+  const listeners = createLocalListeners<string>()
+  const remember = (id: string, expiresAt: number) => {
+    if (ended.has(id)) return
+    ended.set(id, expiresAt)
+    try {
+      listeners.tell(id)
+    } catch (error) {
+      onError(error)
+    }
+  }
   const loadAll = async () => {
-    for (const [id, expiresAt] of await store.list(OWNER)) ended.set(id, expiresAt)
+    for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
   }
   const stopListening = relay.listen((message) => {
-    if (message.type === 'session-ended') ended.set(message.session, message.expiresAt)
+    if (message.type === 'session-ended') remember(message.session, message.expiresAt)
   }, () => { loadAll().catch(onError) })
   const timer = setInterval(() => {
     for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)
@@ -51,6 +64,7 @@ export async function openEndedSessions (
   await loadAll()
   return {
     has: (id) => ended.has(id),
+    onEnd (listener) { listeners.add(listener) },
     async add ({ id, expiresAt }) {
       // The store first: a replica that misses the message loads the end from the store later.
       const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
@@ -60,6 +74,7 @@ export async function openEndedSessions (
     },
     close () {
       stopListening()
+      listeners.close()
       clearInterval(timer)
     }
   }

@@ -3,6 +3,7 @@
 
 import { RequestCancelled, type Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import type { SessionRelay } from './session-relay.ts'
 
 export interface SessionCalls {
@@ -11,17 +12,15 @@ export interface SessionCalls {
   close (): void
 }
 
-export function createSessionCalls (relay: SessionRelay): SessionCalls {
+export function createSessionCalls (relay: SessionRelay, ended: Pick<EndedSessions, 'onEnd'>): SessionCalls {
   const bySession = new Map<string, Map<RequestId, Lifetime>>()
 
   const stopListening = relay.listen((message) => {
-    if (message.type === 'call-cancelled') {
-      bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
-    }
-    if (message.type !== 'session-ended') return
-    for (const lifetime of bySession.get(message.session)?.values() ?? []) {
-      lifetime.stop(new RequestCancelled())
-    }
+    if (message.type !== 'call-cancelled') return
+    bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
+  })
+  ended.onEnd((session) => {
+    for (const lifetime of bySession.get(session)?.values() ?? []) lifetime.stop(new RequestCancelled())
   })
 
   return {

@@ -19,6 +19,7 @@ export interface SessionSettingsRecord {
 export type StreamOpened = {
   readonly type: 'stream-opened'
   readonly session: string
+  /** By the clock that all replicas share. */
   readonly openedAt: number
 }
 
@@ -36,6 +37,9 @@ export type SessionMessage =
   | StreamOpened
   | { readonly type: 'call-cancelled', readonly session: string, readonly request: string | number }
   | ClientAnswered
+  /** A replica has a large answer, which it sends once the replica that waits for it says so. */
+  | { readonly type: 'answer-offered', readonly session: string, readonly request: string }
+  | { readonly type: 'answer-wanted', readonly session: string, readonly request: string }
   /** The replica that waited for an answer has received it. */
   | { readonly type: 'answer-taken', readonly session: string, readonly request: string }
   /** A replica reads the logged events of a call's stream for a client. */
@@ -64,6 +68,8 @@ const READERS: Readers = {
   'stream-opened': createMessageReader('stream-opened', { session, openedAt: Type.Number() }),
   'call-cancelled': createMessageReader('call-cancelled', { session, request: requestId }),
   answered: createMessageReader('answered', { session, request: Type.String(), response: Type.Unknown() }),
+  'answer-offered': createMessageReader('answer-offered', { session, request: Type.String() }),
+  'answer-wanted': createMessageReader('answer-wanted', { session, request: Type.String() }),
   'answer-taken': createMessageReader('answer-taken', { session, request: Type.String() }),
   'stream-followed': createMessageReader('stream-followed', { stream }),
   'stream-written': createMessageReader('stream-written', { stream })
@@ -91,6 +97,8 @@ export interface SessionRelay {
    * @param onMissed called when messages of other replicas may have been lost.
    */
   listen (onMessage: (message: SessionMessage) => void, onMissed?: () => void): () => void
+  /** As `Relay.time`; this replica's own clock if the shared one cannot be read. */
+  time (): Promise<number>
   /** Ends delivery to the listeners. The underlying relay stays open. */
   close (): void
 }
@@ -120,6 +128,7 @@ export function createSessionRelay (relay: Relay, onError: (error: unknown) => v
       const stops = [messages.add(onMessage), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
+    time: async () => await relay.time().catch(() => Date.now()),
     close () {
       stopListening()
       messages.close()

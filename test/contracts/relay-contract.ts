@@ -119,6 +119,14 @@ export function checkRelay (t: Test, create: () => Promise<Relay>): void {
     t.equal(missed, 0)
   })
 
+  t.test('the time goes forward, and is the same on each replica', async (t) => {
+    const relays = [await open(t), await open(t), await open(t)]
+    const times: number[] = []
+    for (const relay of relays) times.push(await relay.time())
+    t.ok(times.every(Number.isFinite))
+    t.strictSame(times, times.toSorted((a, b) => a - b))
+  })
+
   t.test('closing ends delivery and is idempotent, and sending afterwards does nothing', async (t) => {
     const relay = await create()
     const { heard } = listen(relay)

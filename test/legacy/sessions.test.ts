@@ -148,15 +148,22 @@ t.test('its end is loaded from the store after missed messages', async (t) => {
   const deaf: SessionRelay = {
     send: async () => {},
     listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} },
+    time: async () => Date.now(),
     close () {}
   }
   const here = await open(t, { store })
   const there = await open(t, { store, relay: deaf })
   const token = here.sessions.create(SETTLED, ALICE)
-  await here.ended.add(opened(here.sessions, token))
+  const told: string[] = []
+  there.ended.onEnd((id) => { told.push(id) })
+  const session = opened(here.sessions, token)
+  await here.ended.add(session)
   t.match(there.sessions.open(token, ALICE), SETTLED, 'it has not heard')
-  miss()
-  await new Promise(setImmediate)
+  for (let times = 0; times < 2; times++) {
+    miss()
+    await new Promise(setImmediate)
+  }
+  t.strictSame(told, [session.id], 'whoever serves the session is told once')
   t.equal(there.sessions.open(token, ALICE), undefined)
 })
 

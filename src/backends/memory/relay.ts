@@ -7,6 +7,7 @@ export function createMemoryRelay (): Relay {
   return {
     async send (message) { listeners.tell(message) },
     listen: (listener) => listeners.add(listener),
+    time: async () => Date.now(),
     async close () { listeners.close() }
   }
 }

@@ -4,28 +4,54 @@ import { createLocalListeners } from '../../events/local-listeners.ts'
 import type { Relay, RelayMessage } from '../../events/relay.ts'
 import { openRedisChannel, type RedisChannelClients } from './channel.ts'
 import { readObject } from './message.ts'
+import { toRedisError } from './redis-error.ts'
+import { TIME } from './scripts.ts'
+
+interface RedisRelayClients extends RedisChannelClients {
+  readonly commands: RedisChannelClients['commands'] & {
+    call (command: string, ...args: Array<string | number>): Promise<unknown>
+  }
+}
+
+/**
+ * Sent when messages of this replica were lost. Replicas of earlier releases ignore it, like all unknown
+ * types.
+ */
+const MISSED: RelayMessage = { type: 'messages-missed' }
 
 interface RedisRelayOptions {
   /** The name of the channel. */
   readonly channel: string
-  /** Called when a text is no message, and when a listener throws at a message of another replica. */
+  /**
+   * Called when a text is no message, when a listener throws at a message of another replica, and when the
+   * others cannot be told that they missed messages.
+   */
   onError (error: unknown): void
 }
 
 /**
  * Resolves once messages arrive, and rejects if they do not in time. Closing the relay does not close the
- * clients.
+ * clients. A message that was not sent is not sent later: it may be out of date. The other replicas are told
+ * that they missed messages.
  */
 export async function openRedisRelay (
-  clients: RedisChannelClients, { channel: name, onError }: RedisRelayOptions
+  clients: RedisRelayClients, { channel: name, onError }: RedisRelayOptions
 ): Promise<Relay> {
   const listeners = createLocalListeners<RelayMessage>()
   const missListeners = createLocalListeners<undefined>()
   let closed = false
 
   const channel = await openRedisChannel(clients, name, {
-    onMessage: (text) => listeners.tell(readRelayMessage(text, name)),
-    onRestored: () => missListeners.tell(undefined),
+    onMessage (text) {
+      const message = readRelayMessage(text, name)
+      if (message.type === MISSED.type) missListeners.tell(undefined)
+      else listeners.tell(message)
+    },
+    onRestored ({ isMissed, isUnsent }) {
+      // If it fails, the channel reports this gap again.
+      if (isUnsent) channel.send(JSON.stringify(MISSED)).catch(onError)
+      if (isMissed) missListeners.tell(undefined)
+    },
     onError
   })
 
@@ -43,6 +69,13 @@ export async function openRedisRelay (
     listen (listener, onMissed = () => {}) {
       const stops = [listeners.add(listener), missListeners.add(onMissed)]
       return () => { for (const stop of stops) stop() }
+    },
+    async time () {
+      try {
+        return Number(await clients.commands.call('EVAL', TIME, 1, name))
+      } catch (error) {
+        throw toRedisError(error)
+      }
     },
     async close () {
       closed = true

@@ -132,3 +132,12 @@ export const APPEND = `
 redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[2], 'e', ARGV[3])
 return redis.call('PEXPIRE', KEYS[1], ARGV[4])
 `
+
+/**
+ * The time in milliseconds, with microseconds as its fraction, as a text. KEYS[1] is not used: it selects the
+ * node of a cluster, so that all replicas ask the same one.
+ */
+export const TIME = `
+local time = redis.call('TIME')
+return string.format('%.3f', time[1] * 1000 + time[2] / 1000)
+`

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
+import type { EndedSessions } from '../../legacy/ended-sessions.ts'
 import type { RecentChanges } from '../../legacy/recent-changes.ts'
 import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
@@ -17,7 +18,10 @@ import { EventStream } from '../event-stream.ts'
 
 interface SessionStreamsDependencies {
   readonly relay: SessionRelay
+  readonly ended: Pick<EndedSessions, 'onEnd'>
   readonly settings: SessionSettings
+  /** How long the settings of a session are kept after they were last read, in milliseconds. */
+  readonly settingsIdleMs: number
   readonly subscriptions: Subscriptions
   readonly changes: RecentChanges
   /** Whether the catalog can change while the service runs. */
@@ -37,8 +41,8 @@ export interface SessionStreams {
 
 /** The id of an event contains the time up to which the client has received all changes. */
 const SESSION_EVENT_ID = /^s\.([0-9a-z]{1,10})\.[\w-]{8}\.\d{1,15}$/
-/** How often the settings of a session with a stream are read, so that they do not expire. */
-const REFRESH_EVERY_MS = 300_000
+/** How often the settings of a session with a stream are read, so that they do not expire: at least this. */
+const MAX_REFRESH_MS = 300_000
 
 /** Gives each event an id. */
 class SessionEventStream extends EventStream {
@@ -59,18 +63,25 @@ interface OpenSessionStream {
 }
 
 export function createSessionStreams (
-  { relay, settings, subscriptions, changes, isWatching }: SessionStreamsDependencies
+  {
+    relay, ended, settings, settingsIdleMs, subscriptions, changes, isWatching
+  }: SessionStreamsDependencies
 ): SessionStreams {
   const bySession = new Map<string, OpenSessionStream>()
 
   const stopListening = relay.listen((message) => {
     switch (message.type) {
       case 'session-changed': return applySettings(message.session, message.settings)
-      case 'session-ended': return endStream(message.session)
       case 'stream-opened': return endOlder(message)
     }
-  }, refreshAll)
-  const timer = setInterval(refreshAll, REFRESH_EVERY_MS).unref()
+  }, () => {
+    refreshAll()
+    // A lost message may have announced a newer stream, or one of these to the replica of an older stream.
+    for (const open of bySession.values()) announce(open)
+  })
+  ended.onEnd(endStream)
+  // Three times within the lifetime, so that one failed read does no harm.
+  const timer = setInterval(refreshAll, Math.min(MAX_REFRESH_MS, settingsIdleMs / 3)).unref()
 
   function applySettings (session: string, settings: SessionSettingsRecord): void {
     bySession.get(session)?.subscription.follow(toFilter(settings))
@@ -114,10 +125,10 @@ export function createSessionStreams (
   return {
     async open (session, lastEventId) {
       const stream = new SessionEventStream()
-      const followed = await settings.read(session)
+      const [followed, openedAt] = await Promise.all([settings.read(session), relay.time()])
       const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
-      // The random part decides between two streams that were opened in the same millisecond.
-      const entry = { openedAt: Date.now() + Math.random(), session, stream, subscription }
+      // The random part decides between two streams that were opened at the same time.
+      const entry = { openedAt: openedAt + Math.random() / 1000, session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })

@@ -4,7 +4,7 @@ import { openRedisRelay } from '../../../src/backends/redis/relay.ts'
 import type { Relay, RelayMessage } from '../../../src/events/relay.ts'
 import { checkRelay } from '../../contracts/relay-contract.ts'
 import { until, within } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../../helpers/redis-server.ts'
 
 async function connect (t: Test, url: string, onError: (error: unknown) => void = () => {}): Promise<Relay> {
   const redis = openRedis(url, { onError () {} })
@@ -87,6 +87,36 @@ if (hasRedisServer(t)) {
     await here.send(numbered(2))
     await until(() => hearsThere.heard.length > 0, 'a message after the outage')
     t.strictSame(hearsThere.heard, [numbered(2)])
+  })
+
+  t.test('a message that could not be sent: replicas that were connected are told', async (t) => {
+    const redis = openRedis(server.url, { onError () {} })
+    t.teardown(async () => await redis.close())
+    await redis.ready(5000)
+    const here = await openRedisRelay(redis, { channel: 'trivet:sessions', onError () {} })
+    t.teardown(async () => await here.close())
+    const there = await connect(t, server.url)
+    const [hears, hearsThere] = [listen(here), listen(there)]
+    for (let time = 1; time <= 2; time++) {
+      redis.commands.disconnect(true)
+      await t.rejects(here.send(numbered(time)))
+      await until(() => hearsThere.missed() === time, 'the other to be told')
+    }
+    t.strictSame(hearsThere.heard, [])
+    t.equal(hears.missed(), 0, 'the sender missed nothing')
+    await here.send(numbered(3))
+    await until(() => hearsThere.heard.length > 0, 'a message afterwards')
+    t.strictSame(hearsThere.heard, [numbered(3)])
+  })
+
+  t.test('the time is that of Redis, also in a cluster', { timeout: 60_000 }, async (t) => {
+    const { url } = await startRedisCluster(t)
+    for (const relay of [await connect(t, server.url), await connect(t, url)]) {
+      t.ok(Math.abs(await relay.time() - Date.now()) < 60_000)
+    }
+    const here = await connect(t, server.url)
+    const [seconds = ''] = (await server.cli('time')).split('\n')
+    t.ok(Math.abs(await here.time() - Number(seconds) * 1000) < 5000)
   })
 
   t.test('a message that is not JSON is refused before any listener gets it', async (t) => {

@@ -19,6 +19,7 @@ export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT
     relay: {
       send: async (message) => messages.tell(message),
       listen: (listener) => messages.add(listener),
+      time: async () => Date.now(),
       close: async () => messages.close()
     },
     eventLog: createEventLog(eventLogLimits)

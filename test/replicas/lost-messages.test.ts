@@ -1,0 +1,76 @@
+// A replica whose connection breaks after a write to the store, before the other replica is told of it.
+
+import t, { type Test } from 'tap'
+import { openRedis } from '../../src/backends/redis/connection.ts'
+import { openRedisRelay } from '../../src/backends/redis/relay.ts'
+import { openRedisStateStore } from '../../src/backends/redis/state-store.ts'
+import { Lifetime } from '../../src/dispatch/lifetime.ts'
+import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
+import { createSessionCalls } from '../../src/legacy/session-calls.ts'
+import { createSessionRelay } from '../../src/legacy/session-relay.ts'
+import { createSessionSettings } from '../../src/legacy/session-settings.ts'
+import type { Session } from '../../src/legacy/session.ts'
+import type { StateStore } from '../../src/state/state-store.ts'
+import { until } from '../helpers/deadline.ts'
+import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+
+const SESSION: Session = {
+  id: 'one',
+  owner: 'alice',
+  revision: '2025-11-25',
+  clientInfo: undefined,
+  clientCapabilities: {},
+  expiresAt: Date.now() + 3_600_000
+}
+
+/** What a replica knows of sessions. Its connection breaks after each write while `isBreaking`. */
+async function openReplica (t: Test, url: string) {
+  const redis = openRedis(url, { onError () {} })
+  t.teardown(async () => await redis.close())
+  await redis.ready(5000)
+  const state = { isBreaking: false }
+  const store = openRedisStateStore(redis.commands, { prefix: 'trivet' })
+  const breaking: StateStore = {
+    ...store,
+    async create (...args) {
+      const created = await store.create(...args)
+      if (state.isBreaking) redis.commands.disconnect(true)
+      return created
+    }
+  }
+  const errors: unknown[] = []
+  const onError = (error: unknown) => { errors.push(error) }
+  const channel = await openRedisRelay(redis, { channel: 'trivet:sessions', onError })
+  t.teardown(async () => await channel.close())
+  const relay = createSessionRelay(channel, onError)
+  const ended = await openEndedSessions(breaking, relay, { onError })
+  const settings = createSessionSettings(breaking, relay, { idleMs: 60_000, onError })
+  const calls = createSessionCalls(relay, ended)
+  t.teardown(() => { for (const part of [calls, settings, ended, relay]) part.close() })
+  return { state, errors, ended, settings, calls }
+}
+
+if (hasRedisServer(t)) {
+  t.test('two replicas', { timeout: 60_000 }, async (t) => {
+    const { url } = await startRedisServer(t)
+    const [here, there] = [await openReplica(t, url), await openReplica(t, url)]
+    here.state.isBreaking = true
+
+    t.test('changed settings reach the other replica', async (t) => {
+      t.strictSame((await there.settings.read(SESSION)).uris, [])
+      await here.settings.update(SESSION, (before) => ({ ...before, uris: ['test:a'] }))
+      t.equal(here.errors.length, 1, 'it could not be told')
+      await until(async () => (await there.settings.read(SESSION)).uris.length > 0, 'the settings')
+    })
+
+    t.test('the end of a session reaches the other replica, and stops its calls there', async (t) => {
+      const isBack = async () => await here.settings.read(SESSION).then(() => true, () => false)
+      await until(isBack, 'the connection')
+      const lifetime = new Lifetime()
+      there.calls.add(SESSION.id, 1, lifetime)
+      await here.ended.add(SESSION)
+      t.equal(here.errors.length, 2, 'it could not be told')
+      await until(() => there.ended.has(SESSION.id) && !lifetime.isActive, 'the end')
+    })
+  })
+}
