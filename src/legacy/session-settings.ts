@@ -1,11 +1,13 @@
 // The settings that clients change in their sessions. The store has a record only for sessions that changed a
 // setting. Each replica remembers recently read settings for a while.
 
+import { tooManySessionSettings } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
 import { pauseBefore } from '../state/backoff.ts'
 import { JsonValue, readJson } from '../state/json-value.ts'
 import type { StateKey, StateStore, StateValue } from '../state/state-store.ts'
+import { createChangeQueue, type SettingsChange } from './change-queue.ts'
 import { createRecent } from './recent.ts'
 import type { SessionRelay, SessionSettingsRecord } from './session-relay.ts'
 import type { Session } from './session.ts'
@@ -15,9 +17,10 @@ export interface SessionSettings {
   read (session: Session): Promise<SessionSettingsRecord>
   /**
    * Atomic: no change is lost when two replicas update at once. When it resolves, the change is stored and
-   * the replicas that can be reached know it.
+   * the replicas that can be reached know it. Rejects with a ProtocolError if the settings of too many
+   * sessions of the principal are kept.
    */
-  update (session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord): Promise<void>
+  update (session: Session, change: SettingsChange): Promise<void>
   delete (session: Session): Promise<void>
   close (): void
 }
@@ -27,20 +30,26 @@ interface SessionSettingsOptions {
   readonly idleMs: number
   onError (error: unknown): void
   readonly now?: () => number
+  /** How many sessions of one principal can have settings, divided by the number of groups, 64. */
+  readonly maxPerGroup?: number
 }
 
 const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
 const MAX_UPDATE_ATTEMPTS = 20
 const RECENT_SETTINGS = { max: 1000, idleMs: 30_000 }
-/** After this time the record is read from the store again, which keeps it from expiring. */
-const REREAD_AFTER_MS = 60_000
+/** After this time the record is read from the store again, which keeps it from expiring: at most this. */
+const MAX_REREAD_AFTER_MS = 60_000
+/** About 100,000 sessions of one principal. All anonymous callers are one principal. */
+const MAX_PER_GROUP = 1600
 const neverAborted = new AbortController().signal
 
 interface KnownSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
 export function createSessionSettings (
-  store: StateStore, relay: SessionRelay, { idleMs, onError, now = Date.now }: SessionSettingsOptions
+  store: StateStore, relay: SessionRelay, options: SessionSettingsOptions
 ): SessionSettings {
+  const { idleMs, onError, now = Date.now, maxPerGroup = MAX_PER_GROUP } = options
+  const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
   const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)
@@ -64,42 +73,48 @@ export function createSessionSettings (
     return record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
   }
 
-  /** Resolves to `undefined` if another update was written in between. */
+  const changes = createChangeQueue(async (session, apply) => {
+    for (let tried = 0; tried < MAX_UPDATE_ATTEMPTS; tried++) {
+      const written = await attempt(session, apply)
+      if (written === 'nothing') return
+      if (written !== 'conflict') {
+        const message = { type: 'session-changed', session: session.id, settings: written } as const
+        return await relay.send(message).catch(onError)
+      }
+      await pauseBefore(tried, neverAborted)
+    }
+    throw new Error(
+      `the settings of a session were changed by other replicas during ${MAX_UPDATE_ATTEMPTS} attempts`
+    )
+  })
+
   async function attempt (
-    session: Session, change: (settings: SessionSettingsRecord) => SessionSettingsRecord
-  ): Promise<SessionSettingsRecord | undefined> {
+    session: Session, apply: (settings: SessionSettingsRecord) => SessionSettingsRecord | undefined
+  ): Promise<SessionSettingsRecord | 'nothing' | 'conflict'> {
     const key = toKey(session)
     const record = await store.read(key)
     const before = record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
-    const settings = { ...change(before), version: before.version + 1 }
+    const applied = apply(before)
+    if (applied === undefined) return 'nothing'
+    const settings = { ...applied, version: before.version + 1 }
     const value = new JsonValue(settings)
     const written = record === undefined
-      ? await store.create(key, value, { idleMs, endsAt: session.expiresAt }, 1)
+      ? await store.create(key, value, { idleMs, endsAt: session.expiresAt }, maxPerGroup)
       : await store.replace(key, record.version, value)
-    return typeof written === 'object' ? settings : undefined
+    if (written === 'full') throw tooManySessionSettings()
+    return typeof written === 'object' ? settings : 'conflict'
   }
 
   return {
     async read (session) {
       const known = recent.get(session.id)
-      if (known !== undefined && now() - known.at < REREAD_AFTER_MS) return await known.settings
+      if (known !== undefined && now() - known.at < rereadAfterMs) return await known.settings
       const settings = load(session)
       recent.set(session.id, { at: now(), settings })
       settings.catch(() => recent.delete(session.id))
       return await settings
     },
-    async update (session, change) {
-      for (let tried = 0; tried < MAX_UPDATE_ATTEMPTS; tried++) {
-        const settings = await attempt(session, change)
-        if (settings !== undefined) {
-          return await relay.send({ type: 'session-changed', session: session.id, settings }).catch(onError)
-        }
-        await pauseBefore(tried, neverAborted)
-      }
-      throw new Error(
-        `the settings of a session were changed by other requests during ${MAX_UPDATE_ATTEMPTS} attempts`
-      )
-    },
+    update: changes.add,
     async delete (session) {
       recent.delete(session.id)
       await store.delete(toKey(session))
@@ -111,9 +126,13 @@ export function createSessionSettings (
   }
 }
 
-/** Each session is a separate owner: a Redis cluster then spreads the records over its nodes. */
-function toKey ({ id }: Session): StateKey {
-  return { owner: `session-${id}`, name: 'settings' }
+/**
+ * The owner of the record is the principal and a group of its sessions, so that the store can limit their
+ * number. A Redis cluster spreads the groups over its nodes. A session id is random: its first character, one
+ * of 64, is the group.
+ */
+function toKey ({ id, owner }: Session): StateKey {
+  return { owner: `session-settings-${owner}-${id.slice(0, 1)}`, name: id }
 }
 
 /** Checks each member: another release may have written the record. */

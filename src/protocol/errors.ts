@@ -132,6 +132,9 @@ export const tooManyStreams = (open: number) =>
 export const tooManyEndedSessions = () =>
   overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
 
+export const tooManySessionSettings = () =>
+  overloaded('The service keeps the settings of too many of your sessions. End some, or try again later.')
+
 /** The resource exists, but is larger than the service may send. */
 export const resourceTooLarge = (uri: string, size: number, limit: number) =>
   new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, {

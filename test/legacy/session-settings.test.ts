@@ -17,6 +17,8 @@ const SESSION: Session = {
   clientCapabilities: {},
   expiresAt: Date.now() + 3_600_000
 }
+/** Of the records of all sessions of this principal whose id begins with this character. */
+const OWNER = 'session-settings-alice-o'
 const OTHER: Session = { ...SESSION, id: 'two' }
 
 interface Counted { readonly store: StateStore, readonly reads: () => number, readonly writes: () => number }
@@ -40,13 +42,15 @@ function createCountingStore (now?: () => number): Counted {
 
 function open (
   t: Test, store: StateStore,
-  { relay = createLocalSessionRelay(), idleMs = 1000, now = Date.now }: {
+  { relay = createLocalSessionRelay(), idleMs = 600_000, now = Date.now, maxPerGroup = 10 }: {
     relay?: SessionRelay
     idleMs?: number
     now?: () => number
+    maxPerGroup?: number
   } = {}
 ): SessionSettings {
-  const settings = createSessionSettings(store, relay, { idleMs, onError: (error) => { throw error }, now })
+  const onError = (error: unknown) => { throw error }
+  const settings = createSessionSettings(store, relay, { idleMs, onError, now, maxPerGroup })
   t.teardown(() => settings.close())
   return settings
 }
@@ -139,6 +143,48 @@ t.test('an unused record expires, and a used one does not', async (t) => {
   t.strictSame((await open(t, store, { now: clock }).read(session)).uris, [])
 })
 
+t.test('settings that are used expire in no lifetime, however short', async (t) => {
+  let now = 1_000_000
+  const clock = () => now
+  const store = createMemoryStateStore({ now: clock })
+  const session = { ...SESSION, expiresAt: 1e15 }
+  const settings = open(t, store, { idleMs: 1000, now: clock })
+  await addUri(settings, 'test:a', session)
+  for (let times = 0; times < 50; times++) {
+    now += 300
+    t.strictSame((await settings.read(session)).uris, ['test:a'])
+  }
+})
+
+t.test('400 changes of one session at once are written together', async (t) => {
+  const { store, writes } = createCountingStore()
+  const settings = open(t, store)
+  const uris = Array.from({ length: 400 }, (_, index) => `test:${index}`)
+  const odd = new Error('a change of the test fails')
+  const outcomes = await Promise.allSettled([
+    ...uris.map(async (uri) => await addUri(settings, uri)), settings.update(SESSION, () => { throw odd })
+  ])
+  t.strictSame(outcomes.filter(({ status }) => status === 'rejected'), [{ status: 'rejected', reason: odd }])
+  t.strictSame((await settings.read(SESSION)).uris, uris)
+  t.equal(writes(), 2)
+  await t.rejects(settings.update(SESSION, () => { throw odd }), odd)
+  t.equal(writes(), 2, 'a change that throws is not written')
+})
+
+t.test('the settings of one principal\'s sessions are limited', async (t) => {
+  const store = createMemoryStateStore()
+  const settings = open(t, store, { maxPerGroup: 3 })
+  const sessions = Array.from({ length: 4 }, (_, index) => ({ ...SESSION, id: `o${index}` }))
+  const [first = SESSION, , , last = SESSION] = sessions
+  for (const session of sessions.slice(0, 3)) await addUri(settings, 'test:a', session)
+  const refusal = { name: 'ProtocolError', code: 503, message: /too many of your sessions/ }
+  await t.rejects(addUri(settings, 'test:a', last), refusal)
+  await t.resolves(addUri(settings, 'test:b', first), 'those that exist can be changed')
+  await t.resolves(addUri(settings, 'test:a', { ...last, owner: 'bob' }), 'others have their own limit')
+  await settings.delete(first)
+  await t.resolves(addUri(settings, 'test:a', last))
+})
+
 t.test('a record does not outlive its session', async (t) => {
   let now = 1_000_000
   const clock = () => now
@@ -146,7 +192,7 @@ t.test('a record does not outlive its session', async (t) => {
   const session = { ...SESSION, expiresAt: 1_050_000 }
   await addUri(open(t, store, { idleMs: 1_000_000, now: clock }), 'test:a', session)
   now = 1_050_000
-  t.equal((await store.list('session-one')).size, 0)
+  t.equal((await store.list(OWNER)).size, 0)
 })
 
 t.test('can be deleted', async (t) => {
@@ -155,7 +201,7 @@ t.test('can be deleted', async (t) => {
   await addUri(settings, 'test:a')
   await settings.delete(SESSION)
   t.strictSame(await settings.read(SESSION), { version: 0, uris: [] })
-  t.equal((await store.list('session-one')).size, 0)
+  t.equal((await store.list(OWNER)).size, 0)
 })
 
 t.test('the known members of another release\'s record are read', async (t) => {
@@ -165,7 +211,7 @@ t.test('the known members of another release\'s record are read', async (t) => {
       a: '[]', b: 'null', c: '{"logLevel":"loud","uris":[1,"test:a"],"version":"x","more":1}'
     })
   ) {
-    await store.create({ owner: `session-${name}`, name: 'settings' }, toValue(value), { idleMs: 1000 }, 1)
+    await store.create({ owner: `session-settings-alice-${name}`, name }, toValue(value), { idleMs: 1000 }, 1)
     t.strictSame(await open(t, store).read({ ...SESSION, id: name }), {
       version: 0, uris: name === 'c' ? ['test:a'] : []
     })

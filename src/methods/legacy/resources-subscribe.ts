@@ -8,10 +8,18 @@ import { invalidParams, resourceNotFound } from '../../protocol/errors.ts'
 
 /** How many resources a session may subscribe to. */
 const MAX_SESSION_RESOURCES = 1000
+/** How long their URIs may be together, in characters: the store keeps them for each session. */
+const MAX_SESSION_URI_LENGTH = 262_144
 
 const tooManyResources = () => invalidParams(
-  `a session may subscribe to at most ${MAX_SESSION_RESOURCES} resources; unsubscribe from some first`
+  `a session may subscribe to at most ${MAX_SESSION_RESOURCES} resources, whose URIs have at most ` +
+    `${MAX_SESSION_URI_LENGTH} characters together; unsubscribe from some first`
 )
+
+function areTooMany (uris: ReadonlySet<string>): boolean {
+  const length = [...uris].reduce((sum, uri) => sum + uri.length, 0)
+  return uris.size > MAX_SESSION_RESOURCES || length > MAX_SESSION_URI_LENGTH
+}
 
 export function resourcesSubscribe (settings: SessionSettings): Method {
   return defineMethod({
@@ -26,7 +34,7 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
         async handle () {
           await settings.update(sessionOf(request), (before) => {
             const uris = new Set(before.uris).add(uri)
-            if (uris.size > MAX_SESSION_RESOURCES) throw tooManyResources()
+            if (areTooMany(uris)) throw tooManyResources()
             return { ...before, uris: [...uris] }
           })
           return '{}'

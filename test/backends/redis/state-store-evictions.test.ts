@@ -48,6 +48,16 @@ if (hasRedisServer(t)) {
     t.type(await create('f'), 'object')
   })
 
+  t.test('settings of a session whose record was evicted can be set again', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const key = { owner: 'session-settings-anonymous-a', name: 'abc' }
+    t.type(await store.create(key, toValue('x'), LIFETIME, 1), 'object')
+    await own.cli('del', `trivet:{${key.owner}}:${key.name}`)
+    t.type(await store.create(key, toValue('y'), LIFETIME, 1), 'object')
+    t.equal(textOf(await store.read(key)), 'y')
+  })
+
   t.test('an owner of many records can replace evicted ones', async (t) => {
     const own = await startRedisServer(t)
     const store = await connect(t, own.url)
