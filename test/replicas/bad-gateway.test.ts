@@ -37,7 +37,7 @@ if (hasNginx(t)) {
     await checkAnswer(t, ports, 'No replica answered. Nothing was done. Try again.')
   })
 
-  t.test('a replica that is lost during a request: the answer says that the outcome is not known', async (t) => {
+  t.test('a replica is lost during a request: the outcome is not known', async (t) => {
     const ports = [await startKilled(t), await startKilled(t), await startKilled(t)]
     const origin = await startNginx(t, CONFIGURATION, ports)
     const answer = await fetch(`${origin}/mcp`, { method: 'POST', ...toPost({ method: 'tools/list' }) })
