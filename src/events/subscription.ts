@@ -52,14 +52,17 @@ export class Subscription {
       : new Set(filter.resourceSubscriptions.map(withoutSlash))
   }
 
-  /** Notes the event if the filter includes it, and returns whether it does. */
-  note (event: ChangeEvent): boolean {
+  /**
+   * Notes the event if the filter includes it, and returns whether it does.
+   * @param places those of the event. Many streams note one event, so the caller may find them once for all.
+   */
+  note (event: ChangeEvent, places = placesOf(event)): boolean {
     switch (event.type) {
       case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
       case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged)
       case 'resources-changed': return this.#noteList('resources', this.#filter.resourcesListChanged)
       case 'resource-updated': return (event.owner === undefined || event.owner === this.owner) &&
-        this.#noteUri(event.uri)
+        this.#noteUri(event.uri, places)
       case 'events-missed': return this.#noteAll()
     }
   }
@@ -87,8 +90,9 @@ export class Subscription {
     return this.#lists.size + this.#uris.size > 0
   }
 
-  #noteUri (uri: string): boolean {
-    const [nearest] = selfAndDirectories(uri).filter((one) => this.#followed.has(one))
+  #noteUri (uri: string, places: readonly string[]): boolean {
+    if (this.#followed.size === 0) return false
+    const nearest = places.find((place) => this.#followed.has(place))
     if (nearest === undefined) return false
     const isExact = this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri)
     this.#uris.add(isExact ? uri : nearest)
@@ -102,8 +106,15 @@ function withoutSlash (uri: string): string {
   return uri.endsWith('/') ? uri.slice(0, -1) : uri
 }
 
-/** A URI and the directories above it: a subscription to a directory includes the resources in it. */
-function selfAndDirectories (uri: string): string[] {
+const NOWHERE: readonly string[] = []
+
+/**
+ * The URI of an updated resource, and the directories above it: a subscription to a directory includes the
+ * resources in it.
+ */
+export function placesOf (event: ChangeEvent): readonly string[] {
+  if (event.type !== 'resource-updated') return NOWHERE
+  const { uri } = event
   const found = [withoutSlash(uri)]
   for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
     found.push(uri.slice(0, end))

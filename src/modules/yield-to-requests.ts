@@ -1,6 +1,6 @@
-// Loading a catalog shares the thread with requests.
+// Loading and announcing a catalog share the thread with requests.
 
-/** How long a load may keep the event loop busy before it lets requests run, in milliseconds. */
+/** How long such work may keep the event loop busy before it lets requests run, in milliseconds. */
 const MAX_BUSY_MS = 10
 let lastYieldAt = 0
 

@@ -6,6 +6,7 @@ import { CatalogError } from '../catalog/problem.ts'
 import type { Snapshot, SnapshotOptions } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import type { CatalogSource } from './catalog-source.ts'
 
 interface CatalogLog {
@@ -72,7 +73,10 @@ export async function openLiveCatalog (
         'catalog reloaded'
       )
       for (const list of lists) await publish({ type: `${list}-changed` })
-      for (const uri of updatedUris) await publish({ type: 'resource-updated', uri })
+      for (const uri of updatedUris) {
+        await publish({ type: 'resource-updated', uri })
+        await yieldToRequests()
+      }
     } catch (error) {
       const problems = error instanceof CatalogError ? error.problems : undefined
       log.error(
