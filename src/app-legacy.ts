@@ -11,12 +11,13 @@ import type { EventBus } from './events/event-bus.ts'
 import type { EventLog } from './events/event-log.ts'
 import type { Relay } from './events/relay.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
+import type { AnswerDependencies } from './http/answer-dependencies.ts'
 import type { Era } from './http/era.ts'
-import { createKeepAlive } from './http/keep-alive.ts'
 import { createLegacyEra } from './http/legacy/era.ts'
 import { createHandshake } from './http/legacy/handshake.ts'
 import { createListen } from './http/legacy/listen.ts'
 import { createLegacyPost } from './http/legacy/post.ts'
+import { createResumedStreams } from './http/legacy/resumed-stream.ts'
 import { createSessionStreams } from './http/legacy/session-stream.ts'
 import type { Replies } from './http/replies.ts'
 import { createQuestions } from './input/questions.ts'
@@ -42,6 +43,7 @@ interface LegacyDependencies {
   readonly methods: readonly Method[]
   /** What the pipelines of both eras share. */
   readonly pipelineDependencies: Omit<PipelineDependencies, 'support' | 'methods'>
+  readonly answerDependencies: AnswerDependencies
   readonly replies: Replies
   readonly store: StateStore
   readonly bus: EventBus
@@ -53,8 +55,10 @@ interface LegacyDependencies {
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
-    config, log, catalog, methods, pipelineDependencies, replies, store, bus, eventLog, subscriptions, sealer
+    config, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store, bus, eventLog,
+    subscriptions, sealer
   } = dependencies
+  const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
@@ -66,11 +70,18 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const changes = createRecentChanges(bus)
   const callStreams = createCallStreams(eventLog, relay, onError)
   const sessionStreams = createSessionStreams({
-    relay, ended, settings, subscriptions, changes, isWatching, settingsIdleMs: config.sessionIdleMs
+    relay,
+    ended,
+    settings,
+    subscriptions,
+    openStreams,
+    changes,
+    isWatching,
+    settingsIdleMs: config.sessionIdleMs
   })
-  const keepAlive = createKeepAlive(config.keepAliveMs)
+  const resumedStreams = createResumedStreams({ eventLog, relay, openStreams, keepAlive, onError })
   const closables = [
-    calls, keepAlive, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
+    calls, resumedStreams, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
   ]
   const pipeline = createPipeline({
     ...pipelineDependencies,
@@ -82,7 +93,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     ended,
     settings,
     replies,
-    handshake: createHandshake({ pipeline, sessions }),
+    handshake: createHandshake({ pipeline, sessions, ...answerDependencies }),
     post: createLegacyPost({
       pipeline,
       replies,
@@ -91,12 +102,12 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       calls,
       settings,
       callStreams,
-      keepAlive,
+      ...answerDependencies,
       answerTtlMs: config.requestStateTtlMs
     }),
-    listen: createListen({ replies, eventLog, relay, sessionStreams, subscriptions, keepAlive, onError }),
+    listen: createListen({ replies, sessionStreams, resumedStreams }),
     // The streams of sessions are subscriptions: app.ts ends all subscriptions together.
-    endStreams: () => keepAlive.endResumed(),
+    endStreams: () => resumedStreams.end(),
     async close () {
       for (const closable of closables) closable.close()
     }

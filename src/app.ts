@@ -13,17 +13,21 @@ import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
 import { createPipeline } from './dispatch/pipeline.ts'
+import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
+import { limitConnections } from './http/connections.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
 import { registerGuards } from './http/guards.ts'
 import { registerHealthRoutes } from './http/health-routes.ts'
+import { createKeepAlive } from './http/keep-alive.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
 import { createModernEra } from './http/modern/era.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
+import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
 import { openLog } from './log.ts'
 import { createMethods } from './methods/method-list.ts'
@@ -44,6 +48,9 @@ export interface AppOptions extends Partial<AppConfig> {
   /** Finds the principal of each request. By default every caller is anonymous and has no scopes. */
   authenticator?: Authenticator
 }
+
+/** Connections that are open beside those of streams: of requests, and idle ones of load balancers. */
+const MAX_OTHER_CONNECTIONS = 10_000
 
 /**
  * Builds the service as a Fastify app that does not listen. `app.listen()` serves, `app.inject()` answers in
@@ -101,8 +108,8 @@ export async function createService (
     await closeAll()
     throw error
   }
+  const openStreams = createOpenStreams(config.maxStreams)
   const subscriptions = createSubscriptions(bus, {
-    maxStreams: config.maxStreams,
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
@@ -113,6 +120,7 @@ export async function createService (
   })
   const methods = createMethods({
     subscriptions,
+    openStreams,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, { maxPerOwner: config.maxHandles }),
@@ -123,6 +131,10 @@ export async function createService (
   })
 
   const app = createFastify(log)
+  limitConnections(app.server, {
+    maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
+    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read')
+  })
   const policy = createOriginPolicy(config)
   // Runs before the first connection. The policy depends on the address that the app listens on.
   app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
@@ -133,6 +145,8 @@ export async function createService (
   ])
   const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter: unlimited }
   const replies = createReplies(observer)
+  const keepAlive = createKeepAlive(config.keepAliveMs)
+  const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }
   const inputRounds = createInputRounds({ sealer, ttlMs: config.requestStateTtlMs })
   const pipeline = createPipeline({
     ...pipelineDependencies,
@@ -144,13 +158,14 @@ export async function createService (
       toMissingCapability: missingClientCapability
     }
   })
-  const eras: Era[] = [createModernEra({ pipeline, replies })]
+  const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
   const legacyDependencies = {
     config,
     log,
     catalog,
     methods,
     pipelineDependencies,
+    answerDependencies,
     replies,
     store,
     bus,
@@ -170,6 +185,7 @@ export async function createService (
     timeoutMs: config.shutdownTimeoutMs,
     drainMs: config.drainMs,
     async closeRest () {
+      keepAlive.close()
       await Promise.all(eras.map(async (era) => await era.close()))
       await closeAll()
     }

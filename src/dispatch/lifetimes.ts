@@ -8,7 +8,7 @@ export interface Watcher { onPending (lifetime: Lifetime): void }
 export interface Lifetimes {
   /** Counts the request until it ends. */
   watch (lifetime: Lifetime, watcher: Watcher): void
-  /** Stops every request that is being served. */
+  /** Stops every request that is being served, and every later one. */
   stopAll (): void
   /** Resolves when no request is being served. */
   settled (): Promise<void>
@@ -19,6 +19,7 @@ export function createLifetimes (): Lifetimes {
   let fresh: Array<{ readonly lifetime: Lifetime, readonly watcher: Watcher }> = []
   const lasting = new Set<Lifetime>()
   let waiting: Array<() => void> = []
+  let isStopped = false
 
   function moveToLasting (): void {
     const added = fresh
@@ -29,6 +30,7 @@ export function createLifetimes (): Lifetimes {
       lifetime.onEnd(() => forget(lifetime))
       lifetime.startClock()
       watcher.onPending(lifetime)
+      if (isStopped) lifetime.stop(new ServiceClosing())
     }
     if (lasting.size === 0) resolveWaiting()
   }
@@ -48,6 +50,7 @@ export function createLifetimes (): Lifetimes {
       if (fresh.push({ lifetime, watcher }) === 1) setImmediate(moveToLasting)
     },
     stopAll () {
+      isStopped = true
       moveToLasting()
       for (const lifetime of lasting) lifetime.stop(new ServiceClosing())
     },

@@ -3,10 +3,9 @@
 import type { RequestId } from '../protocol/json-rpc.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { EventBus } from './event-bus.ts'
-import type { Subscription } from './subscription.ts'
+import { placesOf, type Subscription } from './subscription.ts'
 
 export interface SubscriptionsOptions {
-  readonly maxStreams: number
   readonly keepAliveMs: number
   /** Called for each stream that is closed because its client reads too slowly. */
   onSlowReader (id: RequestId): void
@@ -14,7 +13,6 @@ export interface SubscriptionsOptions {
 
 export interface Subscriptions {
   readonly size: number
-  readonly isFull: boolean
   /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
   open (subscription: Subscription): void
   /** Sends each stream its pending notifications and its last message, and ends it. Idempotent. */
@@ -22,15 +20,16 @@ export interface Subscriptions {
 }
 
 /**
- * How many streams are flushed in one turn of the event loop. The rest waits for later turns, so that
- * requests are served in between.
+ * How many streams are flushed in one turn of the event loop, and for how long, in milliseconds. The rest
+ * waits for later turns, so that requests are served in between.
  */
 const FLUSH_BATCH = 500
+const FLUSH_MS = 10
 /** A stream that is blocked in this many consecutive keep-alive rounds is closed. */
 const MAX_BLOCKED_ROUNDS = 2
 
 export function createSubscriptions (
-  bus: EventBus, { maxStreams, keepAliveMs, onSlowReader }: SubscriptionsOptions
+  bus: EventBus, { keepAliveMs, onSlowReader }: SubscriptionsOptions
 ): Subscriptions {
   const open = new Set<Subscription>()
   const pending = new Set<Subscription>()
@@ -40,7 +39,8 @@ export function createSubscriptions (
   const timer = setInterval(keepAlive, keepAliveMs).unref()
 
   function noteEvent (event: ChangeEvent): void {
-    for (const subscription of open) if (subscription.note(event)) pending.add(subscription)
+    const places = placesOf(event)
+    for (const subscription of open) if (subscription.note(event, places)) pending.add(subscription)
     scheduleFlush()
   }
 
@@ -50,9 +50,10 @@ export function createSubscriptions (
     flushing = true
     setImmediate(() => {
       flushing = false
+      const started = performance.now()
       let left = FLUSH_BATCH
       for (const subscription of pending) {
-        if (left-- === 0) break
+        if (left-- === 0 || performance.now() - started > FLUSH_MS) break
         pending.delete(subscription)
         subscription.flush()
       }
@@ -74,7 +75,6 @@ export function createSubscriptions (
 
   return {
     get size () { return open.size },
-    get isFull () { return open.size >= maxStreams },
     open (subscription) {
       const { sink, messages } = subscription
       sink.onClose(() => {

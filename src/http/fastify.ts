@@ -6,6 +6,12 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 /** How long a client may take to send one request, in milliseconds: a slow client must not hold a socket. */
 const RECEIVE_TIMEOUT_MS = 60_000
 /**
+ * How long a client may take to send the headers of a request, in milliseconds, also of the first one: silent
+ * connections must not take the place of others.
+ */
+const HEADERS_TIMEOUT_MS = 15_000
+const CHECK_TIMEOUTS_EVERY_MS = 5000
+/**
  * Longer than load balancers keep an idle connection (usually 60 s), so that a load balancer never sends a
  * request on a connection that the service is closing.
  */
@@ -21,6 +27,10 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS
+    },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     exposeHeadRoutes: false,
     // A request that arrives on an open connection during a shutdown is served, and its connection then

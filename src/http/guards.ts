@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
+import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import type { Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -31,7 +32,13 @@ export function registerGuards (
   const addCorsHeaders = createCors(app)
 
   // One hook for all checks: each hook costs a request as much as finding its route.
-  app.addHook('onRequest', function (request, reply, done) {
+  app.addHook('onRequest', (request, reply, done) => {
+    // An answer has no socket while an earlier answer of the same connection is not complete.
+    if (reply.raw.socket !== null) guard(request, reply, done)
+    else serveInTurn(request, reply, () => guard(request, reply, done))
+  })
+
+  function guard (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const { host, origin } = request.headers
     if (shutdown.isRefusing) {
       reply.header('retry-after', '1').header('connection', 'close')
@@ -45,11 +52,11 @@ export function registerGuards (
       authenticate(request, reply, done)
     } else {
       addCorsHeaders.call(
-        this, request, reply,
+        app, request, reply,
         (error) => error === undefined ? authenticate(request, reply, done) : done(error)
       )
     }
-  })
+  }
 
   function authenticate (request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     let principal: Principal | Promise<Principal>
@@ -78,7 +85,8 @@ function hostNotAllowed (host = '(none)'): ProtocolError {
 }
 
 function originNotAllowed (origin = '(none)'): ProtocolError {
-  return invalidRequest(`Origin ${origin} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403)
+  const name = origin
+  return invalidRequest(`Origin ${name} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403)
 }
 
 function proceed (principal: Principal, request: FastifyRequest, done: () => void): void {

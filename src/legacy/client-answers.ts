@@ -1,6 +1,7 @@
 // Requests of the service that wait for a client's answer. The answer may arrive at another replica: the
 // relay passes it to the replica that waits.
 
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { SessionMessage, SessionRelay } from './session-relay.ts'
@@ -10,6 +11,14 @@ export class ClientRefusal extends Error {
   constructor (detail: string) {
     super(`the client refused: ${detail.slice(0, 300)}`)
     this.name = 'ClientRefusal'
+  }
+}
+
+/** The client was not asked: too many questions wait for their answers. */
+export class TooManyQuestions extends Error {
+  constructor (detail: string) {
+    super(`too many questions wait for an answer: ${detail}`)
+    this.name = 'TooManyQuestions'
   }
 }
 
@@ -24,7 +33,9 @@ interface Delivery {
   onTaken (): void
 }
 
-interface WaitOptions {
+interface AskOptions {
+  /** Sends the request under the id. */
+  send (id: string): void
   /** The lifetime of the request that asked. */
   readonly lifetime: Pick<Lifetime, 'onStop'>
   /** How long the client has for its answer. */
@@ -32,8 +43,11 @@ interface WaitOptions {
 }
 
 export interface ClientAnswers {
-  /** Resolves to the result; rejects with a ClientRefusal, or when the request that asked is stopped. */
-  wait (session: string, request: string, options: WaitOptions): Promise<unknown>
+  /**
+   * Sends a request to the client. Resolves to the result. Rejects with a ClientRefusal, with
+   * TooManyQuestions, or when the request that asked is stopped.
+   */
+  ask (session: string, options: AskOptions): Promise<unknown>
   /**
    * Resolves to whether a replica, this one included, was waiting for the response. Rejects if the other
    * replicas could not be asked.
@@ -50,12 +64,45 @@ const CONFIRM_TIMEOUT_MS = 1000
  */
 const MAX_UNOFFERED_LENGTH = 16_384
 
+/**
+ * A call that waits for an answer holds its memory, about 25 KB, also when its client is gone. The limits are
+ * those of one session and of one replica.
+ */
+const MAX_WAITING_OF_SESSION = 50
+const MAX_WAITING = 4000
+
+/** Begins with the name of the replica that asked. */
+const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
+
 export function createClientAnswers (relay: SessionRelay): ClientAnswers {
+  const replica = randomBytes(9).toString('base64url')
   const waiting = new Map<string, (response: ClientResponse) => void>()
+  /** How many questions of a session wait. */
+  const bySession = new Map<string, number>()
   const delivering = new Map<string, Delivery>()
 
   function reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
     relay.send({ type, session, request }).catch(() => {})
+  }
+
+  function count (session: string, change: number): void {
+    const questions = (bySession.get(session) ?? 0) + change
+    if (questions === 0) bySession.delete(session)
+    else bySession.set(session, questions)
+  }
+
+  function checkLimits (session: string): void {
+    if ((bySession.get(session) ?? 0) >= MAX_WAITING_OF_SESSION) {
+      throw new TooManyQuestions(`${MAX_WAITING_OF_SESSION} of this session`)
+    }
+    if (waiting.size >= MAX_WAITING) throw new TooManyQuestions(`${waiting.size} of this replica`)
+  }
+
+  /** Returns whether the answer was waited for. */
+  function take (key: AnswerKey, response: ClientResponse): boolean {
+    const resolve = waiting.get(keyOf(key))
+    resolve?.(response)
+    return resolve !== undefined
   }
 
   const stopListening = relay.listen((message) => {
@@ -66,12 +113,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
       }
       case 'answer-wanted': return delivering.get(keyOf(message))?.onWanted()
       case 'answer-taken': return delivering.get(keyOf(message))?.onTaken()
-      case 'answered': {
-        const take = waiting.get(keyOf(message))
-        if (take === undefined) return
-        take(toResponse(message.response))
-        reply('answer-taken', message)
-      }
+      case 'answered': if (take(message, toResponse(message.response))) reply('answer-taken', message)
     }
   })
 
@@ -99,9 +141,12 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   }
 
   return {
-    async wait (session, request, { lifetime, timeoutMs }) {
+    async ask (session, { send, lifetime, timeoutMs }) {
+      checkLimits(session)
+      const request = `${replica}.${randomUUID()}`
       const key = keyOf({ session, request })
       let timer: NodeJS.Timeout | undefined
+      count(session, 1)
       try {
         return await new Promise<unknown>((resolve, reject) => {
           waiting.set(key, ({ result, error }) => {
@@ -111,17 +156,20 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
           })
           timer = setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
           lifetime.onStop(reject)
+          send(request)
         })
       } finally {
+        count(session, -1)
         clearTimeout(timer)
         waiting.delete(key)
       }
     },
     async deliver (session, request, response) {
+      const [, asker] = QUESTION_ID.exec(request) ?? []
       const key = { session, request }
-      const take = waiting.get(keyOf(key))
-      take?.(response)
-      return take !== undefined || await relayed(key, response)
+      if (asker === undefined) return false
+      // The other replica may be gone: only its silence tells.
+      return asker === replica ? take(key, response) : await relayed(key, response)
     },
     close: stopListening
   }

@@ -12,7 +12,7 @@ import {
   findMissingCapabilities, mergeCapabilities, type ClientCapabilities
 } from '../protocol/capabilities.ts'
 import type { Params } from '../protocol/json-rpc.ts'
-import { ClientRefusal } from './client-answers.ts'
+import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './legacy-questions.ts'
 import type { ClientRequester, SessionCaller } from './session-caller.ts'
 import type { Session } from './session.ts'
@@ -102,6 +102,11 @@ export class LiveInputRound implements InputRound {
     try {
       return await this.#requester.request(method, params, this.#lifetime)
     } catch (error) {
+      if (error instanceof TooManyQuestions) {
+        throw new InputUnavailable(
+          `The client cannot be asked now: ${error.message}. Answer or cancel an earlier call first.`
+        )
+      }
       if (!(error instanceof ClientRefusal)) throw error
       throw new InputUnavailable('The client was asked for input, and did not answer.', { cause: error })
     }

@@ -6,22 +6,23 @@ import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
+import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
-
-/** The most resources that one stream may subscribe to. */
-const MAX_STREAM_RESOURCES = 1000
 
 const flag = Type.Optional(Type.Boolean())
 
 export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
+  readonly openStreams: OpenStreams
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
-export function subscriptionsListen ({ subscriptions, isWatching }: SubscriptionsListenDependencies): Method {
+export function subscriptionsListen (
+  { subscriptions, openStreams, isWatching }: SubscriptionsListenDependencies
+): Method {
   return defineMethod({
     name: 'subscriptions/listen',
     eras: ['modern'],
@@ -30,12 +31,12 @@ export function subscriptionsListen ({ subscriptions, isWatching }: Subscription
         toolsListChanged: flag,
         promptsListChanged: flag,
         resourcesListChanged: flag,
-        resourceSubscriptions: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_STREAM_RESOURCES }))
+        resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
       })
     }),
     open: ({ notifications }, { view, id, principal, snapshot }) => ({
       handle () {
-        if (subscriptions.isFull) throw tooManyStreams(subscriptions.size)
+        if (openStreams.isFull) throw tooManyStreams(openStreams.size)
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
         const messages = new ListenMessages(id, filter, snapshot.writer)

@@ -129,6 +129,16 @@ export const overloaded = (problem: string) => new ProtocolError(503, problem, {
 export const tooManyStreams = (open: number) =>
   overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
 
+/** The request was served, and its answer is too large to wait in memory beside those that wait already. */
+export const answerDropped = () => overloaded(
+  'The request was served, but its answer was dropped: too many large answers wait for slow clients. ' +
+    'Try again later.'
+)
+
+export const batchTooLarge = () => overloaded(
+  'The request was not served: the batch has taken its time, or its answer is too large. Send it alone.'
+)
+
 export const tooManyEndedSessions = () =>
   overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
 

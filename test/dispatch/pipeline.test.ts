@@ -251,7 +251,12 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
   const nothing: never = undefined as never
   const methods = [
     ...createMethods({
-      subscriptions: nothing, isWatching: true, requestTimeoutMs: 1, handles: nothing, announce: nothing
+      subscriptions: nothing,
+      openStreams: nothing,
+      isWatching: true,
+      requestTimeoutMs: 1,
+      handles: nothing,
+      announce: nothing
     }),
     ...createLegacyMethods({ settings: nothing, isWatching: true })
   ]

@@ -57,7 +57,6 @@ export function build (
 ): { bus: EventBus, subscriptions: Subscriptions } {
   const bus = createMemoryEventBus()
   const subscriptions = createSubscriptions(bus, {
-    maxStreams: 100,
     keepAliveMs: 60_000,
     onSlowReader () {},
     ...options

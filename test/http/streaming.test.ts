@@ -214,3 +214,10 @@ t.test('requests with equal ids, and equal tokens, are independent (15, 16, 53, 
     Array.from({ length: 50 }, (_, index) => String(index))
   )
 })
+
+t.test('comments keep the stream of a call alive (21)', async (t) => {
+  const { url } = await serve(t, { keepAliveMs: 100 })
+  const stream = await openStream(t, url, call('speaks_and_hangs', {}, token(1)))
+  await until(() => stream.comments >= 2, 'two comments')
+  t.equal(stream.messages.filter(({ method }) => method === 'notifications/progress').length, 1)
+})

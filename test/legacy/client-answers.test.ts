@@ -1,5 +1,6 @@
 // Answers of clients that arrive at one replica while another one waits for them.
 
+import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { Lifetime } from '../../src/dispatch/lifetime.ts'
 import { createClientAnswers } from '../../src/legacy/client-answers.ts'
@@ -15,8 +16,13 @@ function openTwo (t: Test) {
   relay.listen((message) => { sent.push(message) })
   const [here, there] = [createClientAnswers(relay), createClientAnswers(relay)]
   t.teardown(() => { for (const part of [here, there, relay]) part.close() })
-  const wait = async () => await there.wait('s', 'r', { lifetime: new Lifetime(), timeoutMs: 60_000 })
-  return { here, there, wait, types: () => sent.map(({ type }) => type) }
+  const ask = () => {
+    let id = ''
+    const send = (given: string) => { id = given }
+    const answer = there.ask('s', { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
+    return { id, answer }
+  }
+  return { here, there, ask, types: () => sent.map(({ type }) => type) }
 }
 
 t.test('an answer reaches the replica that waits, a large one when it has asked for it', async (t) => {
@@ -24,24 +30,24 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
     [SMALL, ['answered', 'answer-taken']],
     [LARGE, ['answer-offered', 'answer-wanted', 'answered', 'answer-taken']]
   ] as const) {
-    const { here, wait, types: sent } = openTwo(t)
-    const waiting = wait()
-    t.equal(await here.deliver('s', 'r', answer), true)
-    t.strictSame(await waiting, answer.result)
+    const { here, ask, types: sent } = openTwo(t)
+    const asked = ask()
+    t.equal(await here.deliver('s', asked.id, answer), true)
+    t.strictSame(await asked.answer, answer.result)
     t.strictSame(sent().toSorted(), types.toSorted())
   }
 })
 
 t.test('a large answer that no replica waits for is not relayed', async (t) => {
   const { here, types } = openTwo(t)
-  t.equal(await here.deliver('s', 'r', LARGE), false)
+  t.equal(await here.deliver('s', `${'x'.repeat(12)}.${randomUUID()}`, LARGE), false)
   t.strictSame(types(), ['answer-offered'])
 })
 
 t.test('an answer to this replica is not relayed', async (t) => {
-  const { there, wait, types } = openTwo(t)
-  const waiting = wait()
-  t.equal(await there.deliver('s', 'r', LARGE), true)
-  t.strictSame(await waiting, LARGE.result)
+  const { there, ask, types } = openTwo(t)
+  const asked = ask()
+  t.equal(await there.deliver('s', asked.id, LARGE), true)
+  t.strictSame(await asked.answer, LARGE.result)
   t.strictSame(types(), [])
 })

@@ -4,40 +4,49 @@
 import type { FastifyReply } from 'fastify'
 import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
 import type { Session } from '../../legacy/session.ts'
-import type { RequestId } from '../../protocol/json-rpc.ts'
+import { answerDropped } from '../../protocol/errors.ts'
+import { toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
+import type { AnswerDependencies } from '../answer-dependencies.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
-import type { KeepAlive } from '../keep-alive.ts'
+import { sendError } from '../replies.ts'
+import type { BatchQueue } from './batch.ts'
 
-export interface CallReplyDependencies {
+export interface CallReplyDependencies extends AnswerDependencies {
   readonly callStreams: CallStreams
-  readonly keepAlive: KeepAlive
 }
 
-/** The ids of the requests in one POST, which is an array of messages (a batch) or a single message. */
-interface PostedRequests { readonly requests: readonly RequestId[], readonly isBatch: boolean }
+interface PostedRequests {
+  /** The ids of the requests in the POST. */
+  readonly requests: readonly RequestId[]
+  /** Present if the POST is a batch. */
+  readonly queue?: BatchQueue
+  /** Responses that are already known, such as errors for malformed messages of a batch. */
+  readonly responses?: readonly string[]
+}
 
 export class CallReply {
   readonly #reply: FastifyReply
   readonly #session: Session
   readonly #dependencies: CallReplyDependencies
-  readonly #posted: PostedRequests
+  readonly #requests: readonly RequestId[]
+  readonly #queue: BatchQueue | undefined
   /** Buffers are not converted to strings: a list may be large. */
   readonly #responses: Array<string | Buffer>
   #pendingCount: number
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
 
-  /** @param responses responses that are already known, such as errors for malformed messages of a batch. */
   constructor (
-    reply: FastifyReply, session: Session, dependencies: CallReplyDependencies, posted: PostedRequests,
-    responses: readonly string[] = []
+    reply: FastifyReply, session: Session, dependencies: CallReplyDependencies,
+    { requests, queue, responses = [] }: PostedRequests
   ) {
     this.#reply = reply
     this.#session = session
     this.#dependencies = dependencies
-    this.#posted = posted
+    this.#requests = requests
+    this.#queue = queue
     this.#responses = [...responses]
-    this.#pendingCount = posted.requests.length
+    this.#pendingCount = requests.length
   }
 
   /** Sends a notification before the answers, unless too many bytes wait for the client. */
@@ -54,10 +63,11 @@ export class CallReply {
   }
 
   /** Answers one of the requests. The last answer ends the reply. */
-  respond (response: string | Buffer): void {
+  respond (id: RequestId, response: string | Buffer): void {
+    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) return this.#drop(id)
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
-    this.#finishRequest()
+    this.#finishRequest(response.length)
   }
 
   /** Ends the reply of a batch without requests. */
@@ -68,7 +78,7 @@ export class CallReply {
 
   /** Finishes a request that gets no answer. Without a batch, the reply is then an empty stream. */
   omitAnswer (): void {
-    if (!this.#posted.isBatch) this.#stream()
+    if (this.#queue === undefined) this.#stream()
     this.#finishRequest()
   }
 
@@ -84,25 +94,41 @@ export class CallReply {
     stream.end()
   }
 
-  #finishRequest (): void {
-    if (--this.#pendingCount > 0) return
+  /** Sends an error in place of an answer that is too large to wait in memory. */
+  #drop (id: RequestId): void {
+    if (this.#queue === undefined && this.#open === undefined) {
+      this.#pendingCount = 0
+      return sendError(this.#reply, id, answerDropped())
+    }
+    this.respond(id, toErrorResponse(id, answerDropped()))
+  }
+
+  #finishRequest (bytes = 0): void {
+    if (--this.#pendingCount > 0) this.#queue?.answered(bytes)
+    else this.#finish()
+  }
+
+  #finish (): void {
     if (this.#open !== undefined) {
       this.#open.log.end()
       this.#open.stream.end()
     } else if (this.#responses.length === 0) {
       this.#reply.code(202).send()
     } else {
-      const body = this.#posted.isBatch ? `[${this.#responses.join(',')}]` : this.#responses[0]
+      const body = this.#queue === undefined ? this.#responses[0] : `[${this.#responses.join(',')}]`
       this.#reply.code(200).header('content-type', 'application/json').send(body)
     }
   }
 
   #stream (): { readonly stream: EventStream, readonly log: CallStream } {
     if (this.#open !== undefined) return this.#open
-    const log = this.#dependencies.callStreams.create(this.#session, this.#posted.requests)
+    const { callStreams, openStreams, keepAlive } = this.#dependencies
+    const log = callStreams.create(this.#session, this.#requests)
     const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
-    this.#dependencies.keepAlive.add(stream)
+    // Counted, and never refused: the call holds its connection in any case.
+    openStreams.add(stream)
+    keepAlive.add(stream)
     if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
     for (const response of this.#responses.map(String)) stream.send(response, log.write(response))
     return this.#open

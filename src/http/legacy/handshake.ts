@@ -8,17 +8,19 @@ import type { Sessions } from '../../legacy/sessions.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
+import type { AnswerDependencies } from '../answer-dependencies.ts'
 import { ModernOutlet } from '../modern/outlet.ts'
 import { SESSION_HEADER } from './admission.ts'
 
-interface HandshakeDependencies {
+interface HandshakeDependencies extends AnswerDependencies {
   readonly pipeline: Pipeline
   readonly sessions: Sessions
 }
 
 export function createHandshake (
-  { pipeline, sessions }: HandshakeDependencies
+  dependencies: HandshakeDependencies
 ): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { pipeline, sessions } = dependencies
   return (request, reply) => {
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
@@ -29,6 +31,6 @@ export function createHandshake (
       reply.header(SESSION_HEADER, sessions.create(negotiated, request.principal))
     })
     // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
-    pipeline.serve(message, caller, new ModernOutlet(reply, message.id))
+    pipeline.serve(message, caller, new ModernOutlet(reply, message.id, dependencies))
   }
 }

@@ -1,7 +1,6 @@
 // Sends the answer to one request of a session, and the messages before it, in order. Log messages below the
 // session's log level are left out.
 
-import { randomUUID } from 'node:crypto'
 import type { Outlet } from '../../dispatch/caller.ts'
 import type { Lifetime } from '../../dispatch/lifetime.ts'
 import type { ClientAnswers } from '../../legacy/client-answers.ts'
@@ -66,11 +65,12 @@ export class LegacyOutlet implements Outlet, ClientRequester {
   }
 
   succeed (result: string | Buffer): void {
-    this.#inOrder(() => this.#reply.respond(toResultResponse(this.#id, result)))
+    this.#inOrder(() => this.#reply.respond(this.#id, toResultResponse(this.#id, result)))
   }
 
   fail (error: ProtocolError): void {
-    this.#inOrder(() => this.#reply.respond(toErrorResponse(this.#id, toLegacyError(error))))
+    const response = toErrorResponse(this.#id, toLegacyError(error))
+    this.#inOrder(() => this.#reply.respond(this.#id, response))
   }
 
   leaveUnanswered (): void {
@@ -83,9 +83,11 @@ export class LegacyOutlet implements Outlet, ClientRequester {
 
   async request (method: string, params: Params, lifetime: Lifetime): Promise<unknown> {
     const { answers, answerTtlMs } = this.#dependencies
-    const id = randomUUID()
-    const answer = answers.wait(this.#session.id, id, { lifetime, timeoutMs: answerTtlMs })
-    this.#inOrder(() => this.#reply.send(toRequest(id, method, params)))
+    const answer = answers.ask(this.#session.id, {
+      send: (id) => this.#inOrder(() => this.#reply.send(toRequest(id, method, params))),
+      lifetime,
+      timeoutMs: answerTtlMs
+    })
     // The time that the client takes does not count against the request's timeout.
     const resumeClock = lifetime.pauseClock()
     return await answer.finally(resumeClock)

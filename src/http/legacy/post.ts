@@ -7,14 +7,15 @@ import { toProtocolError } from '../../dispatch/to-protocol-error.ts'
 import { SessionCaller } from '../../legacy/session-caller.ts'
 import type { SessionRelay } from '../../legacy/session-relay.ts'
 import type { Session } from '../../legacy/session.ts'
-import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
+import { batchTooLarge, invalidRequest, ProtocolError } from '../../protocol/errors.ts'
 import {
-  isObject, isRequest, isRequestId, isResponse, readMessage, readRequestId, toErrorResponse,
+  isObject, isRequest, isRequestId, isResponse, readMessage, toErrorResponse,
   type Notification, type Request
 } from '../../protocol/json-rpc.ts'
 import { hasBatches } from '../../protocol/revision-features.ts'
 import { checkAccept } from '../accept.ts'
 import type { Replies } from '../replies.ts'
+import { BatchQueue, readBatch } from './batch.ts'
 import { CallReply, type CallReplyDependencies } from './call-reply.ts'
 import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
@@ -22,17 +23,6 @@ interface LegacyPostDependencies extends CallReplyDependencies, LegacyOutletDepe
   readonly pipeline: Pipeline
   readonly relay: SessionRelay
   readonly replies: Replies
-}
-
-const MAX_BATCH_MESSAGES = 100
-
-/** The messages of an array by their kind. */
-interface Batch {
-  readonly requests: Request[]
-  readonly notifications: Notification[]
-  readonly responses: unknown[]
-  /** An error response for each malformed message. */
-  readonly errorResponses: string[]
 }
 
 export function createLegacyPost (
@@ -81,11 +71,7 @@ export function createLegacyPost (
     if (!hasBatches(session.revision)) {
       throw invalidRequest('batches are not part of this protocol version; send one message per POST')
     }
-    if (bodies.length === 0) throw invalidRequest('the batch is empty')
-    if (bodies.length > MAX_BATCH_MESSAGES) {
-      throw invalidRequest(`the batch has ${bodies.length} messages, the limit is ${MAX_BATCH_MESSAGES}`)
-    }
-    const { requests, notifications, responses, errorResponses } = sortMessages(bodies)
+    const { requests, notifications, responses, errorResponses } = readBatch(bodies)
     for (const notification of notifications) takeNotification(session, notification)
     // A response that no request waits for is only logged: the other messages of the batch are served.
     for (const response of responses) {
@@ -93,10 +79,15 @@ export function createLegacyPost (
         (error: unknown) => request.log.info({ err: error }, 'response not taken')
       )
     }
-    const posted = { requests: requests.map(({ id }) => id), isBatch: true }
-    const callReply = new CallReply(reply, session, dependencies, posted, errorResponses)
+    const queue = new BatchQueue(requests, {
+      serve: (message) => serveRequest(message, session, request, callReply),
+      refuse: ({ id }) => callReply.respond(id, toErrorResponse(id, batchTooLarge()))
+    })
+    const callReply = new CallReply(reply, session, dependencies, {
+      requests: requests.map(({ id }) => id), queue, responses: errorResponses
+    })
     if (requests.length === 0) callReply.endWithoutRequests()
-    for (const message of requests) serveRequest(message, session, request, callReply)
+    else queue.next()
   }
 
   return (session, request, reply) => {
@@ -111,34 +102,11 @@ export function createLegacyPost (
     }
     const message = readMessage(body)
     if (isRequest(message)) {
-      const posted = { requests: [message.id], isBatch: false }
-      serveRequest(message, session, request, new CallReply(reply, session, dependencies, posted))
+      const callReply = new CallReply(reply, session, dependencies, { requests: [message.id] })
+      serveRequest(message, session, request, callReply)
     } else {
       takeNotification(session, message)
       replies.accept(request, reply)
     }
   }
-}
-
-/** The messages of a batch are independent: a malformed one gets an error, and the others are served. */
-function sortMessages (bodies: readonly unknown[]): Batch {
-  const batch: Batch = { requests: [], notifications: [], responses: [], errorResponses: [] }
-  for (const body of bodies) {
-    try {
-      if (isObject(body) && isResponse(body)) {
-        batch.responses.push(body)
-        continue
-      }
-      const message = readMessage(body)
-      if (message.method === 'initialize') throw invalidRequest('initialize cannot be part of a batch')
-      if (!isRequest(message)) batch.notifications.push(message)
-      else if (batch.requests.some(({ id }) => id === message.id)) {
-        throw invalidRequest('the id is that of another request of the batch')
-      } else batch.requests.push(message)
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error
-      batch.errorResponses.push(toErrorResponse(readRequestId(body), error))
-    }
-  }
-  return batch
 }

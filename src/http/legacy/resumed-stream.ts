@@ -1,105 +1,80 @@
 // The rest of a call's stream, for a client whose connection broke: the events that were logged, and then the
-// events that follow. Another replica may be serving the call.
+// events that follow. Another replica may be serving the call. Resuming a stream again ends the older resumed
+// stream: a replica follows each call's stream at most once.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
+import type { OpenStreams } from '../../events/open-streams.ts'
 import { STREAM_END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
-import type { SessionRelay } from '../../legacy/session-relay.ts'
-import { replicaLost } from '../../protocol/errors.ts'
-import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
-import type { EventStream } from '../event-stream.ts'
+import type { Session } from '../../legacy/session.ts'
+import { invalidRequest, tooManyStreams } from '../../protocol/errors.ts'
+import { hasStreamPolling } from '../../protocol/revision-features.ts'
+import { EventStream } from '../event-stream.ts'
+import type { KeepAlive } from '../keep-alive.ts'
+import { Follower, type FollowerDependencies } from './follower.ts'
 
-export interface ResumedStreamDependencies {
-  readonly eventLog: EventLog
-  readonly relay: SessionRelay
-  onError (error: unknown): void
+interface ResumedStreamsDependencies extends FollowerDependencies {
+  readonly openStreams: OpenStreams
+  readonly keepAlive: KeepAlive
 }
 
-/** How often the replica that serves the call is pinged, in milliseconds. */
-const PING_EVERY_MS = 2000
-/** After this many unanswered pings the replica counts as lost. */
-const MAX_UNANSWERED = 3
+export interface ResumedStreams {
+  /** Rejects with a ProtocolError if no event can follow the position, or if too many streams are open. */
+  open (session: Session, position: StreamPosition): Promise<EventStream>
+  /** Ends all streams: their clients can reconnect to another replica. */
+  end (): void
+  close (): void
+}
 
-/**
- * Resolves to `undefined` if the log has no such stream (any more), and to `complete` if the client has
- * received all of its events. Otherwise it resolves to a function that writes the rest to a stream.
- */
-export async function findLoggedStream (
-  { stream, position }: StreamPosition, { eventLog, relay, onError }: ResumedStreamDependencies
-): Promise<((sink: EventStream) => void) | 'complete' | undefined> {
-  const logged = await eventLog.read(stream, 0)
-  if (logged === undefined) return undefined
-  const isReceived = (event: LoggedEvent) => event.position <= position || event.text === STREAM_END
-  if (logged.at(-1)?.text === STREAM_END && logged.every(isReceived)) return 'complete'
-  return (sink) => {
-    const open = new Set<RequestId>()
-    let last = 0
-    let unanswered = 0
-    let reading: Promise<void> | undefined
-    let isStale = false
+export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
+  const { eventLog, relay, openStreams, keepAlive } = dependencies
+  const followers = new Map<string, Follower>()
+  const stopListening = relay.listen((message) => {
+    if (message.type === 'stream-written') followers.get(message.stream)?.hear()
+  })
 
-    function take (events: readonly LoggedEvent[]): void {
-      for (const event of events) {
-        if (event.position <= last) continue
-        last = event.position
-        if (event.text === STREAM_END) sink.end()
-        else if (event.text.startsWith('[')) for (const id of readIds(event.text)) open.add(id)
-        else deliver(event)
+  function start (position: StreamPosition, stream: EventStream, logged: readonly LoggedEvent[]): void {
+    const { stream: name } = position
+    followers.get(name)?.end()
+    const follower = new Follower(position, stream, dependencies)
+    followers.set(name, follower)
+    stream.onClose(() => { if (followers.get(name) === follower) followers.delete(name) })
+    keepAlive.add(stream)
+    follower.begin(logged)
+  }
+
+  return {
+    async open (session, position) {
+      if (openStreams.isFull && !followers.has(position.stream)) throw tooManyStreams(openStreams.size)
+      const stream = new EventStream()
+      // Counted before the log is read: many streams may be resumed at once.
+      openStreams.add(stream)
+      try {
+        const logged = await readLog(eventLog, position)
+        // Repeats the last id: the client needs it if the connection breaks again before the next event.
+        if (hasStreamPolling(session.revision)) stream.send('', toEventId(position))
+        else stream.keepAlive()
+        start(position, stream, logged)
+        return stream
+      } catch (error) {
+        stream.cut()
+        throw error
       }
-    }
-
-    function deliver ({ position: at, text }: LoggedEvent): void {
-      const message: unknown = JSON.parse(text)
-      if (isObject(message) && !('method' in message) && isRequestId(message.id)) open.delete(message.id)
-      if (at > position) sink.send(text, toEventId({ stream, position: at }))
-    }
-
-    /** One read at a time. A call during a read starts another read afterwards. */
-    function readOn (): void {
-      isStale = true
-      reading ??= (async () => {
-        while (isStale) {
-          isStale = false
-          take(await eventLog.read(stream, last) ?? [])
-        }
-      })().catch(onError).finally(() => { reading = undefined })
-    }
-
-    /**
-     * Ends the stream in place of the lost replica, with an error for each open request. The log keeps the
-     * errors, so that a client that reconnects again gets the same errors.
-     */
-    function endLost (): void {
-      for (const text of [...[...open].map((id) => toErrorResponse(id, replicaLost())), STREAM_END]) {
-        const event = { position: last + 1, text }
-        eventLog.append(stream, event).catch(onError)
-        take([event])
-      }
-    }
-
-    function ping (): void {
-      if (unanswered >= MAX_UNANSWERED) return endLost()
-      // A ping that could not be sent does not count as unanswered.
-      relay.send({ type: 'stream-followed', stream }).then(() => { unanswered++ }, onError)
-      readOn()
-    }
-
-    const stopListening = relay.listen((message) => {
-      if (message.type !== 'stream-written' || message.stream !== stream) return
-      unanswered = 0
-      readOn()
-    })
-    const timer = setInterval(ping, PING_EVERY_MS)
-    sink.once('close', () => {
-      stopListening()
-      clearInterval(timer)
-    })
-    take(logged)
-    ping()
+    },
+    end () { for (const follower of [...followers.values()]) follower.end() },
+    close: stopListening
   }
 }
 
-function readIds (text: string): RequestId[] {
-  const ids: unknown = JSON.parse(text)
-  return Array.isArray(ids) ? ids.filter(isRequestId) : []
+async function readLog (eventLog: EventLog, { stream, position }: StreamPosition): Promise<LoggedEvent[]> {
+  const logged = await eventLog.read(stream, 0)
+  if (logged === undefined) {
+    throw invalidRequest('the events after this Last-Event-ID are not kept, or were removed')
+  }
+  const isReceived = (event: LoggedEvent) => event.position <= position || event.text === STREAM_END
+  // No stream is opened: some clients take an empty stream for a broken connection and reconnect for ever.
+  if (logged.at(-1)?.text === STREAM_END && logged.every(isReceived)) {
+    throw invalidRequest('there are no events after this Last-Event-ID: its stream has ended', 405)
+  }
+  return logged
 }

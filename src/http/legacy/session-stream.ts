@@ -4,6 +4,7 @@
 // ("Listening for Messages from the Server")
 
 import { randomBytes } from 'node:crypto'
+import type { OpenStreams } from '../../events/open-streams.ts'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
 import type { EndedSessions } from '../../legacy/ended-sessions.ts'
@@ -11,6 +12,7 @@ import type { RecentChanges } from '../../legacy/recent-changes.ts'
 import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
+import { tooManyStreams } from '../../protocol/errors.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
@@ -23,6 +25,7 @@ interface SessionStreamsDependencies {
   /** How long the settings of a session are kept after they were last read, in milliseconds. */
   readonly settingsIdleMs: number
   readonly subscriptions: Subscriptions
+  readonly openStreams: OpenStreams
   readonly changes: RecentChanges
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
@@ -30,12 +33,10 @@ interface SessionStreamsDependencies {
 
 export interface SessionStreams {
   /**
-   * Rejects if the session's settings cannot be read.
+   * Rejects if the session's settings cannot be read, or if too many streams are open.
    * @param lastEventId the id of the last event that the client received on an earlier stream.
    */
   open (session: Session, lastEventId: string | undefined): Promise<EventStream>
-  /** Whether the session has a stream on this replica, which a new stream would replace. */
-  has (session: Session): boolean
   close (): void
 }
 
@@ -63,10 +64,11 @@ interface OpenSessionStream {
 }
 
 export function createSessionStreams (
-  {
-    relay, ended, settings, settingsIdleMs, subscriptions, changes, isWatching
-  }: SessionStreamsDependencies
+  dependencies: SessionStreamsDependencies
 ): SessionStreams {
+  const {
+    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, changes, isWatching
+  } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
   const stopListening = relay.listen((message) => {
@@ -124,8 +126,16 @@ export function createSessionStreams (
 
   return {
     async open (session, lastEventId) {
+      // A stream that replaces an older one is not refused.
+      if (openStreams.isFull && !bySession.has(session.id)) throw tooManyStreams(openStreams.size)
       const stream = new SessionEventStream()
-      const [followed, openedAt] = await Promise.all([settings.read(session), relay.time()])
+      // Counted before the settings are read: many streams may be opened at once.
+      openStreams.add(stream)
+      const reading = Promise.all([settings.read(session), relay.time()])
+      const [followed, openedAt] = await reading.catch((error: unknown) => {
+        stream.cut()
+        throw error
+      })
       const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
       // The random part decides between two streams that were opened at the same time.
       const entry = { openedAt: openedAt + Math.random() / 1000, session, stream, subscription }
@@ -150,7 +160,6 @@ export function createSessionStreams (
       subscription.flush()
       return stream
     },
-    has: ({ id }) => bySession.has(id),
     close () {
       stopListening()
       clearInterval(timer)

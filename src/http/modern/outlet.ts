@@ -3,19 +3,22 @@
 import type { FastifyReply } from 'fastify'
 import type { Outlet } from '../../dispatch/caller.ts'
 import { ClientGone, type Lifetime } from '../../dispatch/lifetime.ts'
-import type { ProtocolError } from '../../protocol/errors.ts'
+import { answerDropped, type ProtocolError } from '../../protocol/errors.ts'
 import { toErrorResponse, toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import type { AnswerDependencies } from '../answer-dependencies.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
 import { sendError } from '../replies.ts'
 
 export class ModernOutlet implements Outlet {
   readonly #reply: FastifyReply
   readonly #id: RequestId
+  readonly #dependencies: AnswerDependencies
   #stream: EventStream | undefined
 
-  constructor (reply: FastifyReply, id: RequestId) {
+  constructor (reply: FastifyReply, id: RequestId, dependencies: AnswerDependencies) {
     this.#reply = reply
     this.#id = id
+    this.#dependencies = dependencies
   }
 
   get status (): number { return this.#reply.statusCode }
@@ -29,20 +32,25 @@ export class ModernOutlet implements Outlet {
   }
 
   notify (json: string): void {
-    const stream = this.openStream()
+    const stream = this.#stream ?? this.#openCallStream()
     // Progress and log messages may be left out for a slow client. The result is always sent.
     if (!stream.isOverfull) stream.send(json)
   }
 
   succeed (result: string | Buffer): void {
     const response = toResultResponse(this.#id, result)
-    if (this.#stream === undefined) this.#reply.header('content-type', 'application/json').send(response)
-    else this.#stream.end(response.toString())
+    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) this.fail(answerDropped())
+    else if (this.#stream !== undefined) this.#stream.end(response.toString())
+    else this.#reply.header('content-type', 'application/json').send(response)
   }
 
   openStream (): EventStream {
-    this.#stream ??= openEventStream(this.#reply)
-    return this.#stream
+    if (this.#stream !== undefined) return this.#stream
+    const stream = this.#stream = openEventStream(this.#reply)
+    // Counted, and never refused here: a call holds its connection in any case, and subscriptions/listen has
+    // checked the limit.
+    this.#dependencies.openStreams.add(stream)
+    return stream
   }
 
   fail (error: ProtocolError): void {
@@ -53,5 +61,11 @@ export class ModernOutlet implements Outlet {
   /** A client cancels by closing the connection, so nobody reads an answer. */
   leaveUnanswered (): void {
     this.#reply.raw.destroy()
+  }
+
+  #openCallStream (): EventStream {
+    const stream = this.openStream()
+    this.#dependencies.keepAlive.add(stream)
+    return stream
   }
 }

@@ -3,18 +3,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../../dispatch/pipeline.ts'
 import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
+import type { AnswerDependencies } from '../answer-dependencies.ts'
 import type { Replies } from '../replies.ts'
 import { admit, ModernCaller } from './admission.ts'
 import { ModernOutlet } from './outlet.ts'
 
-export interface ModernPostDependencies {
+export interface ModernPostDependencies extends AnswerDependencies {
   readonly pipeline: Pipeline
   readonly replies: Replies
 }
 
 export function createModernPost (
-  { pipeline, replies }: ModernPostDependencies
+  dependencies: ModernPostDependencies
 ): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { pipeline, replies } = dependencies
   return (request, reply) => {
     let method: string | undefined
     try {
@@ -22,7 +24,8 @@ export function createModernPost (
       if (!isRequest(message)) return replies.accept(request, reply)
       method = pipeline.has(message.method) ? message.method : undefined
       const envelope = admit(message, request.headers)
-      pipeline.serve(message, new ModernCaller(request, envelope), new ModernOutlet(reply, message.id))
+      const outlet = new ModernOutlet(reply, message.id, dependencies)
+      pipeline.serve(message, new ModernCaller(request, envelope), outlet)
     } catch (error) {
       replies.refuse(error, request, reply, method)
     }

@@ -271,3 +271,17 @@ t.test('the service survives a deeply nested answer (332)', async (t) => {
     t.equal((await session.request('ping')).status, 200)
   }
 })
+
+t.test('a session has a limited number of calls that wait for an answer', async (t) => {
+  const session = await open(t)
+  const waiting = await Promise.all(Array.from({ length: 50 }, async () => await session.startCall('form')))
+  const [first] = await Promise.all(waiting.map(async (reply) => await reply.next()))
+  for (const reply of waiting.slice(1)) reply.close()
+  const refused = await session.call('form')
+  t.equal(refused.result.isError, true)
+  t.match(textOf(refused), /too many questions wait for an answer: 50 of this session/)
+  const other = await openSession(t, session.url)
+  t.equal((await (await other.startCall('form')).next()).method, 'elicitation/create', 'another session asks')
+  await session.answer(first.id, LARGE)
+  t.equal((await (await session.startCall('form')).next()).method, 'elicitation/create', 'and this one again')
+})

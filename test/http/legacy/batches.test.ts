@@ -9,10 +9,12 @@ import { openSession, type SessionClient, type SessionReply } from '../../helper
 const FILES = {
   'tools/all.ts': `
     import { defineTool, roots } from 'trivet'
-    const state = { started: 0, aborted: 0 }
+    const state = { started: 0, aborted: 0, counted: 0 }
     const define = (name, run) => defineTool({ name, description: 'A tool.', run })
     export default [
       define('quick', () => 'ok'),
+      define('counted', () => { state.counted++; return 'ok' }),
+      define('big', () => 'x'.repeat(2_000_000)),
       define('slow', async () => { await new Promise((resolve) => setTimeout(resolve, 30)); return 'slow' }),
       define('speaks', async (_, ctx) => {
         ctx.progress(1)
@@ -171,8 +173,10 @@ t.test('a request of a batch can be cancelled, and the others are answered (334)
 
 t.test('a batch of answers reaches the calls that asked (330, 372)', async (t) => {
   const session = await open(t)
-  const reply = await session.post([call(session, 'roots', 'a'), call(session, 'roots', 'b')])
-  const asked = [await reply.next(), await reply.next()]
+  const calls = [
+    await session.startCall('roots', {}, { id: 'a' }), await session.startCall('roots', {}, { id: 'b' })
+  ]
+  const asked = await Promise.all(calls.map(async (reply) => await reply.next()))
   const { status } = await send(session, [
     ...asked.map(
       ({ id }, index) => ({ jsonrpc: '2.0', id, result: { roots: [{ uri: `file:///${index}` }] } })
@@ -180,10 +184,28 @@ t.test('a batch of answers reaches the calls that asked (330, 372)', async (t) =
     { jsonrpc: '2.0', id: 'unknown', result: {} }
   ])
   t.equal(status, 202)
-  t.strictSame(
-    responses(await reply.ended()).map(
-      ({ result }) => JSON.parse(result.content[0].text).roots[0].uri
-    ).sort(),
-    ['file:///0', 'file:///1']
-  )
+  for (const [index, reply] of calls.entries()) {
+    const [{ result }] = responses(await reply.ended())
+    t.equal(JSON.parse(result.content[0].text).roots[0].uri, `file:///${index}`)
+  }
+})
+
+t.test('serves the requests of a batch one after another, in their order (372)', async (t) => {
+  const session = await open(t)
+  const reply = await session.post([call(session, 'roots', 'asks'), call(session, 'counted', 'next')])
+  const { id } = await reply.next()
+  const observer = await openSession(t, session.url)
+  t.equal(JSON.parse((await observer.call('state')).result.content[0].text).counted, 0)
+  await session.answer(id, { roots: [] })
+  t.strictSame(idsOf(await reply.ended()), ['asks', 'next'])
+})
+
+t.test('refuses the rest of a batch whose answer is too large (372)', async (t) => {
+  const session = await open(t)
+  const ids = Array.from({ length: 10 }, (_, index) => index)
+  const reply = await (await session.post(ids.map((id) => call(session, 'big', id)))).ended(30_000)
+  t.strictSame(idsOf(reply), ids, 'each request is answered')
+  const refused = responses(reply).filter(({ error }) => error !== undefined)
+  t.strictSame(refused.map(({ id }) => id), [5, 6, 7, 8, 9])
+  for (const { error } of refused) t.match(error, { code: 503, message: /not served.*batch/ })
 })

@@ -272,3 +272,33 @@ t.test('two services that share a Redis', async (t) => {
     await within(closed, 'the end of the service', 15_000)
   })
 })
+
+t.test('resuming a stream again ends the older resumed stream (347)', async (t) => {
+  const session = await open(t)
+  const gate = newGate()
+  const call = await session.startCall('speaks', { gate }, asked)
+  await call.next()
+  const resumed: SessionReply[] = []
+  for (let i = 0; i < 5; i++) resumed.push(await from(session, call.lastEventId))
+  for (const older of resumed.slice(0, -1)) t.ok((await older.ended()).isComplete)
+  await session.call('open', { gate })
+  t.strictSame(summaryOf(await resumed[4]?.ended() ?? call), [2, 'done'])
+})
+
+t.test('streams of calls and resumed streams count against the limit of streams', async (t) => {
+  const session = await open(t, {}, { maxStreams: 3 })
+  const gate = newGate()
+  const calls: SessionReply[] = []
+  for (let i = 0; i < 2; i++) {
+    const call = await session.startCall('speaks', { gate }, asked)
+    await call.next()
+    calls.push(call)
+  }
+  const [first, second] = calls.map(({ lastEventId }) => lastEventId)
+  const opened = await Promise.all([
+    from(session, String(first)), from(session, String(second)), (await openSession(t, session.url)).get()
+  ])
+  t.strictSame(opened.map(({ status }) => status).sort(), [200, 503, 503])
+  const third = await session.startCall('speaks', { gate: newGate() }, asked)
+  t.equal((await third.next()).method, 'notifications/progress', 'a call is never refused')
+})

@@ -1,0 +1,88 @@
+// The limits of connections, with real sockets.
+
+import { createServer, type Server } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { limitConnections } from '../../src/http/connections.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
+import { call, FILES } from './streaming-catalog.ts'
+import { toPost } from '../helpers/request.ts'
+
+const ANSWER = Buffer.alloc(10_000_000)
+
+async function serve (t: Test, maxConnections: number, stalled: string[] = []): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url === '/large') response.end(ANSWER)
+    else response.write('begun')
+  })
+  limitConnections(server, {
+    maxConnections, stallMs: 600, onStalled: (client) => stalled.push(String(client))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return server
+}
+
+function open (t: Test, port: number, path?: string): Socket {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  t.teardown(() => { socket.destroy() })
+  if (path !== undefined) socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  return socket
+}
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port
+const countOf = async (server: Server) => await new Promise<number>((resolve, reject) => {
+  server.getConnections((error, count) => error === null ? resolve(count) : reject(error))
+})
+
+t.test('closes the connections of clients that do not read, and no silent stream', async (t) => {
+  const stalled: string[] = []
+  const server = await serve(t, 100, stalled)
+  const silent = open(t, portOf(server), '/silent')
+  silent.resume()
+  for (let i = 0; i < 20; i++) open(t, portOf(server), '/large').pause()
+  await until(async () => await countOf(server) === 21, 'the connections')
+  await until(async () => await countOf(server) === 1, 'the end of the connections', 20_000)
+  t.equal(stalled.length, 20)
+  t.notOk(silent.destroyed)
+})
+
+t.test('accepts no connection over the limit', async (t) => {
+  const server = await serve(t, 2)
+  const sockets = [open(t, portOf(server)), open(t, portOf(server))]
+  await until(async () => await countOf(server) === 2, 'the connections')
+  const third = open(t, portOf(server))
+  await until(() => third.destroyed, 'the end of the third')
+  for (const socket of sockets) t.notOk(socket.destroyed)
+})
+
+t.test('serves the requests of one connection one after another', async (t) => {
+  const url = new URL(await listen(await buildApp(t, FILES)))
+  const toText = (id: number, tool: string, args: object = {}) => {
+    const { headers, body } = toPost({ ...call(tool, args), id })
+    const lines = Object.entries({ host: url.host, 'content-length': Buffer.byteLength(body), ...headers })
+    return `POST /mcp HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n${body}`
+  }
+  const socket = open(t, Number(url.port))
+  let received = ''
+  socket.on('data', (chunk) => { received += chunk })
+  const idsOf = () => [...received.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))
+
+  t.test('in their order, also if the first takes longest', async (t) => {
+    const ids = Array.from({ length: 30 }, (_, index) => index + 1)
+    socket.write(ids.map((id) => toText(id, 'silent', { text: 'a' })).join(''))
+    await until(() => idsOf().length === ids.length, 'the answers', 20_000)
+    t.strictSame(idsOf(), ids)
+  })
+
+  t.test('and closes a connection that sends too many ahead', async (t) => {
+    socket.write(toText(100, 'hangs') + toText(101, 'silent').repeat(150))
+    await until(() => socket.destroyed, 'the end of the connection', 20_000)
+    t.notOk(idsOf().includes(101))
+  })
+})

@@ -1,0 +1,55 @@
+// Large answers that wait for clients that do not read.
+
+import { EventEmitter, once } from 'node:events'
+import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
+import t from 'tap'
+import { createWaitingBytes } from '../../src/http/waiting-bytes.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
+import { createReadableLog } from '../helpers/log.ts'
+import { toPost } from '../helpers/request.ts'
+import { post } from '../helpers/stream.ts'
+
+const READ = { method: 'resources/read', params: { uri: 'file:///large.txt' } }
+const COUNT = 60
+
+t.test('counts large answers until their responses close', async (t) => {
+  const waiting = createWaitingBytes(100_000)
+  const response = () => new ServerResponse(new EventEmitter() as IncomingMessage)
+  const first = response()
+  t.ok(waiting.take(first, 90_000))
+  t.ok(waiting.take(response(), 90_000), 'the answer that passes the limit is the last')
+  t.notOk(waiting.take(response(), 90_000))
+  t.ok(waiting.take(response(), 1000), 'small answers are not counted')
+  first.emit('close')
+  t.ok(waiting.take(response(), 90_000))
+})
+
+t.test('many clients that ask for a large resource and do not read it', async (t) => {
+  const { logger, lines } = createReadableLog('info')
+  const app = await buildApp(t, { 'resources/large.txt': 'x'.repeat(10_000_000) }, { logger })
+  const url = await listen(app)
+  const { headers, body } = toPost(READ)
+  const ended = () => lines.filter(({ msg, method }) => msg === 'request' && method === READ.method)
+  const answers: IncomingMessage[] = []
+  for (let i = 0; i < COUNT; i++) {
+    const request = openRequest(url, { method: 'POST', agent: false, headers })
+    request.on('error', () => {})
+    t.teardown(() => { request.destroy() })
+    request.end(body)
+    const [answer]: IncomingMessage[] = await once(request, 'response')
+    if (answer !== undefined) answers.push(answer)
+  }
+  await until(() => ended().length === COUNT, 'all requests')
+  const statuses = ended().map(({ status }) => status)
+  const sent = statuses.filter((status) => status === 200).length
+  t.ok(sent >= 20 && sent <= 28, `${sent} answers of 10 MB wait`)
+  t.equal(statuses.filter((status) => status === 503).length, COUNT - sent, 'the others are refused')
+  t.ok(process.memoryUsage().rss < 1_500_000_000, `${process.memoryUsage().rss} bytes of memory`)
+  t.equal(answers.at(-1)?.statusCode, 503)
+  t.equal(answers.at(-1)?.headers['retry-after'], '5')
+
+  t.equal((await post(t, url, { method: 'tools/list' })).status, 200, 'small answers are sent')
+  for (const answer of answers) answer.destroy()
+  await until(async () => (await post(t, url, READ)).status === 200, 'room for a large answer', 20_000)
+})
