@@ -10,6 +10,7 @@ import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
+import { checkSubscribableUris } from '../catalog/subscribable-uris.ts'
 
 const flag = Type.Optional(Type.Boolean())
 
@@ -37,6 +38,7 @@ export function subscriptionsListen (
     open: ({ notifications }, { view, id, principal, snapshot }) => ({
       handle () {
         if (openStreams.isFull) throw tooManyStreams(openStreams.size)
+        checkSubscribableUris(notifications.resourceSubscriptions ?? [])
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
         const messages = new ListenMessages(id, filter, snapshot.writer)

@@ -219,3 +219,13 @@ t.test('a shutdown ends the stream completely', async (t) => {
   await within(app.close(), 'the end of the service')
   t.equal((await stream.ended()).isComplete, true)
 })
+
+t.test('refuses to subscribe to a text that is no URI, and to URIs that are too long together', async (t) => {
+  const session = await openSession(t, await serve(t))
+  for (const uri of ['', 'no uri', '//host/path', 'test:a b', 'test:<a>']) {
+    t.equal((await session.request('resources/subscribe', { uri })).error.code, -32602, uri)
+  }
+  for (let i = 0; i < 18; i++) await follow(session, `test:${i}${'x'.repeat(7000)}`)
+  const { error } = await session.request('resources/subscribe', { uri: `test:${'y'.repeat(7000)}` })
+  t.match(error, { code: -32602, message: /131072 characters/ })
+})
