@@ -94,6 +94,8 @@ async function checkClient (t: Test, shop: Shop, kind: Kind): Promise<void> {
         ({ params }) => params.level
       )
     }
+    t.strictSame(await logged(), [], 'warning and higher by default')
+    await client.setLoggingLevel('info')
     t.strictSame(await logged(), ['info', 'info', 'info'])
     await client.setLoggingLevel('warning')
     t.strictSame(await logged(), [])

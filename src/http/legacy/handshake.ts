@@ -8,6 +8,7 @@ import type { Sessions } from '../../legacy/sessions.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
+import { checkAccept } from '../accept.ts'
 import type { AnswerDependencies } from '../answer-dependencies.ts'
 import { ModernOutlet } from '../modern/outlet.ts'
 import { SESSION_HEADER } from './admission.ts'
@@ -22,6 +23,7 @@ export function createHandshake (
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const { pipeline, sessions } = dependencies
   return (request, reply) => {
+    checkAccept(request.headers.accept)
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
     // The method refuses a version that is not a string.

@@ -24,7 +24,7 @@ export interface LegacyOutletDependencies {
 }
 
 /** The level of a session whose client has not called `logging/setLevel`. */
-const DEFAULT_LEVEL: LogLevel = 'info'
+const DEFAULT_LEVEL: LogLevel = 'warning'
 /** A call that takes longer gets a stream, to which its client can reconnect. */
 const OPEN_STREAM_AFTER_MS = 1000
 const LEGACY_RESOURCE_NOT_FOUND = -32002

@@ -169,8 +169,8 @@ t.test('log messages', async (t) => {
   ).map(({ level }) => level)
 
   t.test(
-    'have the level info or higher by default (337)',
-    async (t) => t.strictSame(await levels(), LEVELS.slice(1))
+    'have the level warning or higher by default (337)',
+    async (t) => t.strictSame(await levels(), LEVELS.slice(3))
   )
 
   t.test('have the level that the session has set, or a higher one (336)', async (t) => {
@@ -181,7 +181,7 @@ t.test('log messages', async (t) => {
       })
       t.strictSame(await levels(), LEVELS.slice(at))
     }
-    t.strictSame(await levels(other), LEVELS.slice(1))
+    t.strictSame(await levels(other), LEVELS.slice(3))
   })
 
   t.test('are sent in order with other messages, before the result (336)', async (t) => {
