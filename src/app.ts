@@ -24,6 +24,7 @@ import { registerHealthRoutes } from './http/health-routes.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
 import { createModernEra } from './http/modern/era.ts'
+import { registerNotFound } from './http/not-found.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
@@ -191,6 +192,7 @@ export async function createService (
     }
   })
   const storeCheck = { name: 'the state store', check: async () => await store.check() }
+  registerNotFound(app, { policy, replies })
   app.register(async (open) => registerHealthRoutes(open, shutdown, [storeCheck]))
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, replies })

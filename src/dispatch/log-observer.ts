@@ -23,7 +23,8 @@ export function createLogObserver (log: Pick<RequestLog, 'info' | 'warn' | 'erro
           status,
           code: protocolError?.code,
           durationMs: Math.round(durationMs * 100) / 100,
-          cancelled
+          cancelled,
+          ...observed.refused
         },
         'request'
       )

@@ -3,6 +3,14 @@
 import type { Principal } from '../access/principal.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 
+/** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */
+export interface RefusedRequest {
+  readonly reason: string
+  readonly path: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+}
+
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {
   /** The id of the request in the service's log. */
@@ -14,6 +22,8 @@ export interface Observed {
   readonly principal: Principal | undefined
   /** The protocol revision. */
   readonly revision: string | undefined
+  /** Present for an HTTP request that was refused. */
+  readonly refused?: RefusedRequest | undefined
 }
 
 /** How a request ended. */

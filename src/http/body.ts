@@ -18,14 +18,24 @@ export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: B
     request, body: Buffer, done
   ) => {
     // Some clients declare JSON with every request, also with a DELETE, whose body has no meaning.
+    const { 'content-encoding': encoding, 'content-type': type } = request.headers
     if (request.method === 'DELETE') done(null)
-    else if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
+    else if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+      done(invalidRequest('Content-Encoding must be absent: compressed bodies are not read', 415))
+    } else if (type !== 'application/json' && hasOtherCharset(type)) {
+      done(invalidRequest('the charset of Content-Type must be utf-8', 415))
+    } else if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
     else done(parseError('not UTF-8'))
   })
 
   app.setErrorHandler((error: FastifyError | ProtocolError, request: FastifyRequest, reply: FastifyReply) => {
     replies.refuse(toBodyError(error, maxBodyBytes), request, reply)
   })
+}
+
+function hasOtherCharset (contentType = ''): boolean {
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType) ?? []
+  return charset !== undefined && !/^utf-?8$/i.test(charset)
 }
 
 function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number): ProtocolError {

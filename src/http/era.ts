@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** The HTTP adapter of one era. The endpoint asks the adapters in turn. */
 export interface Era {
+  /** The HTTP methods that the era can serve. */
+  readonly methods: readonly string[]
   /** Whether the request belongs to this era. Cheap, because it runs for each request. */
   mayServe (request: FastifyRequest): boolean
   /** Answers a request for which `mayServe` is true: a POST, a GET or a DELETE. */

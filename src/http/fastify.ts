@@ -29,7 +29,9 @@ export function createFastify (log: FastifyBaseLogger): FastifyInstance {
     requestTimeout: RECEIVE_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS
+      connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS,
+      // Otherwise the first line of a repeated header counts, and a proxy may read another line.
+      joinDuplicateHeaders: true
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     exposeHeadRoutes: false,

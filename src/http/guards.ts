@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
+import { toPrintable } from './client-text.ts'
 import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import type { Replies } from './replies.ts'
@@ -44,6 +45,9 @@ export function registerGuards (
       reply.header('retry-after', '1').header('connection', 'close')
       const error = overloaded('This replica is shutting down. Nothing was done; try again.')
       replies.refuse(error, request, reply)
+    } else if (host?.includes(',') === true) {
+      // The lines of a repeated header are joined.
+      replies.refuse(invalidRequest('Host is sent more than once'), request, reply)
     } else if (!policy.isAllowedHost(host)) {
       replies.refuse(hostNotAllowed(host), request, reply)
     } else if (!policy.isAllowedOrigin(origin)) {
@@ -81,11 +85,11 @@ export function registerGuards (
 }
 
 function hostNotAllowed (host = '(none)'): ProtocolError {
-  return invalidRequest(`Host ${host} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403)
+  return invalidRequest(`Host ${toPrintable(host)} is not one of this service; see TRIVET_ALLOWED_HOSTS`, 403)
 }
 
 function originNotAllowed (origin = '(none)'): ProtocolError {
-  const name = origin
+  const name = toPrintable(origin)
   return invalidRequest(`Origin ${name} may not call this service; see TRIVET_ALLOWED_ORIGINS`, 403)
 }
 

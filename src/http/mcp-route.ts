@@ -12,7 +12,14 @@ interface McpRouteOptions {
   readonly replies: Replies
 }
 
-export function registerMcpRoute (app: FastifyInstance, { path, eras, replies }: McpRouteOptions): void {
+/** The endpoint is also served with a slash at its end: users often write one. */
+export function registerMcpRoute (app: FastifyInstance, options: McpRouteOptions): void {
+  const { path } = options
+  for (const url of path.endsWith('/') ? [path] : [path, `${path}/`]) registerRoutes(app, url, options)
+}
+
+function registerRoutes (app: FastifyInstance, url: string, { eras, replies }: McpRouteOptions): void {
+  const allowed = [...new Set([...eras.flatMap(({ methods }) => methods), 'OPTIONS'])].join(', ')
   const eraOf = (request: FastifyRequest) => eras.find((era) => era.mayServe(request))
 
   function refuse (request: FastifyRequest, reply: FastifyReply): void {
@@ -20,11 +27,11 @@ export function registerMcpRoute (app: FastifyInstance, { path, eras, replies }:
     replies.end(request, reply)
   }
 
-  app.post(path, (request, reply) => eraOf(request)?.serve(request, reply))
+  app.post(url, (request, reply) => eraOf(request)?.serve(request, reply))
   // Only an era with sessions accepts these methods.
   app.route({
     method: ['GET', 'DELETE'],
-    url: path,
+    url,
     onRequest: (request, reply, done) => {
       if (eraOf(request) === undefined) refuse(request, reply)
       else done()
@@ -33,9 +40,14 @@ export function registerMcpRoute (app: FastifyInstance, { path, eras, replies }:
   })
   app.route({
     method: ['HEAD', 'PUT', 'PATCH'],
-    url: path,
+    url,
     // Refuses before the body is parsed, so that the answer is 405 also for an invalid body.
     onRequest: refuse,
     handler: (_, reply) => reply
+  })
+  // The hook of the CORS headers answers preflights, which have an Origin header.
+  app.options(url, (request, reply) => {
+    reply.code(204).header('allow', allowed).send()
+    replies.end(request, reply)
   })
 }

@@ -2,10 +2,11 @@
 // no answer.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Ending, Observer } from '../dispatch/observer.ts'
+import type { Ending, Observer, RefusedRequest } from '../dispatch/observer.ts'
 import { toProtocolError } from '../dispatch/to-protocol-error.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
+import { toPrintable } from './client-text.ts'
 
 const INTERNAL_ERROR_CODE = -32603
 const UNAVAILABLE_CODE = 503
@@ -26,6 +27,8 @@ export interface Replies {
    * @param method the method of the message, if the message was read and the service has its method.
    */
   refuse (error: unknown, request: FastifyRequest, reply: FastifyReply, method?: string): void
+  /** Answers a request for a path that the service does not have. */
+  notFound (request: FastifyRequest, reply: FastifyReply): void
   /** Answers a message that needs no JSON-RPC response. */
   accept (request: FastifyRequest, reply: FastifyReply): void
   /** Only tells the observers: the caller has answered the request. */
@@ -34,9 +37,10 @@ export interface Replies {
 
 export function createReplies (observer: Required<Observer>): Replies {
   function observeEnd (
-    { id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>
+    { id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>,
+    refused?: RefusedRequest
   ): void {
-    observer.end({ requestId: id, method, principal, subject: undefined, revision: undefined }, {
+    observer.end({ requestId: id, method, principal, subject: undefined, revision: undefined, refused }, {
       durationMs: reply.elapsedTime,
       status: reply.statusCode,
       protocolError: undefined,
@@ -50,7 +54,12 @@ export function createReplies (observer: Required<Observer>): Replies {
     refuse (error, request, reply, method = request.method) {
       const protocolError = toProtocolError(error)
       sendError(reply, readRequestId(request.body), protocolError, toRefusalStatus(protocolError))
-      observeEnd(request, reply, method, { protocolError, error })
+      observeEnd(request, reply, method, { protocolError, error }, describe(request, protocolError.message))
+    },
+    notFound (request, reply) {
+      const message = 'the service does not have this path'
+      reply.code(404).send({ statusCode: 404, error: 'Not Found', message })
+      observeEnd(request, reply, request.method, {}, describe(request, message))
     },
     accept (request, reply) {
       reply.code(202).send()
@@ -59,6 +68,16 @@ export function createReplies (observer: Required<Observer>): Replies {
     end (request, reply, ending) {
       observeEnd(request, reply, request.method, ending)
     }
+  }
+}
+
+/** The query is left out: it may contain a token. */
+function describe ({ url, headers: { host, origin } }: FastifyRequest, reason: string): RefusedRequest {
+  return {
+    path: toPrintable(url.split('?', 1).join('')),
+    host: host === undefined ? undefined : toPrintable(host),
+    origin: origin === undefined ? undefined : toPrintable(origin),
+    reason: toPrintable(reason)
   }
 }
 

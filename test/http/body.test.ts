@@ -88,3 +88,23 @@ t.test('bodies', async (t) => {
     }
   })
 })
+
+t.test('refuses a compressed body and another charset: 415 (8)', async (t) => {
+  const app = await buildApp(t, {})
+  const statusOf = async (changed: { [name: string]: string }) => {
+    const { headers, body } = toPost({ method: 'tools/list' })
+    return (
+      await app.inject({ method: 'POST', url: '/mcp', headers: { ...headers, ...changed }, body })
+    ).statusCode
+  }
+  for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+    t.equal(await statusOf({ 'content-encoding': encoding }), 415, encoding)
+  }
+  t.equal(await statusOf({ 'content-encoding': 'identity' }), 200)
+  for (const charset of ['utf-16', '"utf-16"', 'iso-8859-1']) {
+    t.equal(await statusOf({ 'content-type': `application/json; charset=${charset}` }), 415, charset)
+  }
+  for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) {
+    t.equal(await statusOf({ 'content-type': `application/json; charset=${charset}` }), 200, charset)
+  }
+})

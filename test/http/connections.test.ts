@@ -86,3 +86,13 @@ t.test('serves the requests of one connection one after another', async (t) => {
     t.notOk(idsOf().includes(101))
   })
 })
+
+t.test('a Host header that is sent twice is refused', async (t) => {
+  const url = new URL(await listen(await buildApp(t, FILES)))
+  const socket = open(t, Number(url.port))
+  let received = ''
+  socket.on('data', (chunk) => { received += chunk })
+  socket.write('GET /mcp HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n')
+  await until(() => received.includes('sent more than once'), 'the answer')
+  t.match(received, /^HTTP\/1\.1 400 /)
+})

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
+import { createReadableLog } from '../helpers/log.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { type RequestParts, send, toPost } from '../helpers/request.ts'
 
@@ -166,4 +167,45 @@ t.test('the endpoint', async (t) => {
       t.equal((await app.inject({ method: 'POST', url, ...toPost(list) })).statusCode, 404, url)
     }
   })
+})
+
+t.test('the endpoint is also served with a slash at its end', async (t) => {
+  const app = await buildApp(t, {})
+  t.equal((await send(app, { method: 'tools/list' }, '/mcp/')).status, 200)
+})
+
+t.test('says which methods the endpoint has', async (t) => {
+  for (const [legacy, allow] of [['on', 'GET, POST, DELETE, OPTIONS'], ['off', 'POST, OPTIONS']] as const) {
+    const { statusCode, headers } = await (await buildApp(t, {}, { legacy })).inject({
+      method: 'OPTIONS', url: '/mcp'
+    })
+    t.strictSame([statusCode, headers.allow], [204, allow])
+  }
+})
+
+t.test('pages of allowed origins may read that a path does not exist', async (t) => {
+  const app = await buildApp(t, {}, { allowedOrigins: ['https://app.example.com'] })
+  const ask = async (origin: string) => await app.inject({ url: '/sse', headers: { origin } })
+  const allowed = await ask('https://app.example.com')
+  t.equal(allowed.statusCode, 404)
+  t.equal(allowed.headers['access-control-allow-origin'], 'https://app.example.com')
+  t.notOk('access-control-allow-origin' in (await ask('https://evil.example.com')).headers)
+})
+
+t.test('refusals and unknown paths are logged with their reason', async (t) => {
+  const { logger, lines } = createReadableLog('info')
+  const app = await buildApp(t, {}, { logger })
+  const last = () => lines.findLast(({ msg }) => msg === 'request')
+  await app.inject({ url: `/none/${'x'.repeat(500)}?token=secret` })
+  t.match(last(), { method: 'GET', status: 404, reason: /does not have this path/ })
+  t.equal(last().path.length, 203)
+  await app.inject({ url: '/none?token=secret' })
+  t.equal(last().path, '/none', 'without the query')
+  await send(app, { method: 'tools/list', headers: { host: `evil.example${'x'.repeat(500)}` } })
+  t.match(last(), { status: 403, path: '/mcp', reason: /^Invalid request: Host/ })
+  t.match(last().host, /^evil\.examplex{188}\.\.\.$/)
+  await send(app, { method: 'tools/list', headers: { origin: 'https://evil\u00e9\u0007.example' } })
+  t.match(last(), { status: 403, origin: 'https://evil??.example' })
+  await send(app, { method: 'tools/list', headers: { accept: 'text/html' } })
+  t.match(last(), { status: 406, reason: /Accept must list/ })
 })

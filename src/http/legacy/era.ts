@@ -46,6 +46,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
   }
 
   return {
+    methods: ['GET', 'POST', 'DELETE'],
     mayServe: isLegacy,
     serve (request, reply) {
       try {

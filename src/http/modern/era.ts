@@ -7,6 +7,7 @@ import { createModernPost, type ModernPostDependencies } from './post.ts'
 /** Accepts every POST and no other method, so it must be the last era in the list. */
 export function createModernEra (dependencies: ModernPostDependencies): Era {
   return {
+    methods: ['POST'],
     mayServe: ({ method }) => method === 'POST',
     serve: createModernPost(dependencies),
     // The only streams without an end are subscriptions: app.ts ends them.
