@@ -5,16 +5,24 @@ import { CatalogError } from './problem.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
-import { compileResource, compileTemplate, listTemplate } from './compile-resource.ts'
+import { compileResource, compileTemplate } from './compile-resource.ts'
 import { compileTool } from './compile-tool.ts'
+import { listTemplates } from './listed-resources.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { createSchemaCompiler } from '../schema/json-schema.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
+export interface CompileOptions extends SnapshotOptions {
+  /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
+  readonly listDeadlineMs?: number
+}
+
+const LIST_DEADLINE_MS = 30_000
+
 /** Throws a CatalogError that has every problem of the catalog. */
 export async function compileCatalog (
-  contents: CatalogContents, options: SnapshotOptions
+  contents: CatalogContents, { listDeadlineMs = LIST_DEADLINE_MS, ...options }: CompileOptions
 ): Promise<Snapshot> {
   const problems: Problem[] = [...contents.problems]
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
@@ -42,15 +50,12 @@ export async function compileCatalog (
   )
 
   const listed: Array<Compiled<CompiledPrimitive>> = [...resources]
-  for (const { compiled, located } of templates) {
-    const report = reporterOf(located)
-    try {
-      for (const entry of await listTemplate(located.definition, compiled.template, report)) {
-        listed.push({ compiled: entry, located })
-      }
-    } catch (error) {
-      report('list', `failed: ${messageOf(error)}`)
-    }
+  const listing = templates.map(
+    ({ compiled, located }) => ({ compiled, definition: located.definition, report: reporterOf(located) })
+  )
+  for (const [index, entries] of (await listTemplates(listing, listDeadlineMs)).entries()) {
+    const located = templates[index]?.located
+    if (located !== undefined) listed.push(...entries.map((compiled) => ({ compiled, located })))
   }
 
   const toolNames = new Set(contents.tools.map(({ definition }) => definition.name))

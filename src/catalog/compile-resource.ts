@@ -3,12 +3,12 @@
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { ReadContext } from '../authoring/context.ts'
 import type {
-  ListedResource, ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
+  ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
 } from '../authoring/define-resource.ts'
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
-import { listedResourceShape, resourceShape, templateShape } from './definition-shapes.ts'
+import { resourceShape, templateShape } from './definition-shapes.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createUriTemplate, type UriTemplate } from './uri-template.ts'
 
@@ -72,26 +72,6 @@ export function compileTemplate (
   }
 }
 
-/** The entries of `resources/list` that the template's own `list` returns. */
-export async function listTemplate (
-  definition: ResourceTemplateDefinition, template: UriTemplate, report: ReportProblem
-): Promise<CompiledPrimitive[]> {
-  if (definition.list === undefined) return []
-  const listed: readonly ListedResource[] = await definition.list()
-  return listed.flatMap((entry, index) => {
-    const verdict = listedResourceShape(entry)
-    const problems = verdict.ok ? [] : [...verdict.problems]
-    if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) {
-      problems.push('must have either uri or variables')
-    }
-    for (const problem of problems) report(`list()[${index}]`, problem)
-    if (problems.length > 0) return []
-    const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
-    const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
-    return [toCompiledPrimitive(uri, definition, toResourceEntry(uri, { ...defaults, ...entry }))]
-  })
-}
-
 function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
   const problems: string[] = []
   if (typeof read !== 'function') problems.push('read: must be a function')
@@ -134,7 +114,7 @@ function pickCommonMembers (
   }
 }
 
-function toResourceEntry (uri: string, definition: CommonMembers & { size?: number }): Resource {
+export function toResourceEntry (uri: string, definition: CommonMembers & { size?: number }): Resource {
   const { size } = definition
   return { uri, ...pickCommonMembers(definition), ...(size === undefined ? {} : { size }) }
 }

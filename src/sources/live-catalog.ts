@@ -1,9 +1,9 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
-import { createCatalog, type Catalog } from '../catalog/catalog.ts'
-import { compileCatalog } from '../catalog/compile-catalog.ts'
+import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
+import { compileCatalog, type CompileOptions } from '../catalog/compile-catalog.ts'
 import { CatalogError } from '../catalog/problem.ts'
-import type { Snapshot, SnapshotOptions } from '../catalog/snapshot.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
@@ -17,16 +17,20 @@ interface CatalogLog {
 
 interface LiveCatalog {
   readonly catalog: Catalog
-  /** Stops watching. The result of a load in progress is dropped. */
+  /**
+   * Stops watching. Does not wait for a load in progress, which may take until a deadline: its result is
+   * dropped.
+   */
   close (): Promise<void>
 }
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: SnapshotOptions
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CompileOptions
 ): Promise<LiveCatalog> {
   let dirty = false
   let loading: Promise<void> | undefined
+  let announcing: Promise<void> | undefined
   let closed = false
   let isLoaded = false
   // Watching starts first, so that a change during the first load is not missed.
@@ -62,7 +66,8 @@ export async function openLiveCatalog (
     try {
       const next = await load()
       if (closed) return
-      const { lists, updatedUris } = catalog.replace(next)
+      const change = catalog.replace(next)
+      const { lists, updatedUris } = change
       log.info(
         {
           catalog: source.name,
@@ -72,17 +77,23 @@ export async function openLiveCatalog (
         },
         'catalog reloaded'
       )
-      for (const list of lists) await publish({ type: `${list}-changed` })
-      for (const uri of updatedUris) {
-        await publish({ type: 'resource-updated', uri })
-        await yieldToRequests()
-      }
+      announcing = announce(change)
+      await announcing
     } catch (error) {
+      if (closed) return
       const problems = error instanceof CatalogError ? error.problems : undefined
       log.error(
         { catalog: source.name, problems, err: error },
         'catalog not reloaded: the one from before keeps serving'
       )
+    }
+  }
+
+  async function announce ({ lists, updatedUris }: CatalogChange): Promise<void> {
+    for (const list of lists) await publish({ type: `${list}-changed` })
+    for (const uri of updatedUris) {
+      await publish({ type: 'resource-updated', uri })
+      await yieldToRequests()
     }
   }
 
@@ -107,7 +118,7 @@ export async function openLiveCatalog (
     async close () {
       closed = true
       await stopWatching()
-      await loading
+      await announcing
     }
   }
 }

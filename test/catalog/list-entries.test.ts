@@ -1,4 +1,7 @@
 import t from 'tap'
+import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
+import type { CatalogContents } from '../../src/catalog/contents.ts'
+import { defineResourceTemplate } from '../../src/index.ts'
 import { buildApp } from '../helpers/app.ts'
 import { send, type Message } from '../helpers/request.ts'
 
@@ -119,4 +122,41 @@ t.test('lists the resources of a template, by URI or by variables (150, 153)', a
   t.strictSame(read.contents, [
     { uri: 'x://b%20c/%C3%BC%2F2?page=3', mimeType: 'text/x-t', text: '{"kind":"b c","id":"ü/2","page":"3"}' }
   ])
+})
+
+t.test('waits once for lists that never end, and reports each', async (t) => {
+  const DEADLINE_MS = 300
+  const names = Array.from({ length: 30 }, (_, index) => `t${100 + index}`)
+  const contents: CatalogContents = {
+    server: {
+      info: { name: 's', version: '1' },
+      instructions: undefined,
+      listTtlMs: 0,
+      readTtlMs: 0,
+      pageSize: undefined
+    },
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: names.map((name) => ({
+      definition: defineResourceTemplate({
+        uriTemplate: `${name}://{id}`,
+        name,
+        list: async () => await new Promise(() => {}),
+        read: () => ''
+      }),
+      file: `resources/${name}.resource.ts`,
+      place: 'template'
+    })),
+    handles: [],
+    stamps: new Map(),
+    problems: []
+  }
+  const began = performance.now()
+  const rule = 'failed: it did not end within 0.3 s; it may wait for something that never comes'
+  await t.rejects(compileCatalog(contents, { pageSize: 10, listDeadlineMs: DEADLINE_MS }), {
+    name: 'CatalogError',
+    problems: names.map((name) => ({ file: `resources/${name}.resource.ts`, place: 'template.list', rule }))
+  })
+  t.ok(performance.now() - began < names.length * DEADLINE_MS / 2, 'not once for each template')
 })
