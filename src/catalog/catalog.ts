@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts'
 export interface CatalogChange {
   /** The lists whose entries or scopes changed. */
   readonly lists: readonly ListName[]
-  /** The files that both snapshots have, with different contents. */
+  /** The files that were changed, added or removed: clients subscribe to a file, or to its directory. */
   readonly updatedUris: readonly string[]
 }
 
@@ -28,15 +28,18 @@ export function createCatalog (first: Snapshot): Catalog {
     replace (next) {
       const nextPrints = fingerprints(next)
       const lists = LISTS.filter((list) => currentPrints[list] !== nextPrints[list])
-      const updatedUris = Array.from(next.stamps.keys()).filter((uri) => {
-        const before = current.stamps.get(uri)
-        return before !== undefined && before !== next.stamps.get(uri)
-      })
+      const updatedUris = changedKeys(current.stamps, next.stamps)
       current = next
       currentPrints = nextPrints
       return { lists, updatedUris }
     }
   }
+}
+
+/** The keys whose values differ, in the order of `after`. Removed keys come last. */
+function changedKeys (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const keys = new Set([...after.keys(), ...before.keys()])
+  return [...keys].filter((key) => before.get(key) !== after.get(key))
 }
 
 const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']

@@ -90,13 +90,13 @@ t.test('moving a tool to another place in the list changes the list (108)', asyn
   t.strictSame(catalog.replace(await snapshotOf(two(-1))).lists, ['tools'])
 })
 
-t.test('names the files that changed: not added files, not removed ones', async (t) => {
+t.test('names the files that were changed, added or removed (162)', async (t) => {
   const stamps = (table: { readonly [uri: string]: string }) => ({ stamps: new Map(Object.entries(table)) })
   const catalog = createCatalog(await snapshotOf(stamps({ same: '1', changed: '1', gone: '1' })))
   t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {
-    lists: [], updatedUris: ['changed']
+    lists: [], updatedUris: ['changed', 'new', 'gone']
   })
-  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '2', gone: '2' }))), {
-    lists: [], updatedUris: ['new']
+  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1', gone: '1' }))), {
+    lists: [], updatedUris: ['gone']
   })
 })

@@ -101,7 +101,7 @@ t.test('announces only lists and files that have changed (135, 162, 163, 172)', 
     ['tools/b.ts', toolModule('b'), [TOOLS]],
     ['resources/a.txt', 'another', [RESOURCES, 'file:///a.txt']],
     ['resources/docs/c.txt', 'another', [RESOURCES, 'file:///docs/c.txt']],
-    ['resources/docs/new.txt', 'new', [RESOURCES]],
+    ['resources/docs/new.txt', 'new', [RESOURCES, 'file:///docs/new.txt']],
     [
       'resources/s.resource.ts',
       "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://s', name: 's', " +
@@ -113,6 +113,26 @@ t.test('announces only lists and files that have changed (135, 162, 163, 172)', 
     await writeByRename(root, path, text)
     await announced([...what])
   }
+})
+
+t.test('tells subscribers of a file that is removed, made again, or made late (162, 172)', async (t) => {
+  const root = await writeCatalog(t, { 'resources/a.txt': 'a', 'resources/docs/b.txt': 'b' })
+  const { stream } = await openLive(t, root, ['file:///a.txt', 'file:///late.txt', 'file:///docs'])
+  const announced = async (uri: string): Promise<void> => {
+    const before = said(stream).length
+    await until(() => said(stream).length >= before + 2, uri, DEADLINE_MS)
+    t.strictSame(said(stream).slice(before), [RESOURCES, uri])
+  }
+  await rm(join(root, 'resources/a.txt'))
+  await announced('file:///a.txt')
+  await writeInPlace(root, 'resources/a.txt', 'a')
+  await announced('file:///a.txt')
+  await writeInPlace(root, 'resources/late.txt', 'late')
+  await announced('file:///late.txt')
+  await writeInPlace(root, 'resources/docs/c.txt', 'c')
+  await announced('file:///docs/c.txt')
+  await rm(join(root, 'resources/docs/b.txt'))
+  await announced('file:///docs/b.txt')
 })
 
 t.test('finishes a request with the code and the libraries that it began with', async (t) => {
