@@ -33,8 +33,13 @@ export function evaluateCommonJs (file: string, names: Iterable<string>): Map<st
   }))
 }
 
+/** The files in Node's registry. */
+export function loadedCommonJs (isOwn: (file: string) => boolean): string[] {
+  return Object.keys(createRequire(import.meta.url).cache).filter(isOwn)
+}
+
 /** Removes the files from Node's registry: they may have been edited since an earlier graph loaded them. */
 export function forgetCommonJs (isOwn: (file: string) => boolean): void {
   const { cache } = createRequire(import.meta.url)
-  for (const file of Object.keys(cache)) if (isOwn(file)) Reflect.deleteProperty(cache, file)
+  for (const file of loadedCommonJs(isOwn)) Reflect.deleteProperty(cache, file)
 }

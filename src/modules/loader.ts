@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { checkAttributes, type Attributes } from './attributes.ts'
-import { commonJsNames, evaluateCommonJs, forgetCommonJs } from './common-js.ts'
+import { commonJsNames, evaluateCommonJs, forgetCommonJs, loadedCommonJs } from './common-js.ts'
 import type { CompiledModules } from './compiled-module.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
@@ -30,6 +30,7 @@ interface LoaderDependencies {
   readonly deadlineMs: number
   noteError (error: unknown, file: string): void
   hostOf (url: string): ModuleHost
+  readonly onImport: ((file: string) => void) | undefined
 }
 
 interface Loader {
@@ -47,12 +48,13 @@ interface Loader {
 const MODULE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 export function createLoader (dependencies: LoaderDependencies): Loader {
-  const { resolver, provided, compiled, deadlineMs, noteError, hostOf } = dependencies
+  const { resolver, provided, compiled, deadlineMs, noteError, hostOf, onImport } = dependencies
   const modules = new Map<string, Promise<ModuleRecord>>()
   const files: Array<SourceModule | SyntheticModule> = []
   /** The modules whose requests are found, directly and indirectly. */
   const complete = new Set<ModuleRecord>()
   let hasCommonJs = false
+  const isOwnFile = (file: string) => resolver.isOwn(pathToFileURL(file).href)
 
   function once (url: string, create: () => Promise<ModuleRecord>): Promise<ModuleRecord> {
     const module = modules.get(url) ?? create()
@@ -91,10 +93,15 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   async function readCommonJs (url: string, file: string): Promise<SyntheticModule> {
-    if (!hasCommonJs) forgetCommonJs((path) => resolver.isOwn(pathToFileURL(path).href))
+    if (!hasCommonJs) forgetCommonJs(isOwnFile)
     hasCommonJs = true
     const names = await commonJsNames(file)
-    return new SyntheticModule(url, file, names, () => evaluateCommonJs(file, names), noteError)
+    const run = () => {
+      const values = evaluateCommonJs(file, names)
+      for (const path of loadedCommonJs(isOwnFile)) onImport?.(path)
+      return values
+    }
+    return new SyntheticModule(url, file, names, run, noteError)
   }
 
   async function readPackage (url: string, load: () => Promise<Namespace>): Promise<PackageModule> {
@@ -119,6 +126,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     )
     if (!resolver.isOwn(url)) return await findPackage()
     const file = fileURLToPath(url)
+    onImport?.(file)
     const facts = statSync(file, { throwIfNoEntry: false })
     if (facts === undefined) {
       throw loadError(

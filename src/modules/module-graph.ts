@@ -23,6 +23,8 @@ interface ModuleGraphOptions {
   readonly deadlineMs?: number
   /** If the caller passes the same object to each graph, unchanged files are not compiled again. */
   readonly compiled?: CompiledModules
+  /** Called with each file of the catalog that a module imports. The file may not exist. */
+  readonly onImport?: (file: string) => void
 }
 
 export interface ModuleGraph {
@@ -39,12 +41,13 @@ export interface ModuleGraph {
 
 const DEADLINE_MS = 30_000
 
-export function createModuleGraph (
-  { root, provided, deadlineMs = DEADLINE_MS, compiled = createCompiledModules() }: ModuleGraphOptions
-): ModuleGraph {
+export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
+  const {
+    root, provided, deadlineMs = DEADLINE_MS, compiled = createCompiledModules(), onImport
+  } = options
   const origins = new WeakMap<object, string>()
   const resolver = createResolver(root)
-  const loader = createLoader({ resolver, provided, compiled, deadlineMs, noteError, hostOf })
+  const loader = createLoader({ resolver, provided, compiled, deadlineMs, noteError, hostOf, onImport })
   let turn = Promise.resolve()
 
   function noteError (error: unknown, file: string): void {

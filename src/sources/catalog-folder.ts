@@ -1,7 +1,7 @@
 // Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/.
 
-import { stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, posix, relative, resolve, sep } from 'node:path'
 import { CatalogError, type Problem } from '../catalog/problem.ts'
 import type { CatalogContents, Located, ServerSettings } from '../catalog/contents.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
@@ -12,8 +12,9 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { isPart } from './catalog-parts.ts'
 import type { CatalogSource } from './catalog-source.ts'
-import { listFiles, type FolderFile } from './folder-files.ts'
+import { isMissingPath, listFiles, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { createPlainFiles } from './plain-files.ts'
 import {
@@ -39,13 +40,15 @@ interface CatalogFolderOptions {
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
   const compiled = createCompiledModules()
+  // Never shrinks, so that it is complete during a load too.
+  const imported = new Set<string>()
+  const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
   return {
     name: root,
-    load: () => loadFolder(root, compiled, options),
-    // A missing folder is not watched, so that `load` reports the problem.
-    watch: async (onChange) => await isFolder(root)
-      ? await watchFolder(root, options.watchMode, onChange)
-      : async () => {}
+    load: () => loadFolder(root, { ...options, compiled, onImport }),
+    watch: async (onChange, onError) => await watchFolder(root, options.watchMode, {
+      onChange, onError, isPart: (path) => isPart(path, imported)
+    })
   }
 }
 
@@ -55,22 +58,22 @@ const RESOURCE_MODULE = /\.resource\.(?:m?[jt]s|[jt]sx)$/
 
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
 
-async function loadFolder (
-  root: string, compiled: CompiledModules, options: CatalogFolderOptions
-): Promise<CatalogContents> {
-  if (!await isFolder(root)) {
-    throw new CatalogError([
-      { file: root, place: '', rule: 'is not a folder; set TRIVET_CATALOG to the folder of the catalog' }
-    ])
-  }
-  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs } = options
+interface FolderLoad extends CatalogFolderOptions {
+  readonly compiled: CompiledModules
+  /** Called with each file that a module imports. */
+  readonly onImport: (file: string) => void
+}
+
+async function loadFolder (root: string, options: FolderLoad): Promise<CatalogContents> {
+  await assertFolder(root)
+  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, onImport } = options
   const graph = createModuleGraph({
-    root, provided: { trivet }, compiled, ...(deadlineMs === undefined ? {} : { deadlineMs })
+    root, provided: { trivet }, compiled, onImport, ...(deadlineMs === undefined ? {} : { deadlineMs })
   })
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
   const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(
-    ['tools', 'prompts', 'resources'].map(async (name) => await listFiles(join(root, name)))
+    ['tools', 'prompts', 'resources'].map(async (folder) => await reader.files(folder))
   )
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
@@ -110,9 +113,14 @@ async function loadFolder (
   }
 }
 
-async function isFolder (path: string): Promise<boolean> {
-  const facts = await stat(path).catch(() => undefined)
-  return facts?.isDirectory() === true
+/** Throws a CatalogError that says why the folder cannot be read. */
+async function assertFolder (root: string): Promise<void> {
+  const rule = await readdir(root).then(() => undefined, (error: unknown) => {
+    return isMissingPath(error)
+      ? 'is not a folder; set TRIVET_CATALOG to the folder of the catalog'
+      : `cannot be read: ${ruleOf(error)}`
+  })
+  if (rule !== undefined) throw new CatalogError([{ file: root, place: '', rule }])
 }
 
 /** Reads the folder once, and collects definitions and problems. */
@@ -138,6 +146,13 @@ class CatalogReader {
       this.problems.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
       return defaultServerSettings(this.#root)
     }
+  }
+
+  async files (folder: string): Promise<FolderFile[]> {
+    return await listFiles(join(this.#root, folder), (path, error) => {
+      const file = posix.join(folder, path)
+      this.problems.push({ file, place: '', rule: `cannot be read: ${ruleOf(error)}` })
+    })
   }
 
   /**

@@ -10,6 +10,7 @@ export interface CatalogSource {
   load (): Promise<CatalogContents>
   /**
    * Calls back after each change, until the returned function is called. Changes close together count as one.
+   * @param onError is called when some changes may go unnoticed
    */
-  watch (onChange: () => void): Promise<() => Promise<void>>
+  watch (onChange: () => void, onError: (error: unknown) => void): Promise<() => Promise<void>>
 }

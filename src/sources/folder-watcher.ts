@@ -1,69 +1,144 @@
 // Detects changes of a folder: a rename over a file (editors), a rewrite in place, an addition, a removal,
-// and the swap of the `..data` link, which changes a mounted ConfigMap.
+// the swap of the `..data` link, which changes a mounted ConfigMap, and the replacement of the whole folder.
 
 import { watch as watchNode } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
+import { isNeverPart } from './catalog-parts.ts'
+import { isForeignName } from './folder-files.ts'
+import { identify, isReplaced } from './folder-identity.ts'
 
 /** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
 export type WatchMode = 'on' | 'off' | 'poll'
+
+export interface FolderListener {
+  /** Called after each group of changes. */
+  onChange (): void
+  /** Called when some changes may go unnoticed. */
+  onError (error: unknown): void
+  /** Whether a change of the file counts. The path is relative to the folder, with forward slashes. */
+  isPart (path: string): boolean
+}
 
 /** Changes come in groups. The callback waits until there was no change for this time, in milliseconds. */
 const SETTLE_MS = 60
 /** The callback waits no longer than this, even if changes continue, in milliseconds. */
 const MAX_SETTLE_MS = 1000
 const POLL_INTERVAL_MS = 1000
+/** The time between two checks whether the folder was replaced. */
+const IDENTITY_INTERVAL_MS = 1000
 
-/**
- * Resolves once the folder is watched. Calls back after each group of changes, until the returned function is
- * called.
- */
+/** Resolves once the folder is watched. The folder may be missing. Watches until the result is called. */
 export async function watchFolder (
-  root: string, mode: WatchMode, onChange: () => void
+  root: string, mode: WatchMode, { onChange, onError, isPart }: FolderListener
 ): Promise<() => Promise<void>> {
   if (mode === 'off') return async () => {}
+  const changes = createGroups(onChange)
+  const open = async () => await openWatchers(root, mode, { onChange: changes.note, onError, isPart })
+  let isClosed = false
+  // Before the watchers open, so that a replacement in between is detected.
+  let identity = await identify(root)
+  let closeWatchers = await open()
+  let checking: Promise<void> | undefined
+
+  // Watchers stay with the files that they were opened for, so a replaced folder needs new ones.
+  async function check (): Promise<void> {
+    const now = await identify(root)
+    const replaced = isReplaced(identity, now)
+    identity = now
+    if (!replaced || isClosed) return
+    await closeWatchers()
+    closeWatchers = await open()
+    changes.note()
+  }
+
+  const timer = setInterval(() => {
+    checking ??= check().catch(onError).finally(() => { checking = undefined })
+  }, IDENTITY_INTERVAL_MS).unref()
+  return async () => {
+    isClosed = true
+    clearInterval(timer)
+    await checking
+    changes.close()
+    await closeWatchers()
+  }
+}
+
+/** Calls back once for changes that are close together. */
+function createGroups (onGroup: () => void) {
   let timer: NodeJS.Timeout | undefined
   let firstAt = Infinity
-  const settle = () => {
-    clearTimeout(timer)
-    firstAt = Math.min(firstAt, performance.now())
-    timer = setTimeout(() => {
-      firstAt = Infinity
-      onChange()
-    }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - performance.now())))
+  return {
+    note () {
+      clearTimeout(timer)
+      firstAt = Math.min(firstAt, performance.now())
+      timer = setTimeout(() => {
+        firstAt = Infinity
+        onGroup()
+      }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - performance.now())))
+    },
+    close () { clearTimeout(timer) }
   }
+}
+
+async function openWatchers (
+  root: string, mode: WatchMode, { onChange, onError, isPart }: FolderListener
+): Promise<() => Promise<void>> {
+  const mounts = await findMounts(root)
+  // The watcher would watch the folder above a missing one.
+  if (mounts === undefined) return async () => {}
   const files = watchFiles(root, {
     ignoreInitial: true,
     usePolling: mode === 'poll',
     interval: POLL_INTERVAL_MS,
-    // The timer above already groups changes, so the watcher need not delay a rename.
+    // Changes are grouped later, so the watcher need not delay a rename.
     atomic: false,
-    ignored: (path) => /[\\/](?:node_modules|\.git)(?:[\\/]|$)/.test(path.slice(root.length))
+    ignorePermissionErrors: true,
+    ignored: (path) => path !== root && isNeverPart(basename(path))
   })
-  files.on('all', settle)
-  // The watcher reports no event for files when a link to their folder is replaced.
-  const mounts = new Set([root, ...await findMounts(root)])
-  const onEntry = (_: string, name: string | null) => { if (name?.startsWith('..') === true) settle() }
-  const links = [...mounts].map((mount) => watchNode(mount, onEntry).on('error', settle))
-  await new Promise<void>((resolve, reject) => {
+  files.on('all', (event, path) => {
+    // A folder counts by its files, each of which has an event of its own.
+    if (!event.endsWith('Dir') && isPart(relative(root, path).split(sep).join('/'))) onChange()
+  })
+  await new Promise<void>((resolve) => {
     files.once('ready', resolve)
-    // The listener stays: an `error` event without a listener ends the process.
-    files.on('error', reject)
+    files.on('error', (error) => {
+      // A link to itself is a problem of the catalog, which the load reports.
+      if (codeOf(error) === 'ELOOP') return
+      onError(error)
+      // Some errors prevent `ready`.
+      resolve()
+    })
+  })
+  // The watcher reports no event for files when a link to their folder is replaced.
+  const links = [...new Set([root, ...mounts])].flatMap((mount) => {
+    try {
+      const onEntry = (_: string, name: string | null) => { if (name?.startsWith('..') === true) onChange() }
+      return [watchNode(mount, onEntry).on('error', onChange)]
+    } catch (error) {
+      onError(error)
+      return []
+    }
   })
   return async () => {
-    clearTimeout(timer)
     for (const link of links) link.close()
     await files.close()
   }
 }
 
-/** The folders, at or below this one, that a ConfigMap is mounted on. Each has an entry `..data`. */
-async function findMounts (folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  const folders = entries.filter(
-    (entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules'
-  )
-  const below = await Promise.all(folders.map(async ({ name }) => await findMounts(join(folder, name))))
+function codeOf (error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/**
+ * The folders, at or below this one, that a ConfigMap is mounted on. Each has an entry `..data`. `undefined`
+ * if the folder cannot be read.
+ */
+async function findMounts (folder: string): Promise<string[] | undefined> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined)
+  if (entries === undefined) return undefined
+  const folders = entries.filter((entry) => entry.isDirectory() && !isForeignName(entry.name))
+  const below = await Promise.all(folders.map(async ({ name }) => await findMounts(join(folder, name)) ?? []))
   return [...(entries.some(({ name }) => name === '..data') ? [folder] : []), ...below.flat()]
 }

@@ -37,6 +37,8 @@ export async function openLiveCatalog (
   const stopWatching = await source.watch(() => {
     dirty = true
     if (isLoaded) startReloading()
+  }, (err) => {
+    log.warn({ catalog: source.name, err }, 'some changes of the catalog may go unnoticed')
   })
   const catalog = await load().then(createCatalog).catch(async (error: unknown) => {
     closed = true

@@ -34,16 +34,12 @@ export async function writeByRename (
 /**
  * Writes as kubelet writes a ConfigMap: a new directory, the link `..data` to that directory, and a link for
  * the first part of each key.
- * @param written is awaited after the files are written and before `..data` is swapped
  */
-export async function writeVolume (
-  root: string, moment: string, files: Files, written: () => Promise<void> = async () => {}
-): Promise<void> {
+export async function writeVolume (root: string, moment: string, files: Files): Promise<void> {
   const directory = `..2026_01_01_00_00_0${moment}`
   for (const [path, contents] of Object.entries(files)) {
     await writeInPlace(join(root, directory), path, contents)
   }
-  await written()
   await symlink(directory, join(root, '..data_tmp'))
   await rename(join(root, '..data_tmp'), join(root, '..data'))
   for (const first of new Set(Object.keys(files).map((path) => path.split('/')[0] ?? ''))) {

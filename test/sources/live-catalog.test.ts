@@ -251,14 +251,9 @@ for (const watch of ['on', 'poll'] as const) {
   t.test(`detects the link swap of a ConfigMap that is mounted below the folder (${watch})`, async (t) => {
     const root = await writeCatalog(t, { 'server.yaml': 'name: mounted', 'tools/.keep': '' })
     await writeVolume(join(root, 'tools'), '1', { 'a.ts': saying('one') })
-    const { app, log } = await openLive(t, root, [], { watch })
-    const reloads = () => log.lines.filter(({ msg }) => msg === 'catalog reloaded').length
+    const { app } = await openLive(t, root, [], { watch })
     for (const [moment, text] of [['2', 'two'], ['3', 'three']] as const) {
-      const before = reloads()
-      await writeVolume(
-        join(root, 'tools'), moment, { 'a.ts': saying(text) },
-        async () => await until(() => reloads() > before, 'a reload before the swap', DEADLINE_MS)
-      )
+      await writeVolume(join(root, 'tools'), moment, { 'a.ts': saying(text) })
       await untilCalled(app, 'a', text)
     }
   })

@@ -91,7 +91,7 @@ t.test('loads once more after a change during a load, and only once', async (t) 
   await close()
 })
 
-t.test('stops watching when it is closed, and drops the load in progress without waiting for it', async (t) => {
+t.test('stops watching when it is closed, and does not wait for the load in progress', async (t) => {
   const { loads, change, opening, watched, events } = await openScripted()
   loads[0]?.({ stamps: new Map([['x://a', '1']]) })
   const { catalog, close } = await opening

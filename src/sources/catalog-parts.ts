@@ -1,0 +1,27 @@
+// Decides which files of the catalog folder are part of the catalog. Tools may keep other files in the
+// folder: a change of these must not reload the catalog.
+
+import { basename } from 'node:path'
+import { isForeignName } from './folder-files.ts'
+import { SERVER_FILE } from './server-yaml.ts'
+
+const CODE = /\.[cm]?[jt]sx?$/
+/** Databases and logs change while they are used. */
+const WRITTEN_IN_USE = /\.sqlite|\.db$|-wal$|-shm$|\.log$/
+
+/** Whether changes of a file or folder never count, wherever it is. The name is without its folders. */
+export function isNeverPart (name: string): boolean {
+  return isForeignName(name) || WRITTEN_IN_USE.test(name)
+}
+
+/**
+ * @param path relative to the catalog folder, with forward slashes
+ * @param imported the paths of the files that modules of the catalog import
+ */
+export function isPart (path: string, imported: ReadonlySet<string>): boolean {
+  if (path.split('/').some(isNeverPart)) return false
+  if (path === SERVER_FILE || path.startsWith('resources/') || imported.has(path)) return true
+  if (path.startsWith('prompts/') && path.endsWith('.md')) return true
+  // In every folder: a module may be the file that a failed import looks for.
+  return CODE.test(basename(path))
+}

@@ -1,0 +1,38 @@
+// Detects that a folder was replaced by another of the same path: removed and made again, moved, or reached
+// through a link that was swapped. The kernel reports no event for most of these.
+
+import { realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The identities of the catalog folder and of the folders in it. Empty for a missing folder. */
+export interface FolderIdentity {
+  readonly root: string
+  readonly parts: readonly string[]
+}
+
+const PARTS = ['tools', 'prompts', 'resources', 'lib']
+
+export async function identify (root: string): Promise<FolderIdentity> {
+  const [own = '', ...parts] = await Promise.all(
+    [root, ...PARTS.map((name) => join(root, name))].map(identityOf)
+  )
+  return { root: own, parts }
+}
+
+/** Watchers notice by themselves that a folder in the catalog folder appears or disappears. */
+export function isReplaced (before: FolderIdentity, now: FolderIdentity): boolean {
+  return before.root !== now.root || now.parts.some((part, index) => {
+    const earlier = before.parts[index] ?? ''
+    return part !== earlier && part !== '' && earlier !== ''
+  })
+}
+
+async function identityOf (folder: string): Promise<string> {
+  try {
+    const [real, { dev, ino, birthtimeMs }] = await Promise.all([realpath(folder), stat(folder)])
+    // A new folder may get the inode of a removed one, but not its time of creation.
+    return `${dev}:${ino}:${birthtimeMs}:${real}`
+  } catch {
+    return ''
+  }
+}
