@@ -16,8 +16,10 @@ interface ReadinessCheck {
 export function registerHealthRoutes (
   app: FastifyInstance, health: Health, checks: readonly ReadinessCheck[]
 ): void {
-  app.get('/livez', { logLevel: 'silent' }, () => ({ status: 'ok' }))
-  app.get('/readyz', { logLevel: 'silent' }, async (_, reply) => {
+  // Some load balancers check with HEAD.
+  const options = { logLevel: 'silent', exposeHeadRoute: true } as const
+  app.get('/livez', options, () => ({ status: 'ok' }))
+  app.get('/readyz', options, async (_, reply) => {
     const reason = health.unreadyReason ?? await findUnavailable(checks)
     return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unready', reason })
   })
