@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import mime from 'mime'
 import type { ResourceContents } from '../protocol/content.ts'
 import { isWithin } from './folder-files.ts'
@@ -54,15 +54,17 @@ export async function readFileContents (
 async function readBytes (
   path: string, { folder, root, maxBytes }: FileReadOptions
 ): Promise<Buffer | undefined> {
+  // The real path of the folder changes with the link swap of a mounted ConfigMap.
+  const isInside = async (real: string) => isWithin(root, real) || isWithin(await realpath(folder), real)
   try {
     // The file may have been replaced by a link since the folder was listed.
     const real = await realpath(path)
-    // The real path of the folder changes with the link swap of a mounted ConfigMap.
-    if (!isWithin(root, real) && !isWithin(await realpath(folder), real)) return undefined
+    if (!await isInside(real)) return undefined
     const handle = await open(real, READ_REGULAR)
     try {
       const facts = await handle.stat()
-      if (!facts.isFile()) return undefined
+      // A folder of the path may have been replaced by a link since its real path was found.
+      if (!facts.isFile() || !await isInside(await openedPath(handle, real))) return undefined
       if (facts.size > maxBytes) throw new FileTooLargeError(facts.size)
       return await handle.readFile()
     } finally {
@@ -72,4 +74,13 @@ async function readBytes (
     if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined
     throw error
   }
+}
+
+/** The real path of an open file. */
+async function openedPath (handle: FileHandle, path: string): Promise<string> {
+  // Linux tells the path of the descriptor, even if other files are at that path by then.
+  const told = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
+  if (told !== undefined) return told
+  const [real, opened, found] = [await realpath(path), await handle.stat(), await stat(path)]
+  return opened.dev === found.dev && opened.ino === found.ino ? real : ''
 }
