@@ -60,9 +60,8 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
     subscriber,
     db: address.db,
     async ready (deadlineMs) {
-      const late = AbortSignal.timeout(deadlineMs)
       try {
-        await Promise.all(clients.map(async (client) => await connect(client, late)))
+        await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))
       } catch {
         throw unreachableError(address, deadlineMs, lastError ?? new Error('it does not answer'))
       }
@@ -170,10 +169,10 @@ function toRetryDelay (attempts: number): number {
   return Math.min(attempts * 50, MAX_RETRY_DELAY_MS - 100) + Math.floor(Math.random() * 100)
 }
 
-async function connect (client: RedisClient, late: AbortSignal): Promise<void> {
+async function connect (client: RedisClient, deadlineMs: number): Promise<void> {
   // Rejects after the first failed attempt, but the driver keeps trying.
   if (client.status === 'wait') client.connect().catch(() => {})
-  await waitForStatus(client, 'ready', late)
+  await waitForStatus(client, 'ready', deadlineMs)
   // A cluster is ready before its nodes are, and its nodes queue commands until they are ready.
   if (!(client instanceof Cluster)) return
   const nodes = client.nodes('master').filter((node) => node.status !== 'wait')
@@ -184,17 +183,25 @@ async function disconnect (client: RedisClient): Promise<void> {
   if (client.status === 'end') return
   // Between two attempts no connection is open. The driver then clears its timer and emits no `end`.
   if (client.status === 'reconnecting') return client.disconnect()
-  const ended = waitForStatus(client, 'end', AbortSignal.timeout(2 * DISCONNECT_TIMEOUT_MS)).catch(() => {})
+  const ended = waitForStatus(client, 'end', 2 * DISCONNECT_TIMEOUT_MS).catch(() => {})
   client.disconnect()
   await ended
 }
 
 async function waitForStatus (
-  client: RedisClient, status: 'ready' | 'end', late: AbortSignal
+  client: RedisClient, status: 'ready' | 'end', deadlineMs: number
 ): Promise<void> {
   if (client.status === status) return
   await new Promise<void>((resolve, reject) => {
-    client.once(status, () => resolve())
-    late.addEventListener('abort', () => reject(late.reason), { once: true })
+    // Keeps the process alive: between two attempts to connect nothing else does.
+    const timer = setTimeout(() => {
+      client.off(status, onStatus)
+      reject(new Error(`not ${status} within ${deadlineMs} ms`))
+    }, deadlineMs)
+    const onStatus = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    client.once(status, onStatus)
   })
 }
