@@ -66,7 +66,7 @@ const MISSING_SECRETS =
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 export const SETTINGS: Settings = {
-  host: { variable: 'HOST', fallback: '127.0.0.1', kind: text('an address or a host name', /^[^\s/]+$/) },
+  host: { variable: 'HOST', fallback: '127.0.0.1', kind: address() },
   port: { variable: 'PORT', fallback: 3000, kind: integer(0, 65_535) },
   path: {
     variable: 'TRIVET_PATH',
@@ -264,6 +264,12 @@ function text (form: string, pattern: Pick<RegExp, 'test'>): Kind<string> {
     parse: (text) => text,
     accepts: (value): value is string => typeof value === 'string' && pattern.test(value)
   }
+}
+
+function address (): Kind<string> {
+  const kind = text('an address or a host name', /^[^\s/]+$/)
+  // An IPv6 address has brackets in a URL, but not when it is listened on.
+  return { ...kind, parse: (text) => text.replace(/^\[(.*)\]$/, '$1') }
 }
 
 function list (form: string, pattern: RegExp): Kind<readonly string[]> {
