@@ -22,9 +22,12 @@ export interface Exit { readonly code: number | null, readonly stdout: string, r
 
 type Environment = { readonly [variable: string]: string }
 
-/** Starts `dist/main.js` on a free port, and stops it when the test ends. */
-export async function startService (t: Test, environment: Environment): Promise<Service> {
-  const { child, stdout, stderr, exited } = launch(environment)
+/**
+ * Starts `dist/main.js` on a free port, and stops it when the test ends.
+ * @param uid the user to run as, if not the own one
+ */
+export async function startService (t: Test, environment: Environment, uid?: number): Promise<Service> {
+  const { child, stdout, stderr, exited } = launch(environment, uid)
   t.teardown(async () => {
     child.kill('SIGKILL')
     await exited
@@ -60,12 +63,12 @@ export async function startService (t: Test, environment: Environment): Promise<
 }
 
 /** Starts `dist/main.js`, which is expected to end by itself. */
-export async function runService (environment: Environment): Promise<Exit> {
-  const { stdout, stderr, exited } = launch(environment)
+export async function runService (environment: Environment, uid?: number): Promise<Exit> {
+  const { stdout, stderr, exited } = launch(environment, uid)
   return { code: await exited, stdout: stdout(), stderr: stderr() }
 }
 
-function launch (environment: Environment) {
+function launch (environment: Environment, uid?: number) {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -74,7 +77,8 @@ function launch (environment: Environment) {
       TRIVET_STATE_URL: 'memory:',
       ...environment
     },
-    stdio: ['ignore', 'pipe', 'pipe']
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid })
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => { printed.stdout += text })
