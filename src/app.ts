@@ -6,6 +6,7 @@ import { openToAll, type Authenticator } from './access/authenticator.ts'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import { createLoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, isLoopback, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
 import { unlimited } from './dispatch/limiter.ts'
@@ -83,7 +84,7 @@ export interface Service {
 
 /** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
-  { logger, authenticator = openToAll, ...options }: AppOptions
+  { logger, authenticator = openToAll, ...options }: AppOptions, guard = createLoadGuard()
 ): Promise<Service> {
   const config = completeConfig(options)
   const log = logger ?? openLog(config.logLevel)
@@ -96,7 +97,7 @@ export async function createService (
     // Imported here and not at the top, because index.ts imports this file.
     trivet: await import('./index.ts')
   })
-  const opening = openLiveCatalog(source, bus, log, { pageSize: config.pageSize })
+  const opening = openLiveCatalog(source, bus, log, { pageSize: config.pageSize }, guard)
   const { catalog, close } = await opening.catch(async (error: unknown) => {
     await backend.close()
     throw error

@@ -3,7 +3,10 @@
 // `process`.
 
 import closeWithGrace from 'close-with-grace'
-import { createService } from './app.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Service } from './app.ts'
+import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
@@ -12,37 +15,95 @@ import { flushLog, openLog } from './log.ts'
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
 
+/** The service cannot listen on its address. */
+class ListenError extends Error {}
+
+/** What to do about an error of listening, by its code. */
+const LISTEN_ADVICE: { readonly [code: string]: string } = {
+  EADDRINUSE: 'another process listens there; end it, or set PORT',
+  EACCES: 'this user may not use the port; set PORT to 1024 or more',
+  EADDRNOTAVAIL: 'this machine does not have the address; correct HOST',
+  ENOTFOUND: 'no machine has this name; correct HOST'
+}
+
+let isClosing = false
+
 try {
   await serve(readConfig(process.env))
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof CatalogError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
+  // A signal during the start may have closed the app before it listened.
+  if (!isClosing) {
+    const isExpected = [ConfigError, CatalogError, ListenError].some((expected) => error instanceof expected)
+    process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : toMessage(error)}\n`)
+    // A timer or a connection of a module would keep the process alive.
+    process.exit(1)
+  }
 }
 
 async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
   const logger = openLog(config.logLevel)
-  const { app, catalog, drain } = await createService({ ...config, logger })
+  const guard = createLoadGuard()
+  const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
+  const opened: { service?: Service } = {}
+  // Before the service is imported: the first process of a container ignores signals that it does not handle.
+  endGracefully(logger, guard, delay, async (signal) => {
+    // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
+    if (signal === 'SIGTERM') await opened.service?.drain()
+    await opened.service?.app.close()
+  })
+  const { createService } = await import('./app.ts')
+  opened.service = await createService({ ...config, logger }, guard)
+  const { app, catalog } = opened.service
 
+  // Fastify would log the address. The line below has it too.
+  logger.level = 'warn'
+  const address = await listen(app, host, port)
+  logger.level = config.logLevel
+  process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
+}
+
+/** Closes the service and ends the process after a signal, or after an error that nobody caught. */
+function endGracefully (
+  logger: Logger, guard: LoadGuard, delay: number, close: (signal: string | undefined) => Promise<void>
+): void {
+  let exitCode = 0
+  const skip = ['unhandledRejection' as const, 'uncaughtException' as const, 'beforeExit' as const]
+  const grace = closeWithGrace({ delay, logger, skip }, async ({ signal }) => {
+    isClosing = true
+    if (signal !== undefined) logger.info({ signal }, 'shutting down')
+    await close(signal)
+    await flushLog(logger)
+    process.exit(exitCode)
+  })
+  process.on('uncaughtException', (err) => {
+    if (guard.take(err)) {
+      logger.error({ err }, 'a module of a catalog that is not served threw an error that nobody caught')
+      return
+    }
+    logger.fatal({ err }, 'shutting down after an error that nobody caught')
+    if (isClosing) process.exit(1)
+    exitCode = 1
+    grace.close()
+  })
   // A rejected promise in one tool must not end the requests of others.
   process.on('unhandledRejection', (err) => {
     logger.error({ err }, 'a promise was rejected and nobody handled it')
   })
-  const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
-  closeWithGrace({ delay, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
-    if (err === undefined) logger.info({ signal }, 'shutting down')
-    else logger.fatal({ err }, 'shutting down after an error that nobody caught')
-    // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
-    if (signal === 'SIGTERM') await drain()
-    await app.close()
-    await flushLog(logger)
-  })
+}
 
-  // Fastify would log the address. The line below has it too.
-  logger.level = 'warn'
-  const address = await app.listen({ host, port })
-  logger.level = config.logLevel
-  process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
+async function listen (app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const advice = LISTEN_ADVICE[code]
+    const reason = advice === undefined ? toMessage(error) : `${advice} (${code})`
+    throw new ListenError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })
+  }
+}
+
+function toMessage (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function describe (

@@ -1,7 +1,7 @@
 // The built service as a process: its output, its exit codes, and the errors that it survives.
 
 import t from 'tap'
-import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
+import { toolModule, writeCatalog, writeInPlace } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
 import type { Message, RequestParts } from './helpers/request.ts'
 import { runService, startService, type Service } from './helpers/service.ts'
@@ -159,7 +159,31 @@ t.test('a port in use ends it with a message', async (t) => {
     TRIVET_CATALOG: await writeCatalog(t, {}), PORT: new URL(service.url).port
   })
   t.equal(code, 1)
-  t.match(stdout + stderr, /EADDRINUSE/)
+  t.equal(stdout, '')
+  t.match(stderr, /^Cannot listen on port \d+ of 127\.0\.0\.1: another process .* \(EADDRINUSE\)\n$/)
+})
+
+t.test('a failed start ends although a module keeps a timer', async (t) => {
+  const catalog = await writeCatalog(t, { 'tools/a.ts': 'setInterval(() => {}, 1000)\n' })
+  const { code, stderr } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', 30_000)
+  t.equal(code, 1)
+  t.match(stderr, /tools\/a\.ts: exports nothing made by defineTool/)
+})
+
+t.test('an error that a load causes and nobody catches does not end the service', async (t) => {
+  const catalog = await writeCatalog(t, { 'tools/a.ts': toolModule('a', '', "() => 'one'") })
+  const other = await startService(t, { TRIVET_CATALOG: catalog })
+  const connect = "import { connect } from 'node:net'\nsetInterval(() => connect(1, '127.0.0.1'), 100)\n" +
+    "connect(1, '127.0.0.1')\n"
+  await writeInPlace(catalog, 'tools/a.ts', connect + toolModule('a', '', "() => 'two'"))
+  const errors = () => logLines(other).filter(({ err }) => err?.code === 'ECONNREFUSED').length
+  await until(() => errors() > 2, 'errors of the module', 30_000)
+  t.match(other.stdout(), /catalog not reloaded.*/)
+  t.match((await post(t, other.url, call('a'))).response, { result: { content: [{ text: 'one' }] } })
+  await writeInPlace(catalog, 'tools/a.ts', toolModule('a', '', "() => 'three'"))
+  await until(async () => {
+    return (await post(t, other.url, call('a'))).response.result.content[0].text === 'three'
+  }, 'the next edit', 30_000)
 })
 
 t.test('a rejected promise that no tool handles does not end the service', async (t) => {

@@ -2,6 +2,7 @@
 
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { compileCatalog, type CompileOptions } from '../catalog/compile-catalog.ts'
+import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
@@ -26,7 +27,7 @@ interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CompileOptions
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CompileOptions, guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   let dirty = false
   let loading: Promise<void> | undefined
@@ -50,7 +51,7 @@ export async function openLiveCatalog (
   logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
-    return await compileCatalog(await source.load(), options)
+    return await guard.run(source.name, async () => await compileCatalog(await source.load(), options))
   }
 
   function startReloading (): void {

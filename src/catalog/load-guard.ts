@@ -1,0 +1,62 @@
+// Attributes errors that nobody caught to the load of a catalog. A module may open a connection that fails
+// later, outside every promise of the load: such a catalog is refused, and the one before keeps serving.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { CatalogError, type Problem } from './problem.ts'
+
+export interface LoadGuard {
+  /** Runs a load. Rejects with a CatalogError too if code that it started threw, and nobody caught it. */
+  run<T> (catalog: string, load: () => Promise<T>): Promise<T>
+  /**
+   * Whether the error arose in code that was started by a load that runs or was refused. Nothing that is
+   * served depends on such code. Must be called while the error is handled as uncaught.
+   */
+  take (error: unknown): boolean
+}
+
+interface Load {
+  isAccepted: boolean
+  readonly errors: unknown[]
+}
+
+/** How many turns of the event loop a load waits at its end: a refused connection emits its error in one. */
+const TURNS = 3
+
+export function createLoadGuard (): LoadGuard {
+  const loads = new AsyncLocalStorage<Load>()
+  let hasRefused = false
+  return {
+    async run (catalog, load) {
+      const current: Load = { isAccepted: false, errors: [] }
+      try {
+        const result = await loads.run(current, load)
+        for (let turn = 0; turn < TURNS; turn++) await nextTurn()
+        if (current.errors.length > 0) throw new CatalogError([])
+        current.isAccepted = true
+        return result
+      } catch (error) {
+        hasRefused = true
+        if (!(error instanceof CatalogError)) throw error
+        throw new CatalogError([...error.problems, ...current.errors.map((one) => toProblem(catalog, one))])
+      } finally {
+        // In Node 20 and 22 every promise of the process is slower while the storage is in use. Code of a
+        // refused load can throw at any time.
+        if (!hasRefused) loads.disable()
+      }
+    },
+    take (error) {
+      const load = loads.getStore()
+      if (load === undefined || load.isAccepted) return false
+      load.errors.push(error)
+      return true
+    }
+  }
+}
+
+function toProblem (catalog: string, error: unknown): Problem {
+  const message = error instanceof Error ? error.message : String(error)
+  const rule = `a module threw an error that nobody caught: ${message}; ` +
+    'a connection that a module opens needs a listener for "error"'
+  return { file: catalog, place: '', rule }
+}
