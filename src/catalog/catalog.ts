@@ -1,6 +1,5 @@
 // The current catalog: one snapshot, which a reload replaces.
 
-import { createHash } from 'node:crypto'
 import type { ListName } from '../protocol/notifications.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -21,16 +20,13 @@ export interface Catalog {
 
 export function createCatalog (first: Snapshot): Catalog {
   let current = first
-  let currentPrints = fingerprints(first)
 
   return {
     get current () { return current },
     replace (next) {
-      const nextPrints = fingerprints(next)
-      const lists = LISTS.filter((list) => currentPrints[list] !== nextPrints[list])
+      const lists = findChangedLists(current, next)
       const updatedUris = changedKeys(current.stamps, next.stamps)
       current = next
-      currentPrints = nextPrints
       return { lists, updatedUris }
     }
   }
@@ -42,20 +38,19 @@ function changedKeys (before: ReadonlyMap<string, string>, after: ReadonlyMap<st
   return [...keys].filter((key) => before.get(key) !== after.get(key))
 }
 
-const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']
-
-function fingerprints (
-  { primitives: { tools, prompts, listed, templates } }: Snapshot
-): { readonly [L in ListName]: string } {
-  return {
-    tools: fingerprint(tools),
-    prompts: fingerprint(prompts),
-    resources: fingerprint([...listed, ...templates])
+function findChangedLists ({ primitives: before }: Snapshot, { primitives: after }: Snapshot): ListName[] {
+  const isSame: { readonly [L in ListName]: boolean } = {
+    tools: areSame(before.tools, after.tools),
+    prompts: areSame(before.prompts, after.prompts),
+    resources: areSame(before.listed, after.listed) && areSame(before.templates, after.templates)
   }
+  return LISTS.filter((list) => !isSame[list])
 }
 
-function fingerprint (offered: readonly CompiledPrimitive[]): string {
-  const hash = createHash('sha256')
-  for (const { json, scopes } of offered) hash.update(`${json}\n${scopes.join(' ')}\n`)
-  return hash.digest('hex')
+const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']
+
+function areSame (before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[]): boolean {
+  return before.length === after.length && before.every(({ json, scopes }, index) => {
+    return json === after[index]?.json && scopes.join(' ') === after[index].scopes.join(' ')
+  })
 }

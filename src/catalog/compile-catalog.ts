@@ -6,47 +6,87 @@ import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
+import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
 import { compileTool } from './compile-tool.ts'
 import { listTemplates } from './listed-resources.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
-import { createSchemaCompiler } from '../schema/json-schema.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
-export interface CompileOptions extends SnapshotOptions {
-  /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
-  readonly listDeadlineMs?: number
-}
-
 const LIST_DEADLINE_MS = 30_000
 
-/** Throws a CatalogError that has every problem of the catalog. */
-export async function compileCatalog (
-  contents: CatalogContents, { listDeadlineMs = LIST_DEADLINE_MS, ...options }: CompileOptions
+export interface CatalogCompiler {
+  /** Rejects with a CatalogError that has every problem of the catalog. */
+  compile (contents: CatalogContents): Promise<Snapshot>
+}
+
+export interface CatalogCompilerOptions extends SnapshotOptions {
+  /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
+  readonly listDeadlineMs?: number
+  /** Awaited between definitions. A large catalog must not block the requests that the thread serves. */
+  readonly yieldToRequests?: () => Promise<void>
+}
+
+/** Compiles a catalog each time that it is loaded. Schemas that have not changed are not compiled again. */
+export function createCatalogCompiler (
+  {
+    yieldToRequests = async () => {}, listDeadlineMs = LIST_DEADLINE_MS, ...options
+  }: CatalogCompilerOptions
+): CatalogCompiler {
+  const compilers = createSchemaCompilers()
+  return {
+    async compile (contents) {
+      try {
+        return await compileCatalog(contents, options, { compilers, yieldToRequests, listDeadlineMs })
+      } finally {
+        compilers.input.forgetUnused()
+        compilers.output.forgetUnused()
+      }
+    }
+  }
+}
+
+interface Dependencies {
+  readonly compilers: SchemaCompilers
+  readonly yieldToRequests: () => Promise<void>
+  readonly listDeadlineMs: number
+}
+
+async function compileCatalog (
+  contents: CatalogContents, options: SnapshotOptions,
+  { compilers, yieldToRequests, listDeadlineMs }: Dependencies
 ): Promise<Snapshot> {
   const problems: Problem[] = [...contents.problems]
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
     problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
-  const compilers = {
-    input: createSchemaCompiler({ useDefaults: true }),
-    output: createSchemaCompiler({ useDefaults: false })
-  }
   const { readTtlMs } = contents.server
 
-  const handles = compileAll(
-    contents.handles, reporterOf, (definition, report) => compileHandle(definition, compilers, report)
+  async function compileAll<D, C> (
+    all: ReadonlyArray<Located<D>>, compile: (definition: D, report: ReportProblem) => C | undefined
+  ): Promise<Array<Compiled<C, D>>> {
+    const done: Array<Compiled<C, D>> = []
+    for (const located of all) {
+      await yieldToRequests()
+      const compiled = compileOne(located, reporterOf(located), compile)
+      if (compiled !== undefined) done.push({ compiled, located })
+    }
+    return done
+  }
+
+  const handles = await compileAll(
+    contents.handles, (definition, report) => compileHandle(definition, compilers, report)
   )
   const lifetimes = lifetimesByTool(handles)
-  const tools = compileAll(
-    contents.tools, reporterOf,
+  const tools = await compileAll(
+    contents.tools,
     (definition, report) => compileTool(definition, compilers, report, lifetimes.get(definition.name))
   )
-  const prompts = compileAll(contents.prompts, reporterOf, compilePrompt)
-  const resources = compileAll(
-    contents.resources, reporterOf, (definition, report) => compileResource(definition, readTtlMs, report)
+  const prompts = await compileAll(contents.prompts, compilePrompt)
+  const resources = await compileAll(
+    contents.resources, (definition, report) => compileResource(definition, readTtlMs, report)
   )
-  const templates = compileAll(
-    contents.templates, reporterOf, (definition, report) => compileTemplate(definition, readTtlMs, report)
+  const templates = await compileAll(
+    contents.templates, (definition, report) => compileTemplate(definition, readTtlMs, report)
   )
 
   const listed: Array<Compiled<CompiledPrimitive>> = [...resources]
@@ -98,23 +138,18 @@ type ReporterOf = (located: Located<unknown>) => ReportProblem
 
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
-function compileAll<D, C> (
-  all: ReadonlyArray<Located<D>>,
-  reporterOf: ReporterOf,
+function compileOne<D, C> (
+  { definition }: Located<D>, report: ReportProblem,
   compile: (definition: D, report: ReportProblem) => C | undefined
-): Array<Compiled<C, D>> {
-  return all.flatMap((located) => {
-    const report = reporterOf(located)
-    try {
-      const compiled = compile(located.definition, report)
-      return compiled === undefined ? [] : [{ compiled, located }]
-    } catch (error) {
-      // An author's value may throw, for example when it is not JSON. The problems of the other definitions
-      // must still be reported.
-      report('', `cannot be compiled: ${messageOf(error)}`)
-      return []
-    }
-  })
+): C | undefined {
+  try {
+    return compile(definition, report)
+  } catch (error) {
+    // An author's value may throw, for example when it is not JSON. The problems of the other definitions
+    // must still be reported.
+    report('', `cannot be compiled: ${messageOf(error)}`)
+    return undefined
+  }
 }
 
 function messageOf (error: unknown): string {

@@ -3,12 +3,24 @@
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
-import { SchemaError, type SchemaCompiler } from '../schema/json-schema.ts'
+import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../schema/json-schema.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-schema.ts'
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
 
-export interface CompiledSchema { readonly schema: JsonSchema, readonly check: Check }
+/** If the caller passes the same compilers for each load of a catalog, only new schemas are compiled. */
+export function createSchemaCompilers (): SchemaCompilers {
+  return {
+    input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false })
+  }
+}
+
+export interface CompiledSchema {
+  readonly schema: JsonSchema
+  /** The schema as JSON. */
+  readonly json: string
+  readonly check: Check
+}
 
 /** `undefined` when the schema is unusable. Every problem has then been reported. */
 export function compileSchema (
@@ -16,16 +28,18 @@ export function compileSchema (
 ): CompiledSchema | undefined {
   try {
     if (isStandardSchema(schema)) {
-      const json = toJsonSchema(schema, direction)
+      const described = toJsonSchema(schema, direction)
+      const json = JSON.stringify(described)
       // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
-      compilers[direction].compile(json)
-      return { schema: json, check: toCheck(schema) }
+      compilers[direction].compile(described, json)
+      return { schema: described, json, check: toCheck(schema) }
     }
     if (!isObject(schema)) {
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
-    return { schema, check: compilers[direction].compile(schema) }
+    const json = JSON.stringify(schema)
+    return { schema, json, check: compilers[direction].compile(schema, json) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     for (const problem of error.problems) report(problem)

@@ -5,10 +5,10 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
-import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
+import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
-import { findMirroredParams, type MirroredParam } from './mirrored-params.ts'
+import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
@@ -52,9 +52,11 @@ export function compileTool (
   const { requiredCapabilities, timeoutMs } = definition
   return {
     ...toCompiledPrimitive(
-      definition.name, definition, toToolEntry(definition, remark, input.schema, output?.schema)
+      definition.name, definition, toToolEntry(definition, remark), toSchemaMembers(input, output)
     ),
-    mirroredParams: findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule)),
+    mirroredParams: mayMirrorParams(input.json)
+      ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
+      : [],
     requiredCapabilities,
     timeoutMs,
     checkInput: input.check,
@@ -63,10 +65,7 @@ export function compileTool (
   }
 }
 
-function toToolEntry (
-  definition: ToolDefinition, remark: string | undefined, inputSchema: JsonSchema,
-  outputSchema: JsonSchema | undefined
-): Tool {
+function toToolEntry (definition: ToolDefinition, remark: string | undefined): ToolEntry {
   const { name, title, annotations, icons, _meta } = definition
   const description = remark === undefined
     ? definition.description
@@ -76,9 +75,14 @@ function toToolEntry (
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(icons === undefined ? {} : { icons }),
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(_meta === undefined ? {} : { _meta })
   }
+}
+
+type ToolEntry = Omit<Tool, 'inputSchema' | 'outputSchema'>
+
+/** The schemas are JSON already: nothing is serialised twice. */
+function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {
+  return `"inputSchema":${input.json}${output === undefined ? '' : `,"outputSchema":${output.json}`}`
 }

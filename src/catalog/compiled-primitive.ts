@@ -12,10 +12,13 @@ export interface CompiledPrimitive {
   readonly json: string
 }
 
+/** @param members more members of the entry, which are JSON already, without braces. */
 export function toCompiledPrimitive (
-  key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object
+  key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object,
+  members?: string
 ): CompiledPrimitive {
-  return { key, order, scopes, json: JSON.stringify(entry) }
+  const json = JSON.stringify(entry)
+  return { key, order, scopes, json: members === undefined ? json : `${json.slice(0, -1)},${members}}` }
 }
 
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */

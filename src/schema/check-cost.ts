@@ -20,7 +20,6 @@ export interface Meter {
   spend (steps: number): void
 }
 
-/** Checks are synchronous, so that all checks of a compiler share one meter. */
 export function createMeter (): Meter {
   let left = 0
   return {

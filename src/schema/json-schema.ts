@@ -1,20 +1,15 @@
-// Compiles a JSON Schema to a check. No other file imports ajv.
+// Compiles a JSON Schema to a check.
 
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import {
-  addCostKeyword, CHECK_STEPS, createMeter, meterPattern, TooManySteps, withCosts, type Meter
-} from './check-cost.ts'
+import { createInstances, meter, OPTIONS, type Instances } from './ajv-instances.ts'
+import { CHECK_STEPS, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
-import { dialectOf, type Dialect } from './dialects.ts'
-import { replaceComparisons } from './json-equality.ts'
-import { createLinearPattern } from './linear-pattern.ts'
+import { dialectOf } from './dialects.ts'
+import { findSchemaProblems } from './schema-limits.ts'
 import { isLongerThan } from './value-preview.ts'
 import { describeProblems } from './value-problems.ts'
-import { findSchemaProblems } from './schema-limits.ts'
 
 /** The schema cannot be used. Has every problem of it. */
 export class SchemaError extends Error {
@@ -30,8 +25,13 @@ export class SchemaError extends Error {
 export type JsonSchemaCheck = (value: unknown) => Verdict
 
 export interface SchemaCompiler {
-  /** Compiles a check. Equal schemas share one. Throws a SchemaError when the schema is unusable. */
-  compile (schema: JsonSchema): JsonSchemaCheck
+  /**
+   * Compiles a check. Equal schemas share one. Throws a SchemaError when the schema is unusable.
+   * @param json the schema as JSON, if the caller has it.
+   */
+  compile (schema: JsonSchema, json?: string): JsonSchemaCheck
+  /** Drops the checks that `compile` was not asked for since the last call. */
+  forgetUnused (): void
 }
 
 export interface SchemaCompilerOptions {
@@ -43,80 +43,75 @@ export interface SchemaCompilerOptions {
 // only: collecting takes time in proportion to the value, and a client chooses the value.
 const EXPLAINED_JSON_LENGTH = 16_384
 const EXPLAIN_STEPS = 10_000
-const TOO_COSTLY =
-  `needs more than ${CHECK_STEPS} steps to be checked; send less at once`
+const TOO_COSTLY = `needs more than ${CHECK_STEPS} steps to be checked; send less at once`
+
+/** An instance of ajv keeps parts of each schema that it compiles, so it is replaced after this number. */
+const MAX_SCHEMAS_PER_INSTANCE = 1000
+
+/** Checks schemas against their meta-schemas. All compilers share it: compiling a meta-schema takes long. */
+const metaSchemas = createInstances(OPTIONS)
 
 export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): SchemaCompiler {
-  const meter = createMeter()
-  const createPattern = (pattern: string) => meterPattern(createLinearPattern(pattern), meter)
-  const options: Options = {
-    // Allows unknown keywords: `x-mcp-header` and other annotations of the author.
-    strict: false,
-    logger: false,
-    addUsedSchema: false,
-    useDefaults,
-    // The inner `code` is for schemas that are compiled to a file. Ours are not.
-    code: { optimize: false, regExp: Object.assign(createPattern, { code: 'createPattern' }) }
+  const options: Options = { ...OPTIONS, useDefaults, meta: false, validateSchema: false }
+  let instances = createPair(options)
+  let [earlier, current] = [new Map<string, JsonSchemaCheck>(), new Map<string, JsonSchemaCheck>()]
+  let compiledCount = 0
+
+  function compileNew (schema: JsonSchema, json: string): JsonSchemaCheck {
+    const problems = findSchemaProblems(schema, json)
+    const dialect = dialectOf(schema)
+    if (dialect === undefined) {
+      const declared = `/$schema ${JSON.stringify(schema.$schema)}`
+      problems.push(`${declared} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
+    }
+    if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
+    // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
+    // "#" refer to this schema.
+    const named = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
+    assertValid(named, metaSchemas(dialect))
+    const { fast, complete } = instances
+    return createCheck(named, isDeferrable(schema), () => fast(dialect), () => complete(dialect))
   }
-  // Stops at the first problem: most values are accepted. The other collects all problems of a refused value.
-  const fast = createInstances(options, meter)
-  const complete = createInstances({ ...options, allErrors: true }, meter)
-  const shared = new Map<string, JsonSchemaCheck>()
 
   return {
-    compile (schema) {
-      const json = JSON.stringify(schema)
-      const known = shared.get(json)
-      if (known !== undefined) return known
-      const problems = findSchemaProblems(schema, json)
-      const dialect = dialectOf(schema)
-      if (dialect === undefined) {
-        const declared = `/$schema ${JSON.stringify(schema.$schema)}`
-        problems.push(`${declared} is not supported; use JSON Schema 2020-12 (the default) or draft-07`)
-      }
-      if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
-      // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
-      // "#" refer to this schema.
-      const named = { $id: `urn:trivet:schema:${shared.size}`, ...schema, $schema: undefined }
-      const [ajv, explainer] = [fast(dialect), () => complete(dialect)]
-      const check = compileChecked(named, isDeferrable(schema), { ajv, explainer, meter })
-      shared.set(json, check)
+    compile (schema, json = JSON.stringify(schema)) {
+      const check = current.get(json) ?? earlier.get(json) ?? compileNew(schema, json)
+      current.set(json, check)
       return check
+    },
+    forgetUnused () {
+      [earlier, current] = [current, new Map()]
+      if (compiledCount < MAX_SCHEMAS_PER_INSTANCE) return
+      compiledCount = 0
+      instances = createPair(options)
     }
   }
 }
 
-function createInstances (options: Options, meter: Meter): (dialect: Dialect) => Ajv {
-  const made = new Map<Dialect, Ajv>()
-  return (dialect) => {
-    let ajv = made.get(dialect)
-    if (ajv === undefined) {
-      ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
-      addFormats.default(ajv)
-      replaceComparisons(ajv, meter)
-      addCostKeyword(ajv, meter)
-      made.set(dialect, ajv)
-    }
-    return ajv
-  }
+/**
+ * `fast` stops at the first problem: most values are accepted. `complete` collects all problems of a refused
+ * value.
+ */
+function createPair (options: Options): { readonly fast: Instances, readonly complete: Instances } {
+  return { fast: createInstances(options), complete: createInstances({ ...options, allErrors: true }) }
 }
 
-interface Compilers { readonly ajv: Ajv, readonly explainer: () => Ajv, readonly meter: Meter }
-
-function compileChecked (
-  schema: JsonSchema, mayWait: boolean, { ajv, explainer, meter }: Compilers
-): JsonSchemaCheck {
+function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   // The meta-schema has patterns, too. The author chooses how much there is to check.
   meter.start(Infinity)
-  if (ajv.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(ajv.errors))
-  let validate: ValidateFunction | undefined
+  if (metaSchema.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(metaSchema.errors))
+}
+
+function createCheck (
+  schema: JsonSchema, mayWait: boolean, ajv: () => Ajv, explainer: () => Ajv
+): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
-  if (!mayWait) validate = compileNow(ajv, schema, meter)
+  let validate = mayWait ? undefined : compileNow(ajv(), schema)
 
   /** Every problem of the value, or `undefined` if looking for them costs too much. */
   function findProblems (value: unknown): string[] | undefined {
     if (isLongerThan(value, EXPLAINED_JSON_LENGTH)) return undefined
-    explain ??= compileNow(explainer(), schema, meter)
+    explain ??= compileNow(explainer(), schema)
     meter.start(EXPLAIN_STEPS)
     try {
       explain(value)
@@ -128,7 +123,7 @@ function compileChecked (
   }
 
   return (value) => {
-    validate ??= compileNow(ajv, schema, meter)
+    validate ??= compileNow(ajv(), schema)
     meter.start(CHECK_STEPS)
     try {
       if (validate(value)) return accepted(value)
@@ -142,8 +137,7 @@ function compileChecked (
   }
 }
 
-function compileNow (ajv: Ajv, schema: JsonSchema, meter: Meter): ValidateFunction {
-  meter.start(Infinity)
+function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(withCosts(schema))
   } catch (error) {

@@ -1,7 +1,7 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
-import { compileCatalog, type CompileOptions } from '../catalog/compile-catalog.ts'
+import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
@@ -27,8 +27,9 @@ interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CompileOptions, guard = createLoadGuard()
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions, guard = createLoadGuard()
 ): Promise<LiveCatalog> {
+  const compiler = createCatalogCompiler({ ...options, yieldToRequests })
   let dirty = false
   let loading: Promise<void> | undefined
   let announcing: Promise<void> | undefined
@@ -51,7 +52,7 @@ export async function openLiveCatalog (
   logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
-    return await guard.run(source.name, async () => await compileCatalog(await source.load(), options))
+    return await guard.run(source.name, async () => await compiler.compile(await source.load()))
   }
 
   function startReloading (): void {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { definePrompt, defineResource, defineResourceTemplate, defineTool } from '../../src/index.ts'
 import { createCatalog } from '../../src/catalog/catalog.ts'
-import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
+import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../src/catalog/contents.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 
@@ -14,20 +14,17 @@ const server: CatalogContents['server'] = {
 }
 
 async function snapshotOf (contents: Partial<CatalogContents>): Promise<Snapshot> {
-  return await compileCatalog(
-    {
-      server,
-      tools: [],
-      prompts: [],
-      resources: [],
-      templates: [],
-      handles: [],
-      stamps: new Map(),
-      problems: [],
-      ...contents
-    },
-    { pageSize: 10 }
-  )
+  return await createCatalogCompiler({ pageSize: 10 }).compile({
+    server,
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    handles: [],
+    stamps: new Map(),
+    problems: [],
+    ...contents
+  })
 }
 
 const tool = (options: object = {}) => defineTool({ name: 'tool', run: () => 'a', ...options })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
+import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents } from '../../src/catalog/contents.ts'
 import { defineResourceTemplate } from '../../src/index.ts'
 import { buildApp } from '../helpers/app.ts'
@@ -154,7 +154,7 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
   }
   const began = performance.now()
   const rule = 'failed: it did not end within 0.3 s; it may wait for something that never comes'
-  await t.rejects(compileCatalog(contents, { pageSize: 10, listDeadlineMs: DEADLINE_MS }), {
+  await t.rejects(createCatalogCompiler({ pageSize: 10, listDeadlineMs: DEADLINE_MS }).compile(contents), {
     name: 'CatalogError',
     problems: names.map((name) => ({ file: `resources/${name}.resource.ts`, place: 'template.list', rule }))
   })

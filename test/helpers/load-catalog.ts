@@ -1,7 +1,7 @@
 // Loads and compiles a catalog without a service.
 
 import type { Test } from 'tap'
-import { compileCatalog } from '../../src/catalog/compile-catalog.ts'
+import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import { CatalogError, type Problem } from '../../src/catalog/problem.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import * as trivet from '../../src/index.ts'
@@ -14,7 +14,7 @@ function openSource (root: string): CatalogSource {
 }
 
 export async function loadSnapshot (root: string): Promise<Snapshot> {
-  return await compileCatalog(await openSource(root).load(), { pageSize: 1000 })
+  return await createCatalogCompiler({ pageSize: 1000 }).compile(await openSource(root).load())
 }
 
 /** Every problem of a catalog of these files. */

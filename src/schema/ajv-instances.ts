@@ -1,0 +1,41 @@
+// Instances of ajv, with comparisons and patterns that take linear time and with the costs of checks.
+
+import { Ajv, type Options } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { addCostKeyword, createMeter, meterPattern } from './check-cost.ts'
+import type { Dialect } from './dialects.ts'
+import { replaceComparisons } from './json-equality.ts'
+import { createLinearPattern } from './linear-pattern.ts'
+
+/** Checks are synchronous, so that all of them share one meter. */
+export const meter = createMeter()
+
+const createPattern = (pattern: string) => meterPattern(createLinearPattern(pattern), meter)
+
+export const OPTIONS: Options = {
+  // Allows unknown keywords: `x-mcp-header` and other annotations of the author.
+  strict: false,
+  logger: false,
+  addUsedSchema: false,
+  // The inner `code` is for schemas that are compiled to a file. Ours are not.
+  code: { optimize: false, regExp: Object.assign(createPattern, { code: 'createPattern' }) }
+}
+
+export type Instances = (dialect: Dialect) => Ajv
+
+/** Makes the instance of a dialect when it is first used. */
+export function createInstances (options: Options): Instances {
+  const made = new Map<Dialect, Ajv>()
+  return (dialect) => {
+    let ajv = made.get(dialect)
+    if (ajv === undefined) {
+      ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
+      addFormats.default(ajv)
+      replaceComparisons(ajv, meter)
+      addCostKeyword(ajv, meter)
+      made.set(dialect, ajv)
+    }
+    return ajv
+  }
+}
