@@ -1,6 +1,7 @@
 // A module's text, compiled. A compiled module belongs to no graph, so a reload compiles only changed files.
 
 import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
 import { constants, Script } from 'node:vm'
 import { placeAt } from './syntax-tree.ts'
 import type { Place } from './syntax-error.ts'
@@ -34,7 +35,9 @@ export type Getter = () => unknown
 export type Steps = Generator<undefined, void> | AsyncGenerator<undefined, void>
 
 export interface CompiledModules {
-  /** Rejects with a SyntaxError when the source is not a valid module. */
+  /** Compiles a file. Rejects with a SyntaxError when its text is not a valid module. */
+  read (file: string): Promise<CompiledModule>
+  /** Compiles a text as the text of this file. Rejects as `read` does. */
   compile (source: string, file: string): Promise<CompiledModule>
   /** Drops the files that were not compiled or looked up since the last call. */
   forgetUnused (): void
@@ -43,14 +46,26 @@ export interface CompiledModules {
 export function createCompiledModules (): CompiledModules {
   let earlier = new Map<string, Entry>()
   let current = new Map<string, Entry>()
+
+  async function enter (source: string, file: string, stamp: string | undefined): Promise<CompiledModule> {
+    const digest = createHash('sha256').update(source).digest('base64')
+    const known = current.get(file) ?? earlier.get(file)
+    const compiled = known?.digest === digest ? known.compiled : await compileModule(source, file)
+    current.set(file, { digest, stamp, compiled })
+    return compiled
+  }
+
   return {
-    async compile (source, file) {
-      const digest = createHash('sha256').update(source).digest('base64')
+    async read (file) {
       const known = current.get(file) ?? earlier.get(file)
-      const entry = known?.digest === digest ? known : { digest, compiled: await compileModule(source, file) }
-      current.set(file, entry)
-      return entry.compiled
+      const stamp = stampOf(file)
+      if (known?.stamp === undefined || known.stamp !== stamp) {
+        return await enter(readFileSync(file, 'utf8'), file, stamp)
+      }
+      current.set(file, known)
+      return known.compiled
     },
+    compile: async (source, file) => await enter(source, file, undefined),
     forgetUnused () {
       earlier = current
       current = new Map()
@@ -58,7 +73,27 @@ export function createCompiledModules (): CompiledModules {
   }
 }
 
-interface Entry { readonly digest: string, readonly compiled: CompiledModule }
+interface Entry {
+  readonly digest: string
+  /** A file that still has this stamp still has this text. `undefined`: only the digest shows it. */
+  readonly stamp: string | undefined
+  readonly compiled: CompiledModule
+}
+
+/** Longer than the steps of the clocks of file systems, in milliseconds. */
+const CLOCK_STEP_MS = 3000
+
+/**
+ * `undefined` for a file that changed a moment ago: it may change again within the same step of the clock,
+ * and keep its times. No program can set the time of the last change of status, `ctime`.
+ */
+function stampOf (file: string): string | undefined {
+  const facts = statSync(file, { throwIfNoEntry: false })
+  if (facts === undefined || Date.now() - Math.max(facts.ctimeMs, facts.mtimeMs) < CLOCK_STEP_MS) {
+    return undefined
+  }
+  return `${facts.ctimeMs}:${facts.mtimeMs}:${facts.size}:${facts.ino}:${facts.dev}`
+}
 
 async function compileModule (source: string, file: string): Promise<CompiledModule> {
   const javaScript = await toJavaScript(source, file)

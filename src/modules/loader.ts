@@ -50,6 +50,8 @@ const MODULE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 export function createLoader (dependencies: LoaderDependencies): Loader {
   const { resolver, provided, compiled, deadlineMs, noteError, hostOf, onImport } = dependencies
   const modules = new Map<string, Promise<ModuleRecord>>()
+  /** By the folder of the importer and the specifier. */
+  const found = new Map<string, ModuleRecord>()
   const files: Array<SourceModule | SyntheticModule> = []
   /** The modules whose requests are found, directly and indirectly. */
   const complete = new Set<ModuleRecord>()
@@ -84,7 +86,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   async function readSource (url: string, file: string): Promise<SourceModule> {
-    return new SourceModule(url, file, await compiled.compile(readFileSync(file, 'utf8'), file), hostOf(url))
+    return new SourceModule(url, file, await compiled.read(file), hostOf(url))
   }
 
   function readJson (url: string, file: string): SyntheticModule {
@@ -113,7 +115,18 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     return module
   }
 
-  async function find (
+  async function find (request: ImportRequest, importerUrl: string): Promise<ModuleRecord> {
+    // Two files of a folder mean the same by a specifier. Attributes must be checked each time.
+    const isPlain = Object.keys(request.attributes).length === 0
+    const key = `${importerUrl.slice(0, importerUrl.lastIndexOf('/'))} ${request.specifier}`
+    const known = isPlain ? found.get(key) : undefined
+    if (known !== undefined) return known
+    const module = await findNew(request, importerUrl)
+    if (isPlain) found.set(key, module)
+    return module
+  }
+
+  async function findNew (
     { specifier, attributes, place }: ImportRequest, importerUrl: string
   ): Promise<ModuleRecord> {
     const given = provided[specifier]

@@ -18,7 +18,8 @@ import { isMissingPath, listFiles, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { createPlainFiles } from './plain-files.ts'
 import {
-  DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf
+  DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf,
+  type FoundDefinition
 } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
@@ -133,6 +134,7 @@ class CatalogReader {
   readonly #root: string
   readonly #graph: ModuleGraph
   readonly #loading = new Map<string, Promise<Namespace>>()
+  readonly #definitions = new Map<Namespace, FoundDefinition[]>()
 
   constructor (root: string, graph: ModuleGraph) {
     this.#root = root
@@ -173,7 +175,7 @@ class CatalogReader {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
+      const found = this.#definitionsOf(await this.#loading.get(absolutePath) ?? {}).filter(
         ({ definition }) => !isHandle(definition)
       )
       if (found.length === 0) {
@@ -197,13 +199,19 @@ class CatalogReader {
   handles (): Array<Located<HandleDefinition>> {
     const found = new Map<HandleDefinition, Located<HandleDefinition>>()
     for (const { file, exports } of this.#graph.loaded()) {
-      for (const { place, definition } of findDefinitions(exports)) {
+      for (const { place, definition } of this.#definitionsOf(exports)) {
         if (isHandle(definition) && !found.has(definition)) {
           found.set(definition, { definition, place, file: relative(this.#root, file) })
         }
       }
     }
     return [...found.values()]
+  }
+
+  #definitionsOf (namespace: Namespace): FoundDefinition[] {
+    const found = this.#definitions.get(namespace) ?? findDefinitions(namespace)
+    this.#definitions.set(namespace, found)
+    return found
   }
 
   async markdownPrompt (folder: string, { path, absolutePath }: FolderFile): Promise<void> {

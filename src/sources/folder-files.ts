@@ -1,14 +1,16 @@
 // Lists the regular files of a folder, without hidden files and files outside it.
 
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { lstatSync, type Stats } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 
 export interface FolderFile {
   /** Relative to the folder, with forward slashes. */
   readonly path: string
   readonly absolutePath: string
   readonly size: number
-  readonly modified: Date
+  readonly modifiedMs: number
   /** Changes if the contents may have changed. */
   readonly stamp: string
 }
@@ -43,29 +45,40 @@ export async function listFiles (
   const root = await attempt('', realpath(folder))
   if (root === undefined) return []
   const files: FolderFile[] = []
-  await walk(root, '', [root])
+  await walk({ absolutePath: folder, real: root, path: '' }, [root])
   return files.sort((a, b) => a.path < b.path ? -1 : 1)
 
-  async function walk (folderRoot: string, path: string, above: readonly string[]): Promise<void> {
-    for (const name of await attempt(path, readdir(join(folder, path))) ?? []) {
+  async function walk (directory: Directory, above: readonly string[]): Promise<void> {
+    const entries = await attempt(directory.path, readdir(directory.real, { withFileTypes: true }))
+    for (const entry of entries ?? []) {
+      const { name } = entry
       if (isForeignName(name)) continue
-      const relative = posix.join(path, name)
-      const absolutePath = join(folder, relative)
-      const real = await attempt(relative, realpath(absolutePath))
-      if (real === undefined || !isWithin(folderRoot, real)) continue
-      const facts = await attempt(relative, stat(real))
+      await yieldToRequests()
+      const absolutePath = join(directory.absolutePath, name)
+      const path = posix.join(directory.path, name)
+      // Only a link may lead out of the folder.
+      const real = entry.isSymbolicLink()
+        ? await attempt(path, realpath(absolutePath))
+        : join(directory.real, name)
+      if (real === undefined || root === undefined || !isWithin(root, real)) continue
+      const facts = readFacts(path, real)
       if (facts?.isDirectory() === true && !above.includes(real)) {
-        await walk(folderRoot, relative, [...above, real])
+        await walk({ absolutePath, real, path }, [...above, real])
       }
       if (facts?.isFile() === true) {
-        files.push({
-          path: relative,
-          absolutePath,
-          size: facts.size,
-          modified: facts.mtime,
-          stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}`
-        })
+        const { size, mtimeMs, ino } = facts
+        files.push({ path, absolutePath, size, modifiedMs: mtimeMs, stamp: `${mtimeMs}:${size}:${ino}` })
       }
+    }
+  }
+
+  /** Synchronous: it takes microseconds, and a tenth of the CPU time of the asynchronous function. */
+  function readFacts (path: string, real: string): Stats | undefined {
+    try {
+      return lstatSync(real, { throwIfNoEntry: false })
+    } catch (error) {
+      report(path, error)
+      return undefined
     }
   }
 
@@ -79,3 +92,5 @@ export async function listFiles (
     }
   }
 }
+
+interface Directory { readonly absolutePath: string, readonly real: string, readonly path: string }

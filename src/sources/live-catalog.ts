@@ -27,7 +27,8 @@ interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions, guard = createLoadGuard()
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions,
+  guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const compiler = createCatalogCompiler({ ...options, yieldToRequests })
   let dirty = false

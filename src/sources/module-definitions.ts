@@ -7,7 +7,7 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Namespace } from '../modules/namespace.ts'
 
-interface FoundDefinition<D = unknown> {
+export interface FoundDefinition<D = unknown> {
   /** The name of the export, with the index in a list. Empty for a single default export. */
   readonly place: string
   readonly definition: D

@@ -86,7 +86,7 @@ export async function createPlainFiles (
       name: file.path,
       ...(mimeType === undefined ? {} : { mimeType }),
       size: file.size,
-      annotations: { lastModified: file.modified.toISOString() },
+      annotations: { lastModified: new Date(file.modifiedMs).toISOString() },
       cache,
       read: async ({ uri }) => await read(file, uri)
     })
