@@ -13,8 +13,16 @@ export function recordOf<T extends TSchema> (member: T) {
   return Type.Unsafe<{ [name: string]: Static<T> }>({ type: 'object', additionalProperties: member })
 }
 
+/**
+ * The first call compiles the schema. A service needs few of the formats before it listens, and compiling all
+ * of them takes a quarter of the time to start.
+ */
 export function checkOf (schema: TSchema): JsonSchemaCheck {
-  return compiler.compile(Object.fromEntries(Object.entries(schema)))
+  let check: JsonSchemaCheck | undefined
+  return (value) => {
+    check ??= compiler.compile(Object.fromEntries(Object.entries(schema)))
+    return check(value)
+  }
 }
 
 /**
