@@ -110,6 +110,7 @@ async function compileCatalog (
   reportDuplicates('resource', listed, reporterOf)
   reportDuplicates('resource template', templates, reporterOf)
   if (problems.length > 0) throw new CatalogError(problems)
+  await yieldToRequests()
 
   const primitives = {
     tools: inOrder(tools),

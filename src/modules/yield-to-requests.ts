@@ -1,7 +1,7 @@
 // Loading and announcing a catalog share the thread with requests.
 
 /** How long such work may keep the event loop busy before it lets requests run, in milliseconds. */
-const MAX_BUSY_MS = 10
+const MAX_BUSY_MS = 3
 let lastYieldAt = 0
 
 /** Waits for one turn of the event loop, but only after MAX_BUSY_MS: a turn for each small file is slow. */

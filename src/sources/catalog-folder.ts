@@ -12,6 +12,7 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { isPart } from './catalog-parts.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { isMissingPath, listFiles, type FolderFile } from './folder-files.ts'
@@ -108,7 +109,7 @@ async function loadFolder (root: string, options: FolderLoad): Promise<CatalogCo
       ...reader.templates,
       ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])
     ],
-    handles: reader.handles(),
+    handles: await reader.handles(),
     stamps: plain.stamps,
     problems: reader.problems
   }
@@ -196,9 +197,10 @@ class CatalogReader {
    * The handle definitions that modules in any folder export. Each is returned once, even if several modules
    * export it.
    */
-  handles (): Array<Located<HandleDefinition>> {
+  async handles (): Promise<Array<Located<HandleDefinition>>> {
     const found = new Map<HandleDefinition, Located<HandleDefinition>>()
     for (const { file, exports } of this.#graph.loaded()) {
+      await yieldToRequests()
       for (const { place, definition } of this.#definitionsOf(exports)) {
         if (isHandle(definition) && !found.has(definition)) {
           found.set(definition, { definition, place, file: relative(this.#root, file) })

@@ -5,17 +5,20 @@ import { realpath } from 'node:fs/promises'
 import {
   defineResource, defineResourceTemplate, type ResourceDefinition, type ResourceTemplateDefinition
 } from '../authoring/define-resource.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import type { ResourceContents } from '../protocol/content.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
 import { FileTooLargeError, mimeTypeOf, readFileContents } from './file-contents.ts'
 import type { FolderFile } from './folder-files.ts'
 
 interface PlainFiles {
-  readonly resources: ReadonlyArray<{ readonly definition: ResourceDefinition, readonly file: FolderFile }>
+  readonly resources: readonly PlainResource[]
   readonly template: ResourceTemplateDefinition
   /** By URI. */
   readonly stamps: ReadonlyMap<string, string>
 }
+
+interface PlainResource { readonly definition: ResourceDefinition, readonly file: FolderFile }
 
 interface PlainFilesOptions {
   readonly readTtlMs: number
@@ -61,8 +64,13 @@ export async function createPlainFiles (
     if (size > maxBytes) throw resourceTooLarge(toFileUri(path), size, maxBytes)
   }
 
+  const resources: PlainResource[] = []
+  for (const file of files) {
+    await yieldToRequests()
+    resources.push({ file, definition: defineFile(file) })
+  }
   return {
-    resources: files.map((file) => ({ file, definition: defineFile(file) })),
+    resources,
     template: defineResourceTemplate({
       uriTemplate: 'file:///{+path}',
       name: 'files',
@@ -76,7 +84,7 @@ export async function createPlainFiles (
         return file === undefined ? await readDirectory(path.replace(/\/$/, '')) : await read(file, uri)
       }
     }),
-    stamps: new Map(files.map((file) => [toFileUri(file.path), file.stamp]))
+    stamps: new Map(resources.map(({ definition, file }) => [definition.uri, file.stamp]))
   }
 
   function defineFile (file: FolderFile): ResourceDefinition {

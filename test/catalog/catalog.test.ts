@@ -13,8 +13,10 @@ const server: CatalogContents['server'] = {
   info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined
 }
 
-async function snapshotOf (contents: Partial<CatalogContents>): Promise<Snapshot> {
-  return await createCatalogCompiler({ pageSize: 10 }).compile({
+async function snapshotOf (
+  contents: Partial<CatalogContents>, compiler = createCatalogCompiler({ pageSize: 10 })
+): Promise<Snapshot> {
+  return await compiler.compile({
     server,
     tools: [],
     prompts: [],
@@ -96,4 +98,26 @@ t.test('names the files that were changed, added or removed (162)', async (t) =>
   t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1', gone: '1' }))), {
     lists: [], updatedUris: ['gone']
   })
+})
+
+t.test('a reload compiles only schemas that have changed', async (t) => {
+  const compiler = createCatalogCompiler({ pageSize: 10 })
+  const checkOfLoad = async (maxLength: number) => {
+    const inputSchema = { type: 'object', properties: { a: { type: 'string', maxLength } } }
+    const { primitives } = await snapshotOf({ tools: at(tool({ inputSchema })) }, compiler)
+    return primitives.tools[0]?.checkInput
+  }
+  const first = await checkOfLoad(1)
+  t.equal(await checkOfLoad(1), first)
+  t.not(await checkOfLoad(2), first)
+  await checkOfLoad(2)
+  t.not(await checkOfLoad(1), first, 'and nothing is kept for schemas that no load uses')
+})
+
+t.test('gives way to requests between definitions', async (t) => {
+  let turns = 0
+  const compiler = createCatalogCompiler({ pageSize: 10, yieldToRequests: async () => { turns++ } })
+  const names = Array.from({ length: 20 }, (_, index) => `tool-${index}`)
+  await snapshotOf({ tools: names.flatMap((name) => at(tool({ name }))) }, compiler)
+  t.ok(turns >= names.length)
 })

@@ -8,8 +8,8 @@ import * as v from 'valibot'
 import { z } from 'zod'
 import { createApp } from '../../src/app.ts'
 import { compileTool, type CompiledTool } from '../../src/catalog/compile-tool.ts'
+import { createSchemaCompilers } from '../../src/catalog/compile-schema.ts'
 import { defineTool } from '../../src/index.ts'
-import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { send, type Message } from '../helpers/request.ts'
 
@@ -18,11 +18,8 @@ function compile (
   definition: ReturnType<typeof defineTool>
 ): { tool: CompiledTool | undefined, problems: string[] } {
   const problems: string[] = []
-  const compilers = {
-    input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false })
-  }
   return {
-    tool: compileTool(definition, compilers, (place, rule) => problems.push(`${place}: ${rule}`)), problems
+    tool: compileTool(definition, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)), problems
   }
 }
 

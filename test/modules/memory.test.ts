@@ -64,3 +64,14 @@ t.test('compiles a file again when it has changed, and forgets one that is gone'
   compiled.forgetUnused()
   t.not(await compile('export const b = 1', 'b.ts'), b, 'nobody asked for it meanwhile')
 })
+
+t.test('reads a file again that has changed within one step of the clock', async (t) => {
+  const root = await writeCatalog(t, {})
+  const compiled = createCompiledModules()
+  for (let turn = 0; turn < 50; turn++) {
+    await writeInPlace(root, 'a.ts', `export const a = ${turn % 10}`)
+    const graph = createModuleGraph({ root, provided: {}, compiled })
+    t.equal((await graph.load(join(root, 'a.ts'))).a, turn % 10)
+    compiled.forgetUnused()
+  }
+})

@@ -160,6 +160,31 @@ t.test('shares one check between equal schemas', async (t) => {
   t.not(compile({ type: 'string', maxLength: 3 }), compile({ type: 'string', maxLength: 4 }))
 })
 
+t.test('keeps a check while each load of a catalog asks for it', async (t) => {
+  const { compile, forgetUnused } = createSchemaCompiler({ useDefaults: false })
+  const short = compile({ type: 'string', maxLength: 3 })
+  for (let load = 0; load < 3; load++) {
+    forgetUnused()
+    t.equal(compile({ type: 'string', maxLength: 3 }), short)
+  }
+  forgetUnused()
+  forgetUnused()
+  t.not(compile({ type: 'string', maxLength: 3 }), short, 'a load did not ask for it')
+  t.ok(short('abc').ok)
+})
+
+t.test('compiles thousands of schemas, and each keeps its own rules', async (t) => {
+  const { compile, forgetUnused } = createSchemaCompiler({ useDefaults: false })
+  const pattern = (length: number) => compile({ type: 'string', pattern: `^a{${length}}$` })
+  const first = pattern(1)
+  for (let turn = 2; turn < 2002; turn++) {
+    if (turn % 500 === 0) forgetUnused()
+    compile({ type: 'string', maxLength: turn })
+  }
+  t.ok(first('a').ok && pattern(2)('aa').ok)
+  t.notOk(first('aa').ok || pattern(2)('a').ok)
+})
+
 t.test('refuses a value that is nested too deeply, and names this problem', async (t) => {
   const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000))
   const tree = { $ref: '#/$defs/tree', $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } }
