@@ -61,7 +61,7 @@ export async function listFiles (
         ? await attempt(path, realpath(absolutePath))
         : join(directory.real, name)
       if (real === undefined || root === undefined || !isWithin(root, real)) continue
-      const facts = readFacts(path, real)
+      const facts = factsAt(path, real)
       if (facts?.isDirectory() === true && !above.includes(real)) {
         await walk({ absolutePath, real, path }, [...above, real])
       }
@@ -73,7 +73,7 @@ export async function listFiles (
   }
 
   /** Synchronous: it takes microseconds, and a tenth of the CPU time of the asynchronous function. */
-  function readFacts (path: string, real: string): Stats | undefined {
+  function factsAt (path: string, real: string): Stats | undefined {
     try {
       return lstatSync(real, { throwIfNoEntry: false })
     } catch (error) {
