@@ -19,7 +19,10 @@ function compile (
 ): { tool: CompiledTool | undefined, problems: string[] } {
   const problems: string[] = []
   return {
-    tool: compileTool(definition, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)), problems
+    tool: compileTool(
+      definition, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)
+    ),
+    problems
   }
 }
 
