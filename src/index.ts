@@ -12,7 +12,7 @@ export type {
 } from './authoring/define-prompt.ts'
 export { defineResource, defineResourceTemplate } from './authoring/define-resource.ts'
 export type {
-  ListedResource, ResourceDefinition, ResourceOptions, ResourceOutput,
+  ListedResource, OutputContents, ResourceDefinition, ResourceOptions, ResourceOutput,
   ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables, VariablesOf
 } from './authoring/define-resource.ts'
 export { defineHandle } from './authoring/define-handle.ts'

@@ -6,14 +6,18 @@ import type { CompletionSource } from './completion.ts'
 import type { ReadContext } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 
+/** The contents of one resource. Bytes in `blob` are sent as base64. */
+export type OutputContents =
+  ResourceContents | (Omit<Extract<ResourceContents, { blob: string }>, 'blob'> & { blob: Uint8Array })
+
 /**
  * What `read` returns: a string (text), bytes (sent as base64), or contents as the specification writes them.
  * `undefined`: the resource does not exist, and the client receives error -32602.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents
  */
 export type ResourceOutput =
-  string | Uint8Array | ResourceContents | readonly ResourceContents[] |
-  { contents: readonly ResourceContents[] } | undefined
+  string | Uint8Array | OutputContents | readonly OutputContents[] |
+  { contents: readonly OutputContents[] } | undefined
 
 interface CommonResourceOptions extends CommonOptions {
   /**

@@ -7,7 +7,8 @@ import type { PromptMessage } from '../protocol/content.ts'
 import type { Prompt } from '../protocol/primitives.ts'
 import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
-import { messagesShape } from './content-shapes.ts'
+import { checkMessages } from './content-checks.ts'
+import { toMessagesJson } from './content-json.ts'
 import { isCompletionSource } from './completions.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
@@ -73,10 +74,8 @@ export function promptResult (
   writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined
 ): string {
   const { description = fallbackDescription, messages } = toPromptMessages(output)
-  const verdict = messagesShape(messages)
-  if (!verdict.ok) throw new ContractError('the prompt has malformed messages:', verdict.problems)
   const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
-  return writer.write(`${head}"messages":${JSON.stringify(writer.toMessages(messages))}`)
+  return writer.write(`${head}"messages":${toMessagesJson(writer.toMessages(checkMessages(messages)))}`)
 }
 
 function toPromptMessages (

@@ -3,6 +3,7 @@
 
 import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
+import { MEDIA_TYPE } from './media-type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
 // A key may begin with a reverse domain name and a slash. The specification reserves the domain names whose
@@ -19,7 +20,7 @@ const handler = Type.Unknown()
 
 export const icon = Type.Object({
   src: Type.String({ pattern: '^(?:https?:|data:)' }),
-  mimeType: optional(Type.String({ minLength: 1 })),
+  mimeType: optional(Type.String({ pattern: MEDIA_TYPE })),
   sizes: optional(Type.Array(Type.String({ pattern: '^(?:any|\\d+x\\d+)$' }))),
   theme: optional(Type.Enum(['light', 'dark']))
 }, closed)
@@ -35,11 +36,16 @@ const common = {
   order: optional(Type.Number())
 }
 
-export const annotations = Type.Object({
+/** A date, or a date and a time, of ISO 8601. */
+export const dateText = Type.Union([
+  Type.String({ format: 'date' }), Type.String({ format: 'iso-date-time' })
+])
+
+const annotations = Type.Object({
   audience: optional(Type.Array(Type.Enum(['user', 'assistant']))),
   priority: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  lastModified: optional(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d' }))
-})
+  lastModified: optional(dateText)
+}, closed)
 
 const toolAnnotations = Type.Object({
   title: optional(Type.String()),
@@ -76,7 +82,7 @@ const prompt = Type.Object({
 const readable = {
   ...common,
   name: Type.String({ minLength: 1 }),
-  mimeType: optional(Type.String({ pattern: '^[^/\\s]+/[^/\\s]' })),
+  mimeType: optional(Type.String({ pattern: MEDIA_TYPE })),
   annotations: optional(annotations),
   cache: optional(Type.Object({
     ttlMs: optional(Type.Integer({ minimum: 0 })),

@@ -4,8 +4,11 @@
 import type { ResourceOutput } from '../authoring/define-resource.ts'
 import type { ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
-import { resourceContentsShape } from './content-shapes.ts'
-import { ContractError, type ResultWriter } from './result-json.ts'
+import { toBase64 } from './base64.ts'
+import { checkContents } from './content-checks.ts'
+import { toContentsJson } from './content-json.ts'
+import { BYTES_TYPE, TEXT_TYPE } from './media-type.ts'
+import type { ResultWriter } from './result-json.ts'
 
 export interface ReadResultMetadata {
   readonly uri: string
@@ -18,20 +21,18 @@ export function readResult (
   writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
 ): string | undefined {
   if (output === undefined) return undefined
-  const contents = toContents(output, uri, mimeType)
-  const verdict = resourceContentsShape(contents)
-  if (!verdict.ok) throw new ContractError(`the contents of ${uri} are malformed:`, verdict.problems)
-  return writer.writeCacheable(`"contents":${JSON.stringify(writer.toContents(contents))}`, cache)
+  const contents = writer.toContents(toContents(output, uri, mimeType))
+  return writer.writeCacheable(`"contents":${toContentsJson(contents)}`, cache)
 }
 
 function toContents (
   output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined
 ): readonly ResourceContents[] {
-  if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? 'text/plain', text: output }]
+  // These contents need no check: the URI is valid, and the type was checked when the catalog loaded.
+  if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? TEXT_TYPE, text: output }]
   if (output instanceof Uint8Array) {
-    const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength)
-    return [{ uri, mimeType: mimeType ?? 'application/octet-stream', blob: bytes.toString('base64') }]
+    return [{ uri, mimeType: mimeType ?? BYTES_TYPE, blob: toBase64(output) }]
   }
-  if ('contents' in output) return output.contents
-  return 'uri' in output ? [output] : output
+  if ('contents' in output) return checkContents(output.contents)
+  return checkContents('uri' in output ? [output] : output)
 }

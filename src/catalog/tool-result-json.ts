@@ -6,7 +6,8 @@ import { isToolResult, type ToolResultOptions } from '../authoring/tool-result.t
 import type { ContentBlock, Meta } from '../protocol/content.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../schema/check.ts'
-import { contentBlocksShape } from './content-shapes.ts'
+import { checkContent } from './content-checks.ts'
+import { toBlockJson, toContentJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
 interface ResultMembers { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
@@ -16,15 +17,14 @@ function textResult (writer: ResultWriter, text: string): string {
 }
 
 /** A result with `isError`, whose text is for the model. */
-export function errorResult (
-  writer: ResultWriter, text: string, content: readonly ContentBlock[] = []
-): string {
-  const blocks = [textBlock(text), ...writer.toContent(content).map((block) => JSON.stringify(block))]
-  return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
+export function errorResult (writer: ResultWriter, text: string): string {
+  return write(writer, { content: `[${textBlock(text)}]`, isError: true })
 }
 
+/** Throws a ContractError when the content of the error is malformed. */
 export function toolErrorResult (writer: ResultWriter, { message, content }: ToolError): string {
-  return errorResult(writer, message, content)
+  const blocks = [textBlock(message), ...writer.toContent(checkContent(content)).map(toBlockJson)]
+  return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
 /** Throws a ContractError when the output does not match the tool's definition. */
@@ -74,15 +74,10 @@ async function explicitResult (
   if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) {
     members.structuredContent = structured
   }
-  if (content !== undefined) {
-    const verdict = contentBlocksShape(content)
-    if (!verdict.ok) throw new ContractError('the result has malformed content:', verdict.problems)
-    members.content = JSON.stringify(writer.toContent(content))
-  }
+  const blocks = writer.toContent(checkContent(content ?? []))
   // For clients that read only text.
-  if (structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')) {
-    members.content = JSON.stringify([...writer.toContent(content ?? []), { type: 'text', text: structured }])
-  }
+  const needsText = structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')
+  members.content = toContentJson(needsText ? [...blocks, { type: 'text', text: structured }] : blocks)
   return write(writer, members)
 }
 

@@ -27,6 +27,7 @@ t.test('reads strings, bytes and contents (151, 152)', async (t) => {
       part: "mimeType: 'image/png', read: () => Buffer.from('xaby').subarray(1, 3)",
       single: `read: () => (${JSON.stringify(one)})`,
       list: `read: () => (${JSON.stringify([one, two])})`,
+      byte_list: `read: () => [{ uri: 'test:b', mimeType: 'image/png', blob: Buffer.from('ab') }]`,
       whole: `read: async () => (${JSON.stringify({ contents: [two] })})`,
       asked: "read: (ctx) => ctx.uri + ' ' + ctx.revision"
     })
@@ -39,6 +40,7 @@ t.test('reads strings, bytes and contents (151, 152)', async (t) => {
     part: [{ uri: 'test:part', mimeType: 'image/png', blob: 'YWI=' }],
     single: [one],
     list: [one, two],
+    byte_list: [{ uri: 'test:b', mimeType: 'image/png', blob: 'YWI=' }],
     whole: [two],
     asked: [{ uri: 'test:asked', mimeType: 'text/plain', text: 'test:asked 2026-07-28' }]
   })) {
@@ -110,6 +112,10 @@ t.test('malformed contents and other errors are internal errors, and the log say
     no_uri: "read: () => ({ text: 'hunter2' })",
     no_text: "read: () => ({ uri: 'test:a' })",
     no_base64: "read: () => ({ uri: 'test:a', blob: 'hunter2!' })",
+    no_padding: "read: () => ({ uri: 'test:a', blob: 'abcde' })",
+    no_bytes: "read: () => ({ uri: 'test:a', blob: [1] })",
+    no_type: "read: () => ({ uri: 'test:a', mimeType: 'banana', text: '' })",
+    wrong_uri: "read: () => ({ uri: 'test:100%', text: '' })",
     number: 'read: () => 1',
     nil: 'read: () => null'
   }

@@ -21,6 +21,20 @@ t.test('an output that does not match is an internal error, and the log says why
     bad_base64: {
       run: `() => ({ content: [{ type: 'image', data: '${marker}!', mimeType: 'image/png' }] })`
     },
+    bad_padding: { run: "() => ({ content: [{ type: 'audio', data: 'abcde', mimeType: 'audio/wav' }] })" },
+    bad_type: { run: "() => ({ content: [{ type: 'image', data: '', mimeType: 'banana' }] })" },
+    bad_link: { run: "() => ({ content: [{ type: 'resource_link', uri: 'a', name: 'a' }] })" },
+    bad_resource: {
+      run: "() => ({ content: [{ type: 'resource', resource: { uri: 'x:a', blob: 'AA' } }] })"
+    },
+    bad_time: {
+      run: `() => ({
+        content: [{ type: 'text', text: '', annotations: { lastModified: '2025-99-99whatever' } }]
+      })`
+    },
+    bad_error: {
+      run: "() => { throw new ToolError('a', { content: [{ type: 'image', data: 'a', mimeType: 'a/b' }] }) }"
+    },
     bad_role: {
       run: `() => toolResult({
         content: [{ type: 'text', text: '${marker}', annotations: { audience: ['nobody'] } }]

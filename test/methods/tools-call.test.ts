@@ -56,7 +56,7 @@ t.test('content blocks of every kind keep their annotations and metadata (134)',
     {
       type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: 'a' }, annotations
     },
-    { type: 'resource', resource: { uri: 'file:///a.bin', blob: 'aGk=' } }
+    { type: 'resource', resource: { uri: 'file:///a.bin', mimeType: 'image/png', blob: 'aGk=' } }
   ]
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({
@@ -69,6 +69,32 @@ t.test('content blocks of every kind keep their annotations and metadata (134)',
     t.strictSame((await send(app, call(name))).response.result.content, content, name)
   }
   t.equal((await send(app, call('failed'))).response.result.isError, true)
+})
+
+t.test('embedded resources get a MIME type, and URIs are percent-encoded (134, 170)', async (t) => {
+  const content = [
+    { type: 'resource', resource: { uri: 'file:///a b.bin', blob: 'aGk=' } },
+    { type: 'resource', resource: { uri: 'file:///ü.md', text: 'a' } },
+    { type: 'resource_link', uri: 'file:///a b', name: 'a' }
+  ]
+  const app = await buildApp(t, {
+    'tools/a.ts': toolsModule({
+      ok: { run: `() => (${JSON.stringify({ content })})` },
+      failed: { run: `() => { throw new ToolError('no', ${JSON.stringify({ content })}) }` }
+    })
+  })
+  const sent = [
+    {
+      type: 'resource',
+      resource: { uri: 'file:///a%20b.bin', mimeType: 'application/octet-stream', blob: 'aGk=' }
+    },
+    { type: 'resource', resource: { uri: 'file:///%C3%BC.md', mimeType: 'text/plain', text: 'a' } },
+    { type: 'resource_link', uri: 'file:///a%20b', name: 'a' }
+  ]
+  t.strictSame((await send(app, call('ok'))).response.result.content, sent)
+  t.strictSame((await send(app, call('failed'))).response.result.content, [
+    { type: 'text', text: 'no' }, ...sent
+  ])
 })
 
 t.test('structured content is any JSON value, and has its text (128, 130, 131, 132)', async (t) => {

@@ -1,0 +1,30 @@
+// URIs as clients and authors write them, in the one form in which they are looked up and sent.
+// https://www.rfc-editor.org/rfc/rfc3986
+
+import { Type } from 'typebox'
+import { checkOf } from '../schema/reader.ts'
+
+const isUri = checkOf(Type.String({ format: 'uri' }))
+
+/** All characters that a URI may hold, but not the brackets: those only enclose an IP address. */
+const ENCODED = /[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]+/g
+
+const IP_HOST = /^[^/?#]*\/\/(?:[^/?#@]*@)?\[[^/?#[\]]*\](?=[:/?#]|$)/
+
+/**
+ * Percent-encodes the characters that a URI may not hold, such as spaces and all that are not ASCII. A valid
+ * URI is unchanged. `undefined` for a text that no encoding makes a URI: it has no scheme, or a malformed
+ * percent-encoding.
+ */
+export function toUri (text: string): string | undefined {
+  const [host = ''] = IP_HOST.exec(text) ?? []
+  let uri: string
+  try {
+    uri = host + text.slice(host.length).replace(ENCODED, encodeURIComponent)
+  } catch (error) {
+    // Half of a surrogate pair has no encoding.
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+  return isUri(uri).ok ? uri : undefined
+}
