@@ -11,7 +11,7 @@ import { checkMessages } from './content-checks.ts'
 import { toMessagesJson } from './content-json.ts'
 import { isCompletionSource } from './completions.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
-import { ContractError, type ResultWriter } from './result-json.ts'
+import type { ResultWriter } from './result-json.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
 

@@ -6,10 +6,12 @@ import type {
   ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
 } from '../authoring/define-resource.ts'
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
+import { preview } from '../schema/value-preview.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
+import { toUri } from './uri.ts'
 import { createUriTemplate, type UriTemplate } from './uri-template.ts'
 
 export interface CompiledResource extends CompiledPrimitive {
@@ -37,8 +39,10 @@ export function compileResource (
   const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
   for (const problem of problems) report('', problem)
   if (problems.length > 0) return undefined
+  const uri = readResourceUri(definition.uri, report)
+  if (uri === undefined) return undefined
   return {
-    ...toCompiledPrimitive(definition.uri, definition, toResourceEntry(definition.uri, definition)),
+    ...toCompiledPrimitive(uri, definition, toResourceEntry(uri, definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     read: (ctx) => definition.read(ctx)
@@ -84,6 +88,13 @@ function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read:
 /** Private by default: the contents that a function returns may depend on the caller. */
 function toCacheHints ({ cache }: ReadableDefinition, readTtlMs: number): CacheHints {
   return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
+}
+
+/** The URI in the form in which it is listed and looked up. */
+export function readResourceUri (text: string, report: ReportProblem): string | undefined {
+  const uri = toUri(text)
+  if (uri === undefined) report('uri', `must be a URI as RFC 3986 has it, got ${preview(text)}`)
+  return uri
 }
 
 function readTemplate (text: string, report: ReportProblem): UriTemplate | undefined {

@@ -4,7 +4,7 @@
 import type { OutputContents } from '../authoring/define-resource.ts'
 import type { ContentBlock, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
-import { preview } from '../schema/value-problems.ts'
+import { preview } from '../schema/value-preview.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
 import { BYTES_TYPE, isMediaType, TEXT_TYPE } from './media-type.ts'

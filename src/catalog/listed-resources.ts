@@ -2,7 +2,7 @@
 
 import type { ListedResource, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
-import { toResourceEntry, type CompiledTemplate } from './compile-resource.ts'
+import { readResourceUri, toResourceEntry, type CompiledTemplate } from './compile-resource.ts'
 import { listedResourceShape } from './definition-shapes.ts'
 import type { ReportProblem } from './problem.ts'
 
@@ -59,9 +59,12 @@ function compileEntries (
     if (problems.length === 0 && ('uri' in entry) === ('variables' in entry)) {
       problems.push('must have either uri or variables')
     }
-    for (const problem of problems) report(`list()[${index}]`, problem)
+    const place = `list()[${index}]`
+    for (const problem of problems) report(place, problem)
     if (problems.length > 0) return []
-    const uri = 'uri' in entry ? entry.uri : template.expand(entry.variables)
+    const text = 'uri' in entry ? entry.uri : template.expand(entry.variables)
+    const uri = readResourceUri(text, (within, rule) => report(`${place}.${within}`, rule))
+    if (uri === undefined) return []
     const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
     return [toCompiledPrimitive(uri, definition, toResourceEntry(uri, { ...defaults, ...entry }))]
   })

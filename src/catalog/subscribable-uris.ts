@@ -1,7 +1,7 @@
 // The limits of the resources that one stream or one session may subscribe to.
 
 import { invalidParams } from '../protocol/errors.ts'
-import { isUri } from '../protocol/uri.ts'
+import { toUri } from './uri.ts'
 
 const MAX_URIS = 1000
 /** The characters of all URIs together: each is matched against the templates of the catalog. */
@@ -14,7 +14,7 @@ export function checkSubscribableUris (uris: readonly string[]): void {
   }
   let characters = 0
   for (const uri of uris) {
-    if (!isUri(uri)) throw invalidParams(`not a URI: ${JSON.stringify(uri.slice(0, 100))}`)
+    if (toUri(uri) === undefined) throw invalidParams(`not a URI: ${JSON.stringify(uri.slice(0, 100))}`)
     characters += uri.length
   }
   if (characters > MAX_URI_CHARACTERS) {

@@ -8,6 +8,8 @@ import type { CompiledTool } from './compile-tool.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
+import { toUri } from './uri.ts'
+import { MAX_URI_LENGTH } from './uri-template.ts'
 
 /** All primitives of a snapshot, each list in its order. */
 export interface Primitives {
@@ -25,9 +27,15 @@ export interface ViewOptions {
   readonly listTtlMs: number
 }
 
+/** `uri` is the resource's own: percent-encoded where the client left that out. */
 export type ResourceMatch =
-  | { readonly kind: 'resource', readonly resource: CompiledResource }
-  | { readonly kind: 'template', readonly resource: CompiledTemplate, readonly variables: TemplateVariables }
+  | { readonly kind: 'resource', readonly uri: string, readonly resource: CompiledResource }
+  | {
+    readonly kind: 'template'
+    readonly uri: string
+    readonly resource: CompiledTemplate
+    readonly variables: TemplateVariables
+  }
 
 export interface View {
   readonly tools: Pages
@@ -62,12 +70,14 @@ export function createView (
     return createPages(offered.filter(maySee), { member, pageSize, writer, cache })
   }
 
-  function find (uri: string): ResourceMatch | undefined {
+  function find (text: string): ResourceMatch | undefined {
+    const uri = resources.has(text) ? text : readUri(text)
+    if (uri === undefined) return undefined
     const resource = resources.get(uri)
-    if (resource !== undefined) return { kind: 'resource', resource }
+    if (resource !== undefined) return { kind: 'resource', uri, resource }
     for (const candidate of specificFirst) {
       const variables = candidate.template.match(uri)
-      if (variables !== undefined) return { kind: 'template', resource: candidate, variables }
+      if (variables !== undefined) return { kind: 'template', uri, resource: candidate, variables }
     }
     return undefined
   }
@@ -87,6 +97,11 @@ export function createView (
       return match !== undefined && maySee(match.resource) ? match : undefined
     }
   }
+}
+
+/** The length is checked first: a client chooses it, and the time of reading grows with it. */
+function readUri (text: string): string | undefined {
+  return text.length > MAX_URI_LENGTH ? undefined : toUri(text)
 }
 
 /** `public` only when no entry has scopes: the list is then the same for every caller. */

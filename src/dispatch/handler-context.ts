@@ -5,6 +5,7 @@ import type { Context, Log, ReadContext } from '../authoring/context.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { Handles } from '../authoring/handles.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import { toUri } from '../catalog/uri.ts'
 import type { InputRound } from '../input/input-round.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { HandleAccess } from '../state/handles.ts'
@@ -60,9 +61,12 @@ export class HandlerContext implements Context {
 
   get notify (): Context['notify'] {
     return {
-      resourceUpdated: (uri, options) => this.#announce(
-        uri, options?.private === true ? ownerOf(this.principal) : undefined
-      )
+      resourceUpdated: (text, options) => {
+        const uri = toUri(text)
+        // No client can have subscribed to a text that is not a URI.
+        if (uri === undefined) return
+        this.#announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+      }
     }
   }
 

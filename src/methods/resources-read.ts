@@ -16,9 +16,10 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     name: METHOD,
     params: Type.Object({ uri: Type.String(), ...retryParams }),
     mirroredName: 'uri',
-    open ({ uri, ...retry }, request) {
-      const found = request.view.resource(uri)
-      if (found === undefined) throw resourceNotFound(uri)
+    open ({ uri: asked, ...retry }, request) {
+      const found = request.view.resource(asked)
+      if (found === undefined) throw resourceNotFound(asked)
+      const { uri } = found
       const { mimeType, cache: ownCache } = found.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.
       const cache = retry.inputResponses === undefined && retry.requestState === undefined
@@ -35,12 +36,12 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
             : found.resource.read(found.variables, context)
           return runRound(request, round, dependencies.requestTimeoutMs, read, (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
-            if (result === undefined) throw resourceNotFound(uri)
+            if (result === undefined) throw resourceNotFound(asked)
             return result
           })
         },
         // The resource of a handle that the caller does not have does not exist for the caller.
-        recover (error) { throw isHandleError(error) ? resourceNotFound(uri) : error }
+        recover (error) { throw isHandleError(error) ? resourceNotFound(asked) : error }
       }
     }
   })

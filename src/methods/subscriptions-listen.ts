@@ -50,7 +50,7 @@ export function subscriptionsListen (
 
 /** The part of the filter that the service accepts: lists that can change, and resources in the view. */
 function toAcceptedFilter (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
-  const resources = asked.resourceSubscriptions?.filter((uri) => view.resource(uri) !== undefined)
+  const resources = asked.resourceSubscriptions?.flatMap((uri) => view.resource(uri)?.uri ?? [])
   return {
     ...(isWatching && asked.toolsListChanged === true ? { toolsListChanged: true } : {}),
     ...(isWatching && asked.promptsListChanged === true ? { promptsListChanged: true } : {}),

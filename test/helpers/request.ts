@@ -30,7 +30,7 @@ export function toPost ({ method, params = {}, meta = {}, headers = {}, id = 1 }
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': method,
-    ...(named ? { 'mcp-name': name } : {}),
+    ...(named ? { 'mcp-name': toHeaderValue(name) } : {}),
     ...headers
   }
   const sent: { [name: string]: string } = {}
@@ -39,6 +39,12 @@ export function toPost ({ method, params = {}, meta = {}, headers = {}, id = 1 }
     headers: sent,
     body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...META, ...meta } } })
   }
+}
+
+/** A text that a header cannot hold is encoded. */
+function toHeaderValue (text: string): string {
+  const isLiteral = /^[ -~]*$/.test(text) && text.trim() === text
+  return isLiteral ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
 
 export interface Answer {

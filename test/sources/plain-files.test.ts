@@ -11,15 +11,10 @@ import { send, type Message } from '../helpers/request.ts'
 
 async function read (app: FastifyInstance, uri: string): Promise<Message> {
   const { response } = await within(
-    send(app, { method: 'resources/read', params: { uri }, headers: { 'mcp-name': toHeader(uri) } }),
+    send(app, { method: 'resources/read', params: { uri } }),
     `the answer for ${uri}`
   )
   return response
-}
-
-/** Encodes any URI as a header value. */
-function toHeader (uri: string): string {
-  return /^[!-~]+$/.test(uri) ? uri : `=?base64?${Buffer.from(uri).toString('base64')}?=`
 }
 
 async function listed (app: FastifyInstance): Promise<Message[]> {

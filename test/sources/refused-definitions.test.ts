@@ -186,6 +186,37 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
     ],
     ['a relative URI (150)', resource("uri: '/a', read: () => ''"), '', /^uri: must match pattern/],
     [
+      'a URI with a malformed percent-encoding (150)', resource("uri: 'x://100%', read: () => ''"), 'uri',
+      /^must be a URI as RFC 3986 has it, got "x:\/\/100%"$/
+    ],
+    [
+      'two spellings of one URI (150)',
+      {
+        'resources/r.resource.ts': moduleOf(`export default ['x://a b', 'x://a%20b'].map(
+          (uri) => defineResource({ uri, name: 'r', read: () => '' })
+        )`)
+      },
+      'default[1]', /^the resource "x:\/\/a%20b" is already defined/
+    ],
+    [
+      'a listed URI that is none (150)',
+      template("uriTemplate: 'x://{a}', list: () => [{ uri: 'x://a%', name: 'n' }]"), 'list()[0].uri',
+      /^must be a URI as RFC 3986 has it/
+    ],
+    [
+      'a MIME type that is none', resource("uri: 'x://r', mimeType: 'text/plain; x', read: () => ''"), '',
+      /^mimeType: must match pattern/
+    ],
+    [
+      'a MIME type of an icon that is none', tool("icons: [{ src: 'data:,', mimeType: 'png' }]"), '',
+      /^icons\[0\]\.mimeType: must match pattern/
+    ],
+    [
+      'a misspelt annotation (161)',
+      resource("uri: 'x://r', annotations: { lastmodified: '2026-01-01' }, read: () => ''"), '',
+      /^annotations\.lastmodified: is not known here/
+    ],
+    [
       'a priority past 1 (161)', resource("uri: 'x://r', read: () => '', annotations: { priority: 1.5 }"), '',
       /^annotations\.priority: must be <= 1/
     ],

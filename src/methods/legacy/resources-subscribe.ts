@@ -20,7 +20,7 @@ export function resourcesSubscribe (settings: SessionSettings): Method {
         subject: found.resource.key,
         async handle () {
           await settings.update(sessionOf(request), (before) => {
-            const uris = [...new Set(before.uris).add(uri)]
+            const uris = [...new Set(before.uris).add(found.uri)]
             // The whole list is stored and sent to the other replicas with each change.
             checkSubscribableUris(uris)
             return { ...before, uris }

@@ -1,6 +1,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
 
 import { Type } from 'typebox'
+import { toUri } from '../../catalog/uri.ts'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
@@ -12,9 +13,10 @@ export function resourcesUnsubscribe (settings: SessionSettings): Method {
     params: Type.Object({ uri: Type.String() }),
     open: ({ uri }, request) => ({
       async handle () {
+        const removed = toUri(uri) ?? uri
         await settings.update(
           sessionOf(request),
-          (before) => ({ ...before, uris: before.uris.filter((subscribed) => subscribed !== uri) })
+          (before) => ({ ...before, uris: before.uris.filter((subscribed) => subscribed !== removed) })
         )
         return '{}'
       }
