@@ -8,6 +8,7 @@ import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
 import { compileTool } from './compile-tool.ts'
+import type { ResourceDefinition } from '../authoring/define-resource.ts'
 import { listTemplates } from './listed-resources.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
@@ -82,9 +83,10 @@ async function compileCatalog (
     (definition, report) => compileTool(definition, compilers, report, lifetimes.get(definition.name))
   )
   const prompts = await compileAll(contents.prompts, compilePrompt)
-  const resources = await compileAll(
-    contents.resources, (definition, report) => compileResource(definition, readTtlMs, report)
-  )
+  const compileFixed = (definition: ResourceDefinition, report: ReportProblem) =>
+    compileResource(definition, readTtlMs, report)
+  const resources = await compileAll(contents.resources, compileFixed)
+  const unlisted = await compileAll(contents.unlisted, compileFixed)
   const templates = await compileAll(
     contents.templates, (definition, report) => compileTemplate(definition, readTtlMs, report)
   )
@@ -107,7 +109,7 @@ async function compileCatalog (
   reportDuplicates('handle', keyedHandles, reporterOf)
   reportDuplicates('tool', tools, reporterOf)
   reportDuplicates('prompt', prompts, reporterOf)
-  reportDuplicates('resource', listed, reporterOf)
+  reportDuplicates('resource', [...unlisted, ...listed], reporterOf)
   reportDuplicates('resource template', templates, reporterOf)
   if (problems.length > 0) throw new CatalogError(problems)
   await yieldToRequests()
@@ -115,7 +117,7 @@ async function compileCatalog (
   const primitives = {
     tools: inOrder(tools),
     prompts: inOrder(prompts),
-    resources: inOrder(resources),
+    resources: inOrder([...resources, ...unlisted]),
     templates: inOrder(templates),
     listed: inOrder(listed)
   }

@@ -31,6 +31,8 @@ export interface CatalogContents {
   readonly tools: ReadonlyArray<Located<ToolDefinition>>
   readonly prompts: ReadonlyArray<Located<PromptDefinition>>
   readonly resources: ReadonlyArray<Located<ResourceDefinition>>
+  /** Resources that can be read, but are not in the list. */
+  readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */

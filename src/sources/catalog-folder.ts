@@ -94,6 +94,8 @@ async function loadFolder (root: string, options: FolderLoad): Promise<CatalogCo
   const plain = await createPlainFiles(join(root, 'resources'), plainFiles, {
     readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes
   })
+  const hasFiles = plainFiles.length > 0
+  const folderOfFiles = { file: 'resources/', place: '' }
 
   return {
     server,
@@ -105,9 +107,9 @@ async function loadFolder (root: string, options: FolderLoad): Promise<CatalogCo
         ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
       )
     ],
+    unlisted: hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [],
     templates: [
-      ...reader.templates,
-      ...(plainFiles.length === 0 ? [] : [{ definition: plain.template, file: 'resources/', place: '' }])
+      ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
     ],
     handles: await reader.handles(),
     stamps: plain.stamps,

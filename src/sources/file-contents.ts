@@ -1,10 +1,8 @@
-// Reads a file as resource contents: UTF-8 as text, other bytes as base64.
+// Reads the bytes of a file, and tells text from other bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
-import mime from 'mime'
-import type { ResourceContents } from '../protocol/content.ts'
 import { isWithin } from './folder-files.ts'
 
 /** The file is larger than the limit. */
@@ -18,18 +16,11 @@ export class FileTooLargeError extends Error {
   }
 }
 
-export function mimeTypeOf (path: string): string | undefined {
-  // The table says that .ts is a video format.
-  if (/\.[cm]?ts$/.test(path)) return 'text/typescript'
-  return mime.getType(path) ?? undefined
-}
-
-interface FileReadOptions {
+interface FileLocation {
   /** The folder that must contain the file when it is read. */
   readonly folder: string
   /** The real path of the folder when its files were listed. */
   readonly root: string
-  readonly maxBytes: number
 }
 
 /** Does not follow a link, and does not wait for the writer of a pipe. */
@@ -39,21 +30,40 @@ const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NON
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 
 /** `undefined` if the file is gone or is now outside the folder. Rejects with a FileTooLargeError. */
-export async function readFileContents (
-  path: string, uri: string, options: FileReadOptions
-): Promise<ResourceContents | undefined> {
-  const bytes = await readBytes(path, options)
-  if (bytes === undefined) return undefined
-  const isText = isUtf8(bytes) && !bytes.includes(0)
-  const mimeType = mimeTypeOf(path) ?? (isText ? 'text/plain' : 'application/octet-stream')
-  return isText
-    ? { uri, mimeType, text: bytes.toString('utf8') }
-    : { uri, mimeType, blob: bytes.toString('base64') }
+export async function readBytes (
+  path: string, location: FileLocation, maxBytes: number
+): Promise<Buffer | undefined> {
+  return await openFile(path, location, async (file, size) => {
+    if (size > maxBytes) throw new FileTooLargeError(size)
+    return await file.readFile()
+  })
 }
 
-async function readBytes (
-  path: string, { folder, root, maxBytes }: FileReadOptions
-): Promise<Buffer | undefined> {
+/** UTF-8 without NUL. */
+export function isText (bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.includes(0)
+}
+
+const SAMPLE_BYTES = 4096
+/** The last character of a sample may lack up to this many of its bytes. */
+const MAX_MISSING_BYTES = 3
+
+/** Whether the first bytes of the file are text. `false` if the file is gone. */
+export async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
+  const sample = await openFile(path, location, async (file) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  })
+  if (sample === undefined) return false
+  const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
+  return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
+    (end) => isText(sample.subarray(0, end))
+  )
+}
+
+async function openFile<T> (
+  path: string, { folder, root }: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
+): Promise<T | undefined> {
   // The real path of the folder changes with the link swap of a mounted ConfigMap.
   const isInside = async (real: string) => isWithin(root, real) || isWithin(await realpath(folder), real)
   try {
@@ -65,8 +75,7 @@ async function readBytes (
       const facts = await handle.stat()
       // A folder of the path may have been replaced by a link since its real path was found.
       if (!facts.isFile() || !await isInside(await openedPath(handle, real))) return undefined
-      if (facts.size > maxBytes) throw new FileTooLargeError(facts.size)
-      return await handle.readFile()
+      return await read(handle, facts.size)
     } finally {
       await handle.close()
     }

@@ -10,7 +10,6 @@ export interface FolderFile {
   readonly path: string
   readonly absolutePath: string
   readonly size: number
-  readonly modifiedMs: number
   /** Changes if the contents may have changed. */
   readonly stamp: string
 }
@@ -67,7 +66,7 @@ export async function listFiles (
       }
       if (facts?.isFile() === true) {
         const { size, mtimeMs, ino } = facts
-        files.push({ path, absolutePath, size, modifiedMs: mtimeMs, stamp: `${mtimeMs}:${size}:${ino}` })
+        files.push({ path, absolutePath, size, stamp: `${mtimeMs}:${size}:${ino}` })
       }
     }
   }

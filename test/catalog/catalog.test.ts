@@ -21,6 +21,7 @@ async function snapshotOf (
     tools: [],
     prompts: [],
     resources: [],
+    unlisted: [],
     templates: [],
     handles: [],
     stamps: new Map(),

@@ -138,6 +138,7 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
     tools: [],
     prompts: [],
     resources: [],
+    unlisted: [],
     templates: names.map((name) => ({
       definition: defineResourceTemplate({
         uriTemplate: `${name}://{id}`,

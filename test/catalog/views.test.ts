@@ -28,7 +28,7 @@ t.test('a caller sees exactly the primitives that its scopes allow (107, 136, 14
     tools: ['open'],
     prompts: ['open'],
     resources: ['open', 'shared', 'plain.txt'],
-    templates: ['files', 'opens']
+    templates: ['opens', 'files']
   }
   const cases: ReadonlyArray<readonly [string, Lists]> = [
     ['', open],
@@ -40,7 +40,7 @@ t.test('a caller sees exactly the primitives that its scopes allow (107, 136, 14
         ...open,
         prompts: ['open', 'write'],
         resources: ['open', 'shared', 'plain.txt', 'one'],
-        templates: ['files', 'opens', 'secrets']
+        templates: ['opens', 'secrets', 'files']
       }
     ],
     ['docs:write other docs:read', {
@@ -49,7 +49,7 @@ t.test('a caller sees exactly the primitives that its scopes allow (107, 136, 14
       resources: [
         'open', 'secret', 'shared', 'plain.txt', 'one'
       ],
-      templates: ['files', 'opens', 'secrets']
+      templates: ['opens', 'secrets', 'files']
     }],
     ['docs', open],
     ['docs:read:more', open]

@@ -34,8 +34,8 @@ t.test('finds tools, prompts, resources and templates in their folders, at any d
   const { tools, prompts, resources, templates } = (await loadSnapshot(root)).primitives
   t.strictSame(keysOf(tools), ['a', 'b', 'c', 'd'])
   t.strictSame(keysOf(prompts), ['p', 'q'])
-  t.strictSame(keysOf(resources), ['file:///plain.ts', 'x://r'])
-  t.strictSame(keysOf(templates), ['file:///{+path}', 'x://t/{id}'])
+  t.strictSame(keysOf(resources), ['file:///', 'file:///plain.ts', 'x://r'])
+  t.strictSame(keysOf(templates), ['x://t/{id}', 'file:///{+path}'])
 })
 
 t.test('takes a default export, named exports and lists of definitions, each definition once', async (t) => {

@@ -28,28 +28,61 @@ async function openFolder (t: Test, catalog: string, options: AppOptions = {}): 
 }
 
 function assertUnknown (t: Test, { error }: Message, uri: string, why = uri): void {
-  t.strictSame(error, { code: -32602, message: 'Resource not found', data: { uri } }, why)
+  t.match(error, { code: -32602, message: /^Resource not found: /, data: { uri } }, why)
 }
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-t.test('lists each file with its type, size and time of change (150, 161)', async (t) => {
+t.test('lists each file with its type and size, alike on every replica (150)', async (t) => {
   const root = await writeCatalog(t, {
     'resources/docs/ä b?.md': '# Ü',
     'resources/logo.png': PNG,
     'resources/LICENSE': 'Free.',
     'resources/data.json': '{}'
   })
-  const changed = new Date('2026-01-02T03:04:05.000Z')
-  await utimes(join(root, 'resources/logo.png'), changed, changed)
   const resources = await listed(await openFolder(t, root))
-  t.strictSame(resources.map(({ uri, name, mimeType, size }) => ({ uri, name, mimeType, size })), [
-    { uri: 'file:///LICENSE', name: 'LICENSE', mimeType: undefined, size: 5 },
+  t.strictSame(resources, [
+    { uri: 'file:///LICENSE', name: 'LICENSE', mimeType: 'text/plain', size: 5 },
     { uri: 'file:///data.json', name: 'data.json', mimeType: 'application/json', size: 2 },
     { uri: 'file:///docs/%C3%A4%20b%3F.md', name: 'docs/ä b?.md', mimeType: 'text/markdown', size: 4 },
     { uri: 'file:///logo.png', name: 'logo.png', mimeType: 'image/png', size: 8 }
   ])
-  t.equal(resources[3].annotations.lastModified, '2026-01-02T03:04:05.000Z')
+  const changed = new Date('2026-01-02T03:04:05.000Z')
+  await utimes(join(root, 'resources/logo.png'), changed, changed)
+  t.strictSame(await listed(await openFolder(t, root)), resources, 'whenever the file was written')
+})
+
+t.test('a file has the same type in the list and when it is read (152)', async (t) => {
+  const halfCharacter = Buffer.from(`${'x'.repeat(4095)}é and more`)
+  const types: ReadonlyArray<readonly [path: string, type: string, bytes?: Uint8Array]> = [
+    ['main.rs', 'text/x-rust'], ['a.py', 'text/x-python'], ['a.go', 'text/x-go'], ['A.KT', 'text/x-kotlin'],
+    ['a.rb', 'text/x-ruby'], ['a.cs', 'text/x-csharp'], ['a.swift', 'text/x-swift'],
+    ['a.scala', 'text/x-scala'], ['a.ts', 'text/typescript'], ['a.d.mts', 'text/typescript'],
+    ['a.tsx', 'text/tsx'], ['a.jsx', 'text/jsx'], ['a.cjs', 'text/javascript'], ['a.vue', 'text/x-vue'],
+    ['a.graphql', 'text/x-graphql'], ['a.proto', 'text/x-protobuf'], ['a.hs', 'text/x-haskell'],
+    ['a.ex', 'text/x-elixir'], ['a.json', 'application/json'], ['a.html', 'text/html'],
+    ['a.md', 'text/markdown'], ['Dockerfile', 'text/x-dockerfile'], ['docs/Makefile', 'text/x-makefile'],
+    ['html', 'text/plain'], ['rs', 'text/plain'], ['a.unknown', 'text/plain'], ['long', 'text/plain', halfCharacter],
+    ['blob', 'application/octet-stream', PNG], ['b.unknown', 'application/octet-stream', PNG]
+  ]
+  const app = await buildApp(
+    t, Object.fromEntries(types.map(([path, , bytes = '']) => [`resources/${path}`, bytes]))
+  )
+  const entries = new Map((await listed(app)).map(({ name, mimeType }) => [name, mimeType]))
+  for (const [path, type] of types) {
+    t.equal(entries.get(path), type, path)
+    t.equal((await read(app, `file:///${path}`)).result.contents[0].mimeType, type, `${path}, read`)
+  }
+})
+
+t.test('a template of the author comes before the template of the files (153)', async (t) => {
+  const app = await buildApp(t, {
+    'resources/a.txt': 'a file',
+    'resources/r.resource.ts': "import { defineResourceTemplate } from 'trivet'\nexport default " +
+      "defineResourceTemplate({ uriTemplate: 'file:///{path}', name: 'own', read: ({ path }) => 'own ' + path })"
+  })
+  t.match((await read(app, 'file:///b.txt')).result.contents, [{ text: 'own b.txt' }])
+  t.match((await read(app, 'file:///a.txt')).result.contents, [{ text: 'a file' }], 'and after the files')
 })
 
 t.test('reads a file as text or as base64, by its content (151, 152)', async (t) => {
@@ -89,7 +122,7 @@ t.test('reads a file as it is now', async (t) => {
   )
 })
 
-t.test('reads a directory as the files directly in it (156)', async (t) => {
+t.test('reads a directory as what lies directly in it (156)', async (t) => {
   const app = await buildApp(t, {
     'resources/docs/b.md': 'b',
     'resources/docs/a b.md': 'a',
@@ -98,11 +131,25 @@ t.test('reads a directory as the files directly in it (156)', async (t) => {
   })
   for (const uri of ['file:///docs', 'file:///docs/']) {
     t.strictSame((await read(app, uri)).result.contents, [
+      { uri: 'file:///docs/deep/', mimeType: 'inode/directory', text: '' },
       { uri: 'file:///docs/a%20b.md', mimeType: 'text/markdown', text: 'a' },
       { uri: 'file:///docs/b.md', mimeType: 'text/markdown', text: 'b' }
     ], uri)
   }
+  t.strictSame((await read(app, 'file:///')).result.contents, [
+    { uri: 'file:///docs-2/', mimeType: 'inode/directory', text: '' },
+    { uri: 'file:///docs/', mimeType: 'inode/directory', text: '' }
+  ], 'also the whole folder')
   assertUnknown(t, await read(app, 'file:///doc'), 'file:///doc')
+})
+
+t.test('completes directories, and does not list them', async (t) => {
+  const app = await buildApp(t, { 'resources/docs/deep/a.md': 'a' })
+  t.strictSame((await listed(app)).map(({ uri }) => uri), ['file:///docs/deep/a.md'])
+  const argument = { name: 'path', value: '' }
+  const params = { ref: { type: 'ref/resource', uri: 'file:///{+path}' }, argument }
+  const { response } = await send(app, { method: 'completion/complete', params })
+  t.strictSame(response.result.completion.values, ['docs/', 'docs/deep/', 'docs/deep/a.md'])
 })
 
 t.test('the error for a large resource has its size and the limit', async (t) => {
@@ -195,7 +242,7 @@ t.test('no spelling of a URI reaches a file outside the folder (154, 155, 158)',
     assertUnknown(t, await read(app, `file:///${spelling}`), `file:///${spelling}`)
   }
   for (const uri of [
-    'file://localhost/docs/a.md', 'file:/docs/a.md', 'FILE:///docs/a.md', 'file:///', 'docs/a.md', '',
+    'file://localhost/docs/a.md', 'file:/docs/a.md', 'FILE:///docs/a.md', 'file:////', 'docs/a.md', '',
     '/etc/passwd'
   ]) {
     assertUnknown(t, await read(app, uri), uri)

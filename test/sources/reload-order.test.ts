@@ -25,7 +25,15 @@ function createScriptedSource (): {
     pageSize: undefined
   }
   const empty: CatalogContents = {
-    server, tools: [], prompts: [], resources: [], templates: [], handles: [], stamps: new Map(), problems: []
+    server,
+    tools: [],
+    prompts: [],
+    resources: [],
+    unlisted: [],
+    templates: [],
+    handles: [],
+    stamps: new Map(),
+    problems: []
   }
   return {
     loads,
