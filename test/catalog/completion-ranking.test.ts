@@ -38,6 +38,24 @@ t.test('returns at most a hundred values, and sets hasMore (176)', async (t) => 
   })
 })
 
+t.test('equal matches keep the given order (178)', async (t) => {
+  const regions = Array.from({ length: 8 }, (_, index) => `region-${index + 1}`)
+  t.same(rankCompletions(regions, 'region').values, regions)
+})
+
+t.test('finds the best matches among many candidates, at little cost (176, 178)', async (t) => {
+  const paths = Array.from({ length: 20_000 }, (_, index) => `src/docs/lib/file-${index}.md`)
+  const many = [...paths, 'readme.md', 'src/réadme']
+  t.match(rankCompletions(many, 'readme').values, ['readme.md', 'src/réadme'])
+  t.same(rankCompletions(many, 'file-777.md').values[0], 'src/docs/lib/file-777.md')
+  t.match(rankCompletions(many, 'md lib'), { values: { length: 100 }, hasMore: true })
+  rankCompletions(many, 'f')
+  const before = process.cpuUsage()
+  for (let times = 0; times < 5; times++) rankCompletions(many, 'f')
+  const { user, system } = process.cpuUsage(before)
+  t.ok((user + system) / 5 < 250_000, `${(user + system) / 5} µs a request`)
+})
+
 t.test('a text that is too long matches nothing', async (t) => {
   t.same(rankCompletions(['x'.repeat(500)], 'x'.repeat(201)), { values: [], total: 0, hasMore: false })
 })
