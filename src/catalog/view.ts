@@ -6,6 +6,7 @@ import type { CompiledPrompt } from './compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
 import type { CompiledTool } from './compile-tool.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
+import { findNearestNames } from './nearest-names.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
 import { toUri } from './uri.ts'
@@ -43,6 +44,8 @@ export interface View {
   readonly resources: Pages
   readonly templates: Pages
   tool (name: string): CompiledTool | undefined
+  /** At most three names of tools that a misspelt name may mean. */
+  nearestTools (name: string): string[]
   prompt (name: string): CompiledPrompt | undefined
   /**
    * The resource of this URI; if none has it, the most specific template that matches. `undefined` when there
@@ -88,6 +91,7 @@ export function createView (
     resources: pagesOf('resources', all.listed),
     templates: pagesOf('resourceTemplates', all.templates),
     tool: (name) => tools.get(name),
+    nearestTools: (name) => findNearestNames(name, tools.keys()),
     prompt: (name) => prompts.get(name),
     template: (uriTemplate) => templates.get(uriTemplate),
     resource (uri) {

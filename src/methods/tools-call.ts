@@ -45,7 +45,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     mirroredName: 'name',
     open (params, request) {
       const tool = request.view.tool(params.name)
-      if (tool === undefined) throw unknownTool(params.name)
+      if (tool === undefined) throw unknownTool(params.name, request.view.nearestTools(params.name))
       return {
         subject: tool.key,
         requiredCapabilities: tool.requiredCapabilities,

@@ -28,14 +28,19 @@ export class ProtocolError extends Error {
   }
 }
 
-/** Text from the client is quoted up to 100 characters. */
 /** A client's text in an error, as JSON: it may have line ends, quotes or a megabyte. */
 export function quote (text: string): string {
   return JSON.stringify(clip(text))
 }
 
-function clip (text: string): string {
-  return text.length <= 100 ? text : `${text.slice(0, 100)}…`
+/** Text from the client is quoted up to 100 characters by default. */
+function clip (text: string, maxLength = 100): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
+}
+
+/** The text on one line, without characters that change how the line is shown. */
+function toPlain (text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')
 }
 
 export const parseError = (cause: unknown) =>
@@ -55,14 +60,21 @@ export const invalidParams = (problem: string, data?: unknown) =>
 export const invalidEnvelope = (problem: string) =>
   new ProtocolError(-32602, `Invalid params: ${problem}`, { httpStatus: 400 })
 
-export const unknownTool = (name: string) => invalidParams(`unknown tool ${quote(name)}`)
+/**
+ * Clients recognise the words "Tool … not found", and let the model correct the name.
+ * @param nearest names that the client may have meant.
+ */
+export const unknownTool = (name: string, nearest: readonly string[]) => {
+  const hint = nearest.length === 0 ? '' : `. Did you mean ${nearest.join(' or ')}?`
+  return new ProtocolError(-32602, `Tool ${toPlain(clip(name))} not found${hint}`)
+}
 
 export const unknownPrompt = (name: string) => invalidParams(`unknown prompt ${quote(name)}`)
 
 /** A class of its own, because earlier revisions have another code for this error. */
 export class ResourceNotFound extends ProtocolError {
   constructor (uri: string) {
-    super(-32602, 'Resource not found', { data: { uri } })
+    super(-32602, `Resource not found: ${toPlain(clip(uri, 200))}`, { data: { uri } })
   }
 }
 

@@ -196,14 +196,14 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     claim: 'a resource that `read` does not find',
     request: read('book://none'),
-    answer: error('Resource not found'),
+    answer: error(/^Resource not found: /),
     code: { modern: -32602, legacy: -32002 },
     name: 'book://{id}'
   },
   {
     claim: 'an unknown resource',
     request: read('film://one'),
-    answer: error('Resource not found'),
+    answer: error(/^Resource not found: /),
     code: { modern: -32602, legacy: -32002 }
   },
   {

@@ -42,10 +42,10 @@ function nested (depth: number, key = 'child'): object {
 t.test('an unknown tool and a malformed call are protocol errors (122, 123)', async (t) => {
   const app = await buildApp(t, { 'tools/a.ts': toolModule('a') })
   for (const [params, message] of [
-    [{ name: 'b' }, 'Invalid params: unknown tool "b"'],
-    [{ name: 'A' }, 'Invalid params: unknown tool "A"'],
-    [{ name: '' }, 'Invalid params: unknown tool ""'],
-    [{ name: '__proto__' }, 'Invalid params: unknown tool "__proto__"'],
+    [{ name: 'b' }, 'Tool b not found'],
+    [{ name: 'A' }, 'Tool A not found'],
+    [{ name: '' }, 'Tool  not found'],
+    [{ name: '__proto__' }, 'Tool __proto__ not found'],
     [{}, /^Invalid params: name: is required/],
     [{ name: 1 }, /^Invalid params: name: must be string, got 1/],
     [{ name: 'a', arguments: [] }, /^Invalid params: arguments: must be object/],

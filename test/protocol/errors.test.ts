@@ -13,7 +13,7 @@ const table: ReadonlyArray<readonly [
   ['methodNotFound', errors.methodNotFound('x'), -32601, 404],
   ['invalidParams', errors.invalidParams('x'), -32602, 200],
   ['invalidEnvelope', errors.invalidEnvelope('x'), -32602, 400],
-  ['unknownTool', errors.unknownTool('x'), -32602, 200],
+  ['unknownTool', errors.unknownTool('x', []), -32602, 200],
   ['unknownPrompt', errors.unknownPrompt('x'), -32602, 200],
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
   ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
@@ -52,6 +52,14 @@ t.test('uses no reserved code that the specification does not define (68, 69, 70
   for (const [factory, { code }] of table) {
     t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
   }
+})
+
+t.test('names what was not found, cut and on one line (122, 155)', async (t) => {
+  t.equal(errors.unknownTool('serch', ['search']).message, 'Tool serch not found. Did you mean search?')
+  t.equal(errors.unknownTool('a\n\u202eb', []).message, 'Tool a  b not found')
+  t.equal(errors.unknownTool('x'.repeat(65_536), []).message.length, 'Tool … not found'.length + 100)
+  t.equal(errors.resourceNotFound('x:y').message, 'Resource not found: x:y')
+  t.equal(errors.resourceNotFound('x'.repeat(9000)).message.length, 'Resource not found: …'.length + 200)
 })
 
 t.test('resourceNotFound names the resource (155)', async (t) => {

@@ -229,7 +229,7 @@ export class Run {
     const answer = await this.#send(by, toRequest(way, never, text))
     const { result, error } = JSON.parse(answer.body)
     const said = error?.message ?? (result.isError === true ? textOf({ result }) : '')
-    const unknown = /There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found$/
+    const unknown = /There is no basket "[^"]+"\. It may have expired; create makes a new one\.$|^Resource not found: /
     if (!unknown.test(said)) {
       throw new Error(`${way} of an unknown id: ${answer.body}`)
     }
