@@ -1,7 +1,7 @@
 // Finds the names that a misspelt name may mean.
 
 const MAX_NEAREST = 3
-/** Names of tools are no longer. Longer texts are cut: the time grows with the text, which a client chooses. */
+/** No tool has a longer name. Longer texts are cut, because a client chooses them. */
 const MAX_COMPARED_LENGTH = 128
 /** The part of all pairs of letters that two names must share. */
 const MIN_LIKENESS = 0.5

@@ -98,7 +98,11 @@ export async function createPlainFiles (
   return {
     resources,
     folder: defineResource({
-      uri: toFileUri(''), name: '/', mimeType: DIRECTORY_TYPE, cache, read: async () => await readDirectory('')
+      uri: toFileUri(''),
+      name: '/',
+      mimeType: DIRECTORY_TYPE,
+      cache,
+      read: async () => await readDirectory('')
     }),
     template: defineResourceTemplate({
       uriTemplate: 'file:///{+path}',

@@ -12,7 +12,8 @@ t.test('accepts what is base64, and nothing else (134, 151)', async (t) => {
 
 t.test('agrees with the definition in RFC 4648 for any text (134, 151)', async () => {
   const pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-  const text = fc.string({ unit: fc.constantFrom('A', 'b', '9', '+', '/', '=', '-', '_', '\n', ' ', 'é', '日') })
+  const characters = fc.constantFrom('A', 'b', '9', '+', '/', '=', '-', '_', '\n', ' ', 'é', '日')
+  const text = fc.string({ unit: characters })
   fc.assert(fc.property(text, (text) => isBase64(text) === pattern.test(text)), { numRuns: 2000 })
   fc.assert(fc.property(fc.uint8Array(), (bytes) => isBase64(toBase64(bytes))))
 })

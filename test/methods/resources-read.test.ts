@@ -27,7 +27,7 @@ t.test('reads strings, bytes and contents (151, 152)', async (t) => {
       part: "mimeType: 'image/png', read: () => Buffer.from('xaby').subarray(1, 3)",
       single: `read: () => (${JSON.stringify(one)})`,
       list: `read: () => (${JSON.stringify([one, two])})`,
-      byte_list: `read: () => [{ uri: 'test:b', mimeType: 'image/png', blob: Buffer.from('ab') }]`,
+      byte_list: 'read: () => [{ uri: \'test:b\', mimeType: \'image/png\', blob: Buffer.from(\'ab\') }]',
       whole: `read: async () => (${JSON.stringify({ contents: [two] })})`,
       asked: "read: (ctx) => ctx.uri + ' ' + ctx.revision"
     })

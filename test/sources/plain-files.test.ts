@@ -62,7 +62,8 @@ t.test('a file has the same type in the list and when it is read (152)', async (
     ['a.graphql', 'text/x-graphql'], ['a.proto', 'text/x-protobuf'], ['a.hs', 'text/x-haskell'],
     ['a.ex', 'text/x-elixir'], ['a.json', 'application/json'], ['a.html', 'text/html'],
     ['a.md', 'text/markdown'], ['Dockerfile', 'text/x-dockerfile'], ['docs/Makefile', 'text/x-makefile'],
-    ['html', 'text/plain'], ['rs', 'text/plain'], ['a.unknown', 'text/plain'], ['long', 'text/plain', halfCharacter],
+    ['html', 'text/plain'], ['rs', 'text/plain'], ['a.unknown', 'text/plain'],
+    ['long', 'text/plain', halfCharacter],
     ['blob', 'application/octet-stream', PNG], ['b.unknown', 'application/octet-stream', PNG]
   ]
   const app = await buildApp(
