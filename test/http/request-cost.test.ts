@@ -56,7 +56,9 @@ function repeat<T> (count: number, make: (index: number) => T): T[] {
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + '"x"' + ']'.repeat(depth))
 const members = (count: number) => Object.fromEntries(repeat(count, (i) => [`key ${i}`, i]))
 const call = (name: string, args: object, meta: object = {}): RequestParts => ({
-  method: 'tools/call', params: { name, arguments: args }, meta: { ...meta }
+  method: 'tools/call',
+  params: { name, arguments: args },
+  meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} }, ...meta }
 })
 
 const KINDS: { readonly [kind: string]: RequestParts } = {
@@ -124,12 +126,12 @@ const tools = Object.entries(SCHEMAS).map(([name, inputSchema]) => (
 ))
 
 const FILES = {
-  'tools/tools.ts': `import { defineTool } from 'trivet'
+  'tools/tools.ts': `import { defineTool, elicit } from 'trivet'
 ${tools.join('\n')}
 export const asks = defineTool({
   name: 'asks', description: 'Asks.', inputSchema: { type: 'object' },
   run: async (_, ctx) => JSON.stringify(await ctx.ask({
-    key: 'a', message: 'Sure?', schema: { type: 'object', properties: {} }
+    a: elicit.form({ message: 'Sure?', schema: { type: 'object', properties: {} } })
   }))
 })`,
   'prompts/greeting.md': '---\ndescription: P.\narguments:\n  - name: who\n---\nHello {{who}}.\n',
