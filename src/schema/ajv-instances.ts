@@ -1,9 +1,10 @@
-// Instances of ajv, with comparisons and patterns that take linear time and with the costs of checks.
+// Instances of ajv, with comparisons and patterns that take linear time and with the costs of checks. No
+// other file imports ajv.
 
-import { Ajv, type Options } from 'ajv'
+import { _, Ajv, type Options } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { addCostKeyword, createMeter, meterPattern } from './check-cost.ts'
+import { COST, createMeter, meterPattern } from './check-cost.ts'
 import type { Dialect } from './dialects.ts'
 import { replaceComparisons } from './json-equality.ts'
 import { createLinearPattern } from './linear-pattern.ts'
@@ -33,9 +34,20 @@ export function createInstances (options: Options): Instances {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
       replaceComparisons(ajv, meter)
-      addCostKeyword(ajv, meter)
+      addCostKeyword(ajv)
       made.set(dialect, ajv)
     }
     return ajv
   }
+}
+
+function addCostKeyword (ajv: Ajv): void {
+  ajv.addKeyword({
+    keyword: COST,
+    before: '$ref',
+    code ({ gen, schema }) {
+      const spend = gen.scopeValue('func', { ref: meter.spend })
+      gen.code(_`${spend}(${schema})`)
+    }
+  })
 }

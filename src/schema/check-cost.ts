@@ -2,7 +2,6 @@
 // once for each branch, a recursive `anyOf` exponentially often. The author chooses the schema, a client the
 // value. Each evaluation takes steps from a budget, and the check ends when the budget is spent.
 
-import { _, type Ajv } from 'ajv'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import type { LinearPattern } from './linear-pattern.ts'
@@ -32,18 +31,7 @@ export function createMeter (): Meter {
 }
 
 /** The keyword that `withCosts` adds to schemas. Its value is a number of steps. */
-const COST = 'trivet:cost'
-
-export function addCostKeyword (ajv: Ajv, meter: Meter): void {
-  ajv.addKeyword({
-    keyword: COST,
-    before: '$ref',
-    code ({ gen, schema }) {
-      const spend = gen.scopeValue('func', { ref: meter.spend })
-      gen.code(_`${spend}(${schema})`)
-    }
-  })
-}
+export const COST = 'trivet:cost'
 
 /** Characters that a pattern or a comparison reads in one step. */
 const CHARACTERS = 12
