@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
+import { until } from './helpers/deadline.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -98,7 +99,9 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   })
   const exited = once(service, 'exit')
   t.teardown(() => service.kill('SIGKILL'))
-  await once(service.stdout, 'data')
+  let output = ''
+  service.stdout.on('data', (chunk) => { output += String(chunk) })
+  await until(() => output.includes(' at http://'), 'the line that says it serves', 60_000)
   const [probe = '', ...probeArgs] = healthCheck
   await t.resolves(
     run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'the health check passes'

@@ -11,12 +11,16 @@ const ENCODED = /[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]+/g
 
 const IP_HOST = /^[^/?#]*\/\/(?:[^/?#@]*@)?\[[^/?#[\]]*\](?=[:/?#]|$)/
 
+/** In characters. The header that mirrors a URI cannot be longer, because Node refuses larger headers. */
+const MAX_LENGTH = 16_384
+
 /**
  * Percent-encodes the characters that a URI may not hold, such as spaces and all that are not ASCII. A valid
- * URI is unchanged. `undefined` for a text that no encoding makes a URI: it has no scheme, or a malformed
- * percent-encoding.
+ * URI is unchanged. `undefined` for a text that no encoding makes a URI: it has no scheme, a malformed
+ * percent-encoding, or more than 16,384 characters.
  */
 export function toUri (text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined
   const [host = ''] = IP_HOST.exec(text) ?? []
   let uri: string
   try {

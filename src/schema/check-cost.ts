@@ -40,6 +40,11 @@ export function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
+/** The cost of a comparison by the canonical JSON of a value. */
+export function costOfKey (value: unknown, key: string): number {
+  return costOfText(key.length) + (typeof value === 'object' ? 2 : 0)
+}
+
 export function meterPattern (pattern: LinearPattern, meter: Meter): LinearPattern {
   return {
     toString: () => pattern.toString(),

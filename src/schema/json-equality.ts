@@ -4,7 +4,7 @@
 import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import { stringify } from 'safe-stable-stringify'
-import { costOfText, type Meter } from './check-cost.ts'
+import { costOfKey, type Meter } from './check-cost.ts'
 
 const enumKeyword = (meter: Meter): FuncKeywordDefinition => ({
   keyword: 'enum',
@@ -57,7 +57,7 @@ function createMembership (
   const keys = new Set(allowed.map(toKey))
   const check: DataValidateFunction = (value: unknown) => {
     const key = toKey(value)
-    meter.spend(costOfText(key.length))
+    meter.spend(costOfKey(value, key))
     if (keys.has(key)) return true
     check.errors = [error]
     return false
@@ -71,7 +71,7 @@ function findEqualPair (
   const positions = new Map<string, number>()
   for (const [i, item] of items.entries()) {
     const key = toKey(item)
-    meter.spend(costOfText(key.length))
+    meter.spend(costOfKey(item, key))
     const j = positions.get(key)
     if (j !== undefined) return { i, j }
     positions.set(key, i)
