@@ -37,6 +37,12 @@ export function openLog (
 
 /** Resolves when every line so far is written. */
 export async function flushLog (log: Logger): Promise<void> {
+  // The first flush may only wait for a write that was begun before the last lines came.
+  await flushOnce(log)
+  await flushOnce(log)
+}
+
+async function flushOnce (log: Logger): Promise<void> {
   // The error is that of an fsync, which pipes and terminals do not have.
   await new Promise<void>((resolve) => { log.flush(() => resolve()) })
 }

@@ -77,7 +77,7 @@ t.test('a subscription and a change meet in any spelling of the URI (163, 338)',
   const changes = await session.get()
   const stream = await openStream(t, url, {
     method: 'subscriptions/listen',
-    params: { notifications: { resourceSubscriptions: ['note://日本', 'note://%'] } }
+    params: { notifications: { resourceSubscriptions: ['note://日本', 'note://日本'] } }
   })
   const uri = 'note://%E6%97%A5%E6%9C%AC'
   t.match(await stream.next(), { params: { notifications: { resourceSubscriptions: [uri] } } })
