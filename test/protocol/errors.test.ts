@@ -2,7 +2,7 @@ import t from 'tap'
 import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
-const { ProtocolError, ResourceNotFound, INTERNAL_ERROR, ...factories } = errors
+const { ProtocolError, ResourceNotFound, INTERNAL_ERROR, quote, ...factories } = errors
 
 // Section D of the checklist: each error with its code and its HTTP status.
 const table: ReadonlyArray<readonly [
@@ -30,7 +30,10 @@ const table: ReadonlyArray<readonly [
   ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
   ['overloaded', errors.overloaded('x'), 503, 503],
   ['tooManyStreams', errors.tooManyStreams(1), 503, 503],
-  ['tooManyEndedSessions', errors.tooManyEndedSessions(), 503, 503]
+  ['tooManyEndedSessions', errors.tooManyEndedSessions(), 503, 503],
+  ['tooManySessionSettings', errors.tooManySessionSettings(), 503, 503],
+  ['answerDropped', errors.answerDropped(), 503, 503],
+  ['batchTooLarge', errors.batchTooLarge(), 503, 503]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {
@@ -52,6 +55,11 @@ t.test('uses no reserved code that the specification does not define (68, 69, 70
   for (const [factory, { code }] of table) {
     t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
   }
+})
+
+t.test('quotes a text of a client as JSON of at most 100 characters', async (t) => {
+  t.equal(quote('a "b"\n'), '"a \\"b\\"\\n"')
+  t.equal(quote('x'.repeat(1_000_000)), `"${'x'.repeat(100)}…"`)
 })
 
 t.test('names what was not found, cut and on one line (122, 155)', async (t) => {
