@@ -11,7 +11,9 @@ export interface SchemaCompilers { readonly input: SchemaCompiler, readonly outp
 /** If the caller passes the same compilers for each load of a catalog, only new schemas are compiled. */
 export function createSchemaCompilers (): SchemaCompilers {
   return {
-    input: createSchemaCompiler({ useDefaults: true }), output: createSchemaCompiler({ useDefaults: false })
+    input: createSchemaCompiler({ useDefaults: true }),
+    // Problems of an output are logged.
+    output: createSchemaCompiler({ useDefaults: false, showsValues: false })
   }
 }
 

@@ -4,7 +4,6 @@
 import type { OutputContents } from '../authoring/define-resource.ts'
 import type { ContentBlock, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
-import { preview } from '../schema/value-preview.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
 import { BYTES_TYPE, isMediaType, TEXT_TYPE } from './media-type.ts'
@@ -70,16 +69,14 @@ function checkTypeAndUri<T extends { readonly uri: string, readonly mimeType?: s
   if (one.mimeType !== undefined) assertMediaType(one.mimeType, place)
   const uri = toUri(one.uri)
   if (uri === undefined) {
-    throw new ContractError(`${place}.uri`, [`must be a URI as RFC 3986 has it, got ${preview(one.uri)}`])
+    throw new ContractError(`${place}.uri`, ['must be a URI as RFC 3986 has it'])
   }
   return uri === one.uri ? one : { ...one, uri }
 }
 
 function assertMediaType (mimeType: string, place: string): void {
   if (isMediaType(mimeType)) return
-  throw new ContractError(
-    `${place}.mimeType`, [`must be a type such as text/plain, got ${preview(mimeType)}`]
-  )
+  throw new ContractError(`${place}.mimeType`, ['must be a type such as text/plain'])
 }
 
 function assertBase64 (text: unknown, place: string): void {

@@ -1,7 +1,7 @@
 // The shapes of the contents that handlers return. content-checks.ts checks the values in them.
 
 import { Type } from 'typebox'
-import { checkOf } from '../schema/reader.ts'
+import { checkOfOutput } from '../schema/reader.ts'
 import { dateText } from './definition-shapes.ts'
 
 const meta = { _meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }
@@ -31,6 +31,6 @@ const contentBlock = Type.Union([
 
 const message = Type.Object({ role: Type.Enum(['user', 'assistant']), content: contentBlock })
 
-export const contentBlocksShape = checkOf(Type.Array(contentBlock))
-export const messagesShape = checkOf(Type.Array(message))
-export const resourceContentsShape = checkOf(Type.Array(readable, { minItems: 1 }))
+export const contentBlocksShape = checkOfOutput(Type.Array(contentBlock))
+export const messagesShape = checkOfOutput(Type.Array(message))
+export const resourceContentsShape = checkOfOutput(Type.Array(readable, { minItems: 1 }))

@@ -37,6 +37,8 @@ export interface SchemaCompiler {
 export interface SchemaCompilerOptions {
   /** Whether a missing value is replaced by its schema's `default` before the check. */
   useDefaults: boolean
+  /** Whether problems may quote the value. True by default; false for values that must not be logged. */
+  showsValues?: boolean
 }
 
 // All problems are collected for values up to this length of JSON. A larger value gets its first problem
@@ -51,7 +53,9 @@ const MAX_SCHEMAS_PER_INSTANCE = 1000
 /** Checks schemas against their meta-schemas. All compilers share it: compiling a meta-schema takes long. */
 const metaSchemas = createInstances(OPTIONS)
 
-export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): SchemaCompiler {
+export function createSchemaCompiler (
+  { useDefaults, showsValues = true }: SchemaCompilerOptions
+): SchemaCompiler {
   const options: Options = { ...OPTIONS, useDefaults, meta: false, validateSchema: false }
   let instances = createPair(options)
   let [earlier, current] = [new Map<string, JsonSchemaCheck>(), new Map<string, JsonSchemaCheck>()]
@@ -70,7 +74,9 @@ export function createSchemaCompiler ({ useDefaults }: SchemaCompilerOptions): S
     const named = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
     assertValid(named, metaSchemas(dialect))
     const { fast, complete } = instances
-    return createCheck(named, isDeferrable(schema), () => fast(dialect), () => complete(dialect))
+    return createCheck(named, {
+      mayWait: isDeferrable(schema), showsValues, ajv: () => fast(dialect), explainer: () => complete(dialect)
+    })
   }
 
   return {
@@ -102,8 +108,16 @@ function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   if (metaSchema.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(metaSchema.errors))
 }
 
+interface CheckOptions {
+  /** Whether the check may be compiled at its first use. */
+  readonly mayWait: boolean
+  readonly showsValues: boolean
+  ajv (): Ajv
+  explainer (): Ajv
+}
+
 function createCheck (
-  schema: JsonSchema, mayWait: boolean, ajv: () => Ajv, explainer: () => Ajv
+  schema: JsonSchema, { mayWait, showsValues, ajv, explainer }: CheckOptions
 ): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
   let validate = mayWait ? undefined : compileNow(ajv(), schema)
@@ -115,7 +129,7 @@ function createCheck (
     meter.start(EXPLAIN_STEPS)
     try {
       explain(value)
-      return describeProblems(explain.errors ?? [], value)
+      return describeProblems(explain.errors ?? [], value, showsValues)
     } catch (error) {
       if (error instanceof TooManySteps) return undefined
       throw error
@@ -128,7 +142,7 @@ function createCheck (
     try {
       if (validate(value)) return accepted(value)
       const first = validate.errors ?? []
-      return refused(findProblems(value) ?? describeProblems(first, value))
+      return refused(findProblems(value) ?? describeProblems(first, value, showsValues))
     } catch (error) {
       if (error instanceof TooManySteps) return refused([TOO_COSTLY])
       if (error instanceof RangeError) return refused(['is nested too deeply'])

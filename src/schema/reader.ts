@@ -1,9 +1,10 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
 import { Type, type Static, type TSchema } from 'typebox'
-import { createSchemaCompiler, type JsonSchemaCheck } from './json-schema.ts'
+import { createSchemaCompiler, type JsonSchemaCheck, type SchemaCompiler } from './json-schema.ts'
 
 const compiler = createSchemaCompiler({ useDefaults: false })
+const hidingCompiler = createSchemaCompiler({ useDefaults: false, showsValues: false })
 
 /**
  * An object whose members all have one schema. Not `Type.Record`: that one matches a pattern with the name of
@@ -18,9 +19,18 @@ export function recordOf<T extends TSchema> (member: T) {
  * of them takes a quarter of the time to start.
  */
 export function checkOf (schema: TSchema): JsonSchemaCheck {
+  return compileLater(compiler, schema)
+}
+
+/** For outputs of handlers: problems of outputs are logged, and do not quote them. */
+export function checkOfOutput (schema: TSchema): JsonSchemaCheck {
+  return compileLater(hidingCompiler, schema)
+}
+
+function compileLater ({ compile }: SchemaCompiler, schema: TSchema): JsonSchemaCheck {
   let check: JsonSchemaCheck | undefined
   return (value) => {
-    check ??= compiler.compile(Object.fromEntries(Object.entries(schema)))
+    check ??= compile(Object.fromEntries(Object.entries(schema)))
     return check(value)
   }
 }

@@ -10,6 +10,14 @@ export function preview (value: unknown): string {
   return value === undefined ? 'nothing' : truncate(describeValue(value), MAX_PREVIEW)
 }
 
+/** The type of a value, for problems that must not quote it. */
+export function typeOf (value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
 export function truncate (text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }

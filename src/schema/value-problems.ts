@@ -2,29 +2,40 @@
 
 import type { ErrorObject } from 'ajv'
 import { MAX_PROBLEMS } from './check.ts'
-import { preview, truncate } from './value-preview.ts'
+import { preview, truncate, typeOf } from './value-preview.ts'
 
 const MAX_EXPECTED = 400
 /** The names of members are the client's, and may be long. */
 const MAX_SENTENCE = 1000
 
-/** One sentence for each problem, at most eight. */
-export function describeProblems (errors: readonly ErrorObject[], value: unknown): string[] {
+/**
+ * One sentence for each problem, at most eight.
+ * @param showsValues whether the sentences may quote the value. Those that are logged may not.
+ */
+export function describeProblems (
+  errors: readonly ErrorObject[], value: unknown, showsValues: boolean
+): string[] {
   const problems = new Set<string>()
   const previews = new Map<string, string>()
   // Several problems may be about the same value, and the value may be large.
   const previewAt = (pointer: string) => {
-    const known = previews.get(pointer) ?? preview(valueAt(value, pointer))
+    const known = previews.get(pointer) ?? (showsValues ? preview : typeOf)(valueAt(value, pointer))
     previews.set(pointer, known)
     return known
   }
   for (const error of errors) {
     // An `if` reports that one of its branches failed. The branch reports the reason itself.
     if (error.keyword === 'if') continue
-    problems.add(truncate(describeProblem(error, previewAt), MAX_SENTENCE))
+    problems.add(truncate(describeProblem(showsValues ? error : withoutName(error), previewAt), MAX_SENTENCE))
     if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems]
+}
+
+/** The name of an unknown member is a part of the value. */
+function withoutName (error: ErrorObject): ErrorObject {
+  const name = '(a member)'
+  return { ...error, params: { ...error.params, additionalProperty: name, unevaluatedProperty: name } }
 }
 
 function describeProblem (error: ErrorObject, previewAt: (pointer: string) => string): string {
