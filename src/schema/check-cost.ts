@@ -36,7 +36,7 @@ export const COST = 'trivet:cost'
 /** Characters that a pattern or a comparison reads in one step. */
 const CHARACTERS = 12
 
-export function costOfText (length: number): number {
+function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
