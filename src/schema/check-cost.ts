@@ -7,7 +7,7 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import type { LinearPattern } from './linear-pattern.ts'
 
 /** A step is about 0.3 µs of CPU time. */
-export const CHECK_STEPS = 100_000
+export const CHECK_STEPS = 70_000
 
 /** The check needs more steps than its budget has. */
 export class TooManySteps extends Error {}
@@ -34,7 +34,7 @@ export function createMeter (): Meter {
 export const COST = 'trivet:cost'
 
 /** Characters that a pattern or a comparison reads in one step. */
-const CHARACTERS = 12
+const CHARACTERS = 20
 
 function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS

@@ -9,7 +9,7 @@ import { toPost, type RequestParts } from '../helpers/request.ts'
 const MAX_CPU_MS = 50
 /** A machine with other work needs more runs until one is not disturbed. */
 const MIN_RUNS = 3
-const MAX_RUNS = 20
+const MAX_RUNS = 40
 /** Of a body, in bytes. Below the default limit with its envelope. */
 const LIMIT = 1_000_000
 
@@ -93,7 +93,12 @@ const KINDS: { readonly [kind: string]: RequestParts } = {
     params: { name: 'greeting', arguments: Object.fromEntries(repeat(50_000, (i) => [`a${i}`, 'x'])) }
   },
   'a long URI': { method: 'resources/read', params: { uri: `book://${'a/'.repeat(4000)}` } },
-  'a URI of the whole body': { method: 'resources/read', params: { uri: `book://${'é'.repeat(LIMIT / 2)}` } },
+  // The HTTP server allows no header of this length.
+  'a URI of the whole body': {
+    method: 'resources/read',
+    params: { uri: `book://${'é'.repeat(LIMIT / 2)}` },
+    headers: { 'mcp-name': 'book://x' }
+  },
   'a long URI of a template with a query': {
     method: 'resources/read', params: { uri: `search://x?${'q=1&'.repeat(2000)}` }
   },
