@@ -1,6 +1,6 @@
 // The limits of the resources that one stream or one session may subscribe to.
 
-import { invalidParams } from '../protocol/errors.ts'
+import { invalidParams, quote } from '../protocol/errors.ts'
 import { toUri } from './uri.ts'
 
 const MAX_URIS = 1000
@@ -14,7 +14,7 @@ export function checkSubscribableUris (uris: readonly string[]): void {
   }
   let characters = 0
   for (const uri of uris) {
-    if (toUri(uri) === undefined) throw invalidParams(`not a URI: ${JSON.stringify(uri.slice(0, 100))}`)
+    if (toUri(uri) === undefined) throw invalidParams(`not a URI: ${quote(uri)}`)
     characters += uri.length
   }
   if (characters > MAX_URI_CHARACTERS) {

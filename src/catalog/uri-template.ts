@@ -6,9 +6,6 @@ import { parseTemplate as parseExpansion } from 'url-template'
 import type { TemplateVariables } from '../authoring/define-resource.ts'
 import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
 
-/** A longer URI matches no template. */
-export const MAX_URI_LENGTH = 8192
-
 export interface UriTemplate {
   readonly text: string
   readonly variables: readonly string[]
@@ -41,7 +38,6 @@ export function createUriTemplate (text: string): UriTemplate {
     ),
     expand: (variables) => expansion.expand(mutable(variables)),
     match (uri) {
-      if (uri.length > MAX_URI_LENGTH) return undefined
       const mark = query === undefined ? -1 : uri.indexOf('?')
       const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
       if (!matcher.matches()) return undefined

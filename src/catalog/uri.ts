@@ -11,16 +11,16 @@ const ENCODED = /[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]+/g
 
 const IP_HOST = /^[^/?#]*\/\/(?:[^/?#@]*@)?\[[^/?#[\]]*\](?=[:/?#]|$)/
 
-/** In characters. The header that mirrors a URI cannot be longer, because Node refuses larger headers. */
-const MAX_LENGTH = 16_384
+/** In characters, percent-encoded. The time of matching a URI against a template grows with its length. */
+export const MAX_URI_LENGTH = 8192
 
 /**
  * Percent-encodes the characters that a URI may not hold, such as spaces and all that are not ASCII. A valid
  * URI is unchanged. `undefined` for a text that no encoding makes a URI: it has no scheme, a malformed
- * percent-encoding, or more than 16,384 characters.
+ * percent-encoding, or more than 8192 characters when it is encoded.
  */
 export function toUri (text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined
+  if (text.length > MAX_URI_LENGTH) return undefined
   const [host = ''] = IP_HOST.exec(text) ?? []
   let uri: string
   try {
@@ -30,5 +30,5 @@ export function toUri (text: string): string | undefined {
     if (error instanceof URIError) return undefined
     throw error
   }
-  return isUri(uri).ok ? uri : undefined
+  return uri.length <= MAX_URI_LENGTH && isUri(uri).ok ? uri : undefined
 }

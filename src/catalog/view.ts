@@ -10,7 +10,6 @@ import { findNearestNames } from './nearest-names.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
 import { toUri } from './uri.ts'
-import { MAX_URI_LENGTH } from './uri-template.ts'
 
 /** All primitives of a snapshot, each list in its order. */
 export interface Primitives {
@@ -74,7 +73,7 @@ export function createView (
   }
 
   function find (text: string): ResourceMatch | undefined {
-    const uri = resources.has(text) ? text : readUri(text)
+    const uri = resources.has(text) ? text : toUri(text)
     if (uri === undefined) return undefined
     const resource = resources.get(uri)
     if (resource !== undefined) return { kind: 'resource', uri, resource }
@@ -101,11 +100,6 @@ export function createView (
       return match !== undefined && maySee(match.resource) ? match : undefined
     }
   }
-}
-
-/** The length is checked first: a client chooses it, and the time of reading grows with it. */
-function readUri (text: string): string | undefined {
-  return text.length > MAX_URI_LENGTH ? undefined : toUri(text)
 }
 
 /** `public` only when no entry has scopes: the list is then the same for every caller. */

@@ -4,30 +4,16 @@ import { createCatalog } from '../../src/catalog/catalog.ts'
 import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../src/catalog/contents.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
+import { EMPTY_CONTENTS } from '../helpers/empty-contents.ts'
 
 const at = <D>(...definitions: D[]): Array<Located<D>> => definitions.map(
   (definition) => ({ definition, file: 'a.ts', place: '' })
 )
 
-const server: CatalogContents['server'] = {
-  info: { name: 's', version: '1' }, instructions: undefined, listTtlMs: 0, readTtlMs: 0, pageSize: undefined
-}
-
 async function snapshotOf (
   contents: Partial<CatalogContents>, compiler = createCatalogCompiler({ pageSize: 10 })
 ): Promise<Snapshot> {
-  return await compiler.compile({
-    server,
-    tools: [],
-    prompts: [],
-    resources: [],
-    unlisted: [],
-    templates: [],
-    handles: [],
-    stamps: new Map(),
-    problems: [],
-    ...contents
-  })
+  return await compiler.compile({ ...EMPTY_CONTENTS, ...contents })
 }
 
 const tool = (options: object = {}) => defineTool({ name: 'tool', run: () => 'a', ...options })

@@ -3,6 +3,7 @@ import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents } from '../../src/catalog/contents.ts'
 import { defineResourceTemplate } from '../../src/index.ts'
 import { buildApp } from '../helpers/app.ts'
+import { EMPTY_CONTENTS } from '../helpers/empty-contents.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 const moduleOf =
@@ -128,17 +129,7 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
   const DEADLINE_MS = 300
   const names = Array.from({ length: 30 }, (_, index) => `t${100 + index}`)
   const contents: CatalogContents = {
-    server: {
-      info: { name: 's', version: '1' },
-      instructions: undefined,
-      listTtlMs: 0,
-      readTtlMs: 0,
-      pageSize: undefined
-    },
-    tools: [],
-    prompts: [],
-    resources: [],
-    unlisted: [],
+    ...EMPTY_CONTENTS,
     templates: names.map((name) => ({
       definition: defineResourceTemplate({
         uriTemplate: `${name}://{id}`,
@@ -148,10 +139,7 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
       }),
       file: `resources/${name}.resource.ts`,
       place: 'template'
-    })),
-    handles: [],
-    stamps: new Map(),
-    problems: []
+    }))
   }
   const began = performance.now()
   const rule = 'failed: it did not end within 0.3 s; it may wait for something that never comes'

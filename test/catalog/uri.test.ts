@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { toUri } from '../../src/catalog/uri.ts'
+import { MAX_URI_LENGTH, toUri } from '../../src/catalog/uri.ts'
 
 const cases: ReadonlyArray<readonly [text: string, uri: string | undefined]> = [
   ['note://a', 'note://a'],
@@ -40,6 +40,14 @@ t.test('a URI has one form, and stands for the same text', async () => {
     const uri = toUri(text)
     return uri === undefined || (toUri(uri) === uri && decodeURIComponent(uri) === decodeURIComponent(text))
   }))
+})
+
+t.test('a text is no URI when it is longer than the limit, also when its encoding makes it so', async (t) => {
+  const longest = `x://${'a'.repeat(MAX_URI_LENGTH - 4)}`
+  t.equal(toUri(longest), longest)
+  t.equal(toUri(`${longest}a`), undefined)
+  t.type(toUri(`x://${'é'.repeat(1000)}`), 'string')
+  t.equal(toUri(`x://${'é'.repeat(2000)}`), undefined)
 })
 
 t.test('the time of reading is linear in the text', async (t) => {

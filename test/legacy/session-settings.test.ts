@@ -3,23 +3,15 @@
 import t, { type Test } from 'tap'
 import type { SessionMessage, SessionRelay } from '../../src/legacy/session-relay.ts'
 import { createSessionSettings, type SessionSettings } from '../../src/legacy/session-settings.ts'
-import type { Session } from '../../src/legacy/session.ts'
 import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
+import { SESSION } from '../helpers/negotiated-session.ts'
 import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 import { toValue } from '../helpers/state-value.ts'
 
-const SESSION: Session = {
-  id: 'one',
-  owner: 'alice',
-  revision: '2025-11-25',
-  clientInfo: undefined,
-  clientCapabilities: {},
-  expiresAt: Date.now() + 3_600_000
-}
 /** Of the records of all sessions of this principal whose id begins with this character. */
 const OWNER = 'session-settings-alice-o'
-const OTHER: Session = { ...SESSION, id: 'two' }
+const OTHER = { ...SESSION, id: 'two' }
 
 interface Counted { readonly store: StateStore, readonly reads: () => number, readonly writes: () => number }
 

@@ -9,19 +9,10 @@ import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
 import { createSessionCalls } from '../../src/legacy/session-calls.ts'
 import { createSessionRelay } from '../../src/legacy/session-relay.ts'
 import { createSessionSettings } from '../../src/legacy/session-settings.ts'
-import type { Session } from '../../src/legacy/session.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
 import { until } from '../helpers/deadline.ts'
+import { SESSION } from '../helpers/negotiated-session.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
-
-const SESSION: Session = {
-  id: 'one',
-  owner: 'alice',
-  revision: '2025-11-25',
-  clientInfo: undefined,
-  clientCapabilities: {},
-  expiresAt: Date.now() + 3_600_000
-}
 
 /** What a replica knows of sessions. Its connection breaks after each write while `isBreaking`. */
 async function openReplica (t: Test, url: string) {

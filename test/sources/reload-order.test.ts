@@ -6,6 +6,7 @@ import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
 import type { CatalogSource } from '../../src/sources/catalog-source.ts'
 import { openLiveCatalog } from '../../src/sources/live-catalog.ts'
 import { until, within } from '../helpers/deadline.ts'
+import { EMPTY_CONTENTS } from '../helpers/empty-contents.ts'
 import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
 
 /** A source whose changes and loads are controlled by the test. */
@@ -17,24 +18,6 @@ function createScriptedSource (): {
 } {
   const loads: Array<(contents: Partial<CatalogContents>) => void> = []
   let listener: (() => void) | undefined
-  const server = {
-    info: { name: 's', version: '1' },
-    instructions: undefined,
-    listTtlMs: 0,
-    readTtlMs: 0,
-    pageSize: undefined
-  }
-  const empty: CatalogContents = {
-    server,
-    tools: [],
-    prompts: [],
-    resources: [],
-    unlisted: [],
-    templates: [],
-    handles: [],
-    stamps: new Map(),
-    problems: []
-  }
   return {
     loads,
     change: () => listener?.(),
@@ -42,7 +25,7 @@ function createScriptedSource (): {
     source: {
       name: 'scripted',
       load: async () => await new Promise(
-        (resolve) => loads.push((contents) => resolve({ ...empty, ...contents }))
+        (resolve) => loads.push((contents) => resolve({ ...EMPTY_CONTENTS, ...contents }))
       ),
       async watch (onChange) {
         listener = onChange

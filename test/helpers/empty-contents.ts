@@ -1,0 +1,20 @@
+import type { CatalogContents } from '../../src/catalog/contents.ts'
+
+/** The contents of a catalog without primitives. A test adds what it is about. */
+export const EMPTY_CONTENTS: CatalogContents = {
+  server: {
+    info: { name: 's', version: '1' },
+    instructions: undefined,
+    listTtlMs: 0,
+    readTtlMs: 0,
+    pageSize: undefined
+  },
+  tools: [],
+  prompts: [],
+  resources: [],
+  unlisted: [],
+  templates: [],
+  handles: [],
+  stamps: new Map(),
+  problems: []
+}
