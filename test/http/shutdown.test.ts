@@ -67,6 +67,9 @@ async function untilStarted (t: Test, url: string, count: number): Promise<void>
   )
 }
 
+/** Far less than the deadlines that must not be waited for. The machine may be busy. */
+const SOON_MS = 4000
+
 /** Closes the app and returns how long that took, in milliseconds. */
 async function timeClose (app: FastifyInstance): Promise<number> {
   const started = performance.now()
@@ -84,7 +87,7 @@ t.test('ends streams with their result, without delay (204)', async (t) => {
     )
   )
   for (const stream of streams) await stream.next()
-  t.ok(await timeClose(app) < 1000)
+  t.ok(await timeClose(app) < SOON_MS)
   for (const [index, stream] of streams.entries()) {
     await stream.ended()
     t.ok(stream.isComplete)
@@ -103,7 +106,7 @@ t.test('lets requests finish that are being served, as JSON or as a stream', asy
   const plain = startRequest(t, url, call('takes_a_while'))
   const stream = await openStream(t, url, call('streams_a_while', { progressToken: 1 }))
   await untilStarted(t, url, 2)
-  t.ok(await timeClose(app) < 2000)
+  t.ok(await timeClose(app) < SOON_MS)
   const answer = await (await plain.answer).ended()
   t.match(answer.response, { id: 1, result: { content: [{ text: 'done' }] } })
   await stream.ended()
@@ -119,7 +122,7 @@ t.test('ends requests at the deadline with an error, and aborts their signals', 
   const stream = await openStream(t, url, { ...call('streams_for_ever', { progressToken: 1 }), id: 's' })
   await untilStarted(t, url, 2)
   const took = await timeClose(app)
-  t.ok(took >= 190 && took < 1200, `${took} ms, with a deadline of 200`)
+  t.ok(took >= 190 && took < SOON_MS, `${took} ms, with a deadline of 200`)
   const answer = await (await plain.answer).ended()
   t.equal(answer.status, 200)
   t.match(answer.response, { id: 1, error: { code: -32603, message: 'The request was cancelled' } })
@@ -131,14 +134,14 @@ t.test('a client that does not read does not delay the shutdown', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 200 })
   await openStream(t, url, call('floods', { progressToken: 1 }), { paused: true })
   const took = await timeClose(app)
-  t.ok(took < 1200, `${took} ms, with a deadline of 200`)
+  t.ok(took < SOON_MS, `${took} ms, with a deadline of 200`)
 })
 
 t.test('a deadline of 0 ends every request at once', async (t) => {
   const { app, url } = await serve(t, { shutdownTimeoutMs: 0 })
   const plain = startRequest(t, url, call('never_ends'))
   await untilStarted(t, url, 1)
-  t.ok(await timeClose(app) < 1000)
+  t.ok(await timeClose(app) < SOON_MS)
   t.match((await (await plain.answer).ended()).response, { error: { code: -32603 } })
 })
 
@@ -175,7 +178,7 @@ t.test('is ready until the shutdown, and accepts no new request afterwards', asy
 })
 
 t.test('kept-alive connections do not delay the shutdown', async (t) => {
-  const { app, url } = await serve(t, { shutdownTimeoutMs: 5000 })
+  const { app, url } = await serve(t, { shutdownTimeoutMs: 9000 })
   const agent = new Agent({ keepAlive: true, maxSockets: 2 })
   t.teardown(() => agent.destroy())
   await post(t, url, { method: 'tools/list' }, { agent })
@@ -183,7 +186,7 @@ t.test('kept-alive connections do not delay the shutdown', async (t) => {
   await untilStarted(t, url, 1)
   const idle = await post(t, url, { method: 'tools/list' }, { agent })
   t.equal(idle.headers.connection, 'keep-alive')
-  t.ok(await timeClose(app) < 2000)
+  t.ok(await timeClose(app) < SOON_MS)
   t.match((await (await busy.answer).ended()).response, { result: { content: [{ text: 'done' }] } })
 })
 
@@ -193,5 +196,5 @@ t.test('closing is idempotent, and works before the app listens', async (t) => {
   await Promise.all([app.close(), app.close()])
   await app.close()
   const silent = await buildApp(t, FILES, { watch: 'on' })
-  t.ok(await timeClose(silent) < 1000)
+  t.ok(await timeClose(silent) < SOON_MS)
 })
