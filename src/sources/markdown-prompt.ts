@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Type } from 'typebox'
 import { definePrompt, type PromptDefinition } from '../authoring/define-prompt.ts'
+import { ToolError } from '../authoring/tool-error.ts'
 import type { PromptMessage, Role } from '../protocol/content.ts'
 import { createReader } from '../schema/reader.ts'
 import { splitFrontMatter } from './front-matter.ts'
@@ -26,7 +27,9 @@ const readSettings = createReader(Type.Object({
   order: optional(Type.Number())
 }, closed), (problems) => new SyntaxError(`front matter: ${problems.join('; ')}`))
 
-const PLACEHOLDER = /\{\{\s*([\w.-]+)\s*\}\}/g
+const PLACEHOLDER = /\{\{\s*([\w.-]+)\s*\}\}/
+/** In characters, of all messages. A prompt may use an argument often, and the client chooses its length. */
+const MAX_LENGTH = 2_000_000
 const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/m
 
 /** Rejects if the file is not a valid prompt. The message says why. */
@@ -40,36 +43,52 @@ function readMarkdownPrompt (text: string, file: string): PromptDefinition {
   const { name = basename(file, '.md'), arguments: args = [], ...settings } = readSettings(data)
   const turns = readTurns(body)
   const known = new Set(args.map((argument) => argument.name))
-  for (const { text } of turns) {
-    for (const [, placeholder = ''] of text.matchAll(PLACEHOLDER)) {
-      if (!known.has(placeholder)) {
-        throw new SyntaxError(`{{${placeholder}}} is none of the arguments in the front matter`)
-      }
-    }
+  const unknown = turns.flatMap(({ pieces }) => pieces.filter(isPlaceholder)).find((name) => !known.has(name))
+  if (unknown !== undefined) {
+    throw new SyntaxError(`{{${unknown}}} is none of the arguments in the front matter`)
   }
+  if (lengthOf(turns, {}) > MAX_LENGTH) throw new SyntaxError(`is longer than ${MAX_LENGTH} characters`)
   return definePrompt({
     ...settings,
     name,
     arguments: args.map(({ complete, ...argument }) => ({
       ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) })
     })),
-    render: (values: ArgumentValues): PromptMessage[] => turns.map(({ role, text }) => ({
-      role, content: { type: 'text', text: fillIn(text, values) }
-    }))
+    render (values: ArgumentValues): PromptMessage[] {
+      if (lengthOf(turns, values) > MAX_LENGTH) {
+        throw new ToolError(`The arguments make the prompt longer than ${MAX_LENGTH} characters.`)
+      }
+      return turns.map(({ role, pieces }) => {
+        return { role, content: { type: 'text', text: pieces.map(valueIn(values)).join('') } }
+      })
+    }
   })
 }
 
 interface ArgumentValues { readonly [name: string]: string | undefined }
 
-/** Replaces each placeholder once. Braces in a value are not replaced. */
-function fillIn (text: string, values: ArgumentValues): string {
-  return text.replace(
-    PLACEHOLDER,
-    (_, placeholder: string) => Object.hasOwn(values, placeholder) ? values[placeholder] ?? '' : ''
-  )
+/** Literal text, and at each odd index the name of the argument that stands there. */
+type Pieces = readonly string[]
+
+function isPlaceholder (_: string, index: number): boolean {
+  return index % 2 === 1
 }
 
-interface Turn { readonly role: Role, readonly text: string }
+/** The text of each piece. Braces in a value are not replaced. */
+function valueIn (values: ArgumentValues): (piece: string, index: number) => string {
+  return (piece, index) => {
+    if (!isPlaceholder(piece, index)) return piece
+    return Object.hasOwn(values, piece) ? values[piece] ?? '' : ''
+  }
+}
+
+/** The characters of all messages. */
+function lengthOf (turns: readonly Turn[], values: ArgumentValues): number {
+  const texts = turns.flatMap(({ pieces }) => pieces.map(valueIn(values)))
+  return texts.reduce((length, text) => length + text.length, 0)
+}
+
+interface Turn { readonly role: Role, readonly pieces: Pieces }
 
 function readTurns (body: string): Turn[] {
   const turns: Turn[] = []
@@ -77,7 +96,7 @@ function readTurns (body: string): Turn[] {
   for (const [index, piece] of body.split(ROLE_LINE).entries()) {
     // `split` puts the captured roles between the texts.
     if (index % 2 === 1) role = piece === 'assistant' ? 'assistant' : 'user'
-    else if (piece.trim() !== '') turns.push({ role, text: piece.trim() })
+    else if (piece.trim() !== '') turns.push({ role, pieces: piece.trim().split(PLACEHOLDER) })
   }
   if (turns.length === 0) throw new SyntaxError('has no text')
   return turns

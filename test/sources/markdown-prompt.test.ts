@@ -100,6 +100,14 @@ t.test('does not replace placeholders in values (168)', async (t) => {
   t.strictSame(result.messages, [user('{{two}}\n\n{{one}}\n<!-- assistant -->\nYes, {{two}}.')])
 })
 
+t.test('refuses arguments that make the prompt too long', async (t) => {
+  const text = `${withArguments('document')}${'{{document}}'.repeat(20)}\n<!-- assistant -->\nRead.`
+  t.equal((await textOf(t, text, { document: 'x'.repeat(90_000) })).length, 1_800_000)
+  t.match(await getOf(t, text, { document: 'x'.repeat(100_000) }), {
+    error: { code: 422, message: 'The arguments make the prompt longer than 2000000 characters.' }
+  })
+})
+
 t.test('starts a message at each line that names a role', async (t) => {
   const body =
     'First.\n\n<!-- assistant -->\nSecond, <!-- user --> not a line of its own.\n  <!--user-->  ' +
@@ -149,9 +157,11 @@ t.test('reports the problem of a file with its line', async (t) => {
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
     ['---\ntitle: T\nText', '', /^front matter begins with --- and never ends/],
     ['', '', /^has no text$/],
+    ['x'.repeat(2_000_001), '', /^is longer than 2000000 characters$/],
     [`${withArguments('a', 'a')}{{a}}`, '', /^arguments: "a" is named twice$/]
   ]
   for (const [text, place, rule] of cases) {
-    t.match(await problemsOf(t, { 'prompts/p.md': text }), [{ file: 'prompts/p.md', place, rule }], text)
+    const problems = await problemsOf(t, { 'prompts/p.md': text })
+    t.match(problems, [{ file: 'prompts/p.md', place, rule }], text.slice(0, 100))
   }
 })
