@@ -27,6 +27,7 @@ import { openEndedSessions } from './legacy/ended-sessions.ts'
 import { createLegacySnapshots } from './legacy/legacy-snapshots.ts'
 import { describeMissing, LiveInputRound, InputUnavailable } from './legacy/live-input-round.ts'
 import { createRecentChanges } from './legacy/recent-changes.ts'
+import { createReplicaWatches } from './legacy/replica-watches.ts'
 import { createSessionCalls } from './legacy/session-calls.ts'
 import { sessionCallerOf } from './legacy/session-caller.ts'
 import { createSessionRelay } from './legacy/session-relay.ts'
@@ -79,9 +80,13 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     isWatching,
     settingsIdleMs: config.sessionIdleMs
   })
-  const resumedStreams = createResumedStreams({ eventLog, relay, openStreams, keepAlive, onError })
+  const watches = createReplicaWatches({ eventLog, relay, onError })
+  const resumedStreams = createResumedStreams({
+    eventLog, relay, watches, openStreams, keepAlive, onError
+  })
   const closables = [
-    calls, resumedStreams, sessionStreams, callStreams, changes, answers, settings, sessions, ended, relay
+    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, sessions, ended,
+    relay
   ]
   const pipeline = createPipeline({
     ...pipelineDependencies,

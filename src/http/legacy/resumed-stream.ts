@@ -6,6 +6,8 @@
 import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { STREAM_END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
+import type { ReplicaWatches } from '../../legacy/replica-watches.ts'
+import type { SessionRelay } from '../../legacy/session-relay.ts'
 import type { Session } from '../../legacy/session.ts'
 import { invalidRequest, tooManyStreams } from '../../protocol/errors.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
@@ -14,6 +16,8 @@ import type { KeepAlive } from '../keep-alive.ts'
 import { Follower, type FollowerDependencies } from './follower.ts'
 
 interface ResumedStreamsDependencies extends FollowerDependencies {
+  readonly relay: SessionRelay
+  readonly watches: ReplicaWatches
   readonly openStreams: OpenStreams
   readonly keepAlive: KeepAlive
 }
@@ -27,10 +31,10 @@ export interface ResumedStreams {
 }
 
 export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
-  const { eventLog, relay, openStreams, keepAlive } = dependencies
+  const { eventLog, relay, watches, openStreams, keepAlive } = dependencies
   const followers = new Map<string, Follower>()
   const stopListening = relay.listen((message) => {
-    if (message.type === 'stream-written') followers.get(message.stream)?.hear()
+    if (message.type === 'stream-written') followers.get(message.stream)?.readOn()
   })
 
   function start (position: StreamPosition, stream: EventStream, logged: readonly LoggedEvent[]): void {
@@ -38,9 +42,13 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
     followers.get(name)?.end()
     const follower = new Follower(position, stream, dependencies)
     followers.set(name, follower)
-    stream.onClose(() => { if (followers.get(name) === follower) followers.delete(name) })
+    const stopWatching = watches.follow(name, () => follower.readOn())
+    stream.onClose(() => {
+      stopWatching()
+      if (followers.get(name) === follower) followers.delete(name)
+    })
     keepAlive.add(stream)
-    follower.begin(logged)
+    follower.take(logged)
   }
 
   return {
