@@ -158,7 +158,7 @@ export const tooManySessionSettings = () =>
   overloaded('The service keeps the settings of too many of your sessions. End some, or try again later.')
 
 /** The resource exists, but is larger than the service may send. */
-export const resourceTooLarge = (uri: string, size: number, limit: number) =>
-  new ProtocolError(-32602, `Resource too large: ${size} bytes, the limit is ${limit}`, {
+export const resourceTooLarge = (uri: string, size: number, limit: number, unit = 'bytes') =>
+  new ProtocolError(-32602, `Resource too large: ${size} ${unit}, the limit is ${limit}`, {
     data: { uri, size, limit }
   })

@@ -29,7 +29,7 @@ const readSettings = createReader(Type.Object({
 
 const PLACEHOLDER = /\{\{\s*([\w.-]+)\s*\}\}/
 /** In characters, of all messages. A prompt may use an argument often, and the client chooses its length. */
-const MAX_LENGTH = 2_000_000
+const MAX_LENGTH = 1_048_576
 const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/m
 
 /** Rejects if the file is not a valid prompt. The message says why. */

@@ -1,15 +1,18 @@
 // What one request may cost: for each kind of request, as large as a body may be, CPU time beyond the time of
-// parsing its bytes. Each kind is measured several times, and its cheapest run counts.
+// parsing its bytes. Each kind is measured several times, and its cheapest run counts: other work on the
+// machine makes runs more expensive.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import { toPost, type RequestParts } from '../helpers/request.ts'
 
 const MAX_CPU_MS = 50
-/** A machine with other work needs more runs until one is not disturbed. */
 const MIN_RUNS = 3
 const MAX_RUNS = 40
+/** Between the later runs, so that they do not all meet the same other work. */
+const PAUSE_MS = 250
 /** Of a body, in bytes. Below the default limit with its envelope. */
 const LIMIT = 1_000_000
 
@@ -92,6 +95,15 @@ const KINDS: { readonly [kind: string]: RequestParts } = {
     method: 'prompts/get',
     params: { name: 'greeting', arguments: Object.fromEntries(repeat(50_000, (i) => [`a${i}`, 'x'])) }
   },
+  'an argument that a prompt uses often': {
+    method: 'prompts/get', params: { name: 'repeats', arguments: { who: 'é'.repeat(52_000) } }
+  },
+  'an argument that makes a prompt too long': {
+    method: 'prompts/get', params: { name: 'repeats', arguments: { who: 'x'.repeat(LIMIT) } }
+  },
+  'a directory of as many files as may be read': {
+    method: 'resources/read', params: { uri: 'file:///many/' }
+  },
   'a long URI': { method: 'resources/read', params: { uri: `book://${'a/'.repeat(4000)}` } },
   // The HTTP server allows no header of this length.
   'a URI of the whole body': {
@@ -140,6 +152,8 @@ export const asks = defineTool({
   }))
 })`,
   'prompts/greeting.md': '---\ndescription: P.\narguments:\n  - name: who\n---\nHello {{who}}.\n',
+  'prompts/repeats.md': `---\ndescription: P.\narguments:\n  - name: who\n---\n${'{{who}}'.repeat(20)}\n`,
+  ...Object.fromEntries(repeat(100, (i) => [`resources/many/${i}.txt`, 'x'.repeat(1000)])),
   'resources/book.resource.ts': `import { defineResourceTemplate } from 'trivet'
 export const book = defineResourceTemplate({
   uriTemplate: 'book://{id}', name: 'book', read: ({ id }) => id
@@ -165,6 +179,7 @@ async function measure (app: FastifyInstance, parts: RequestParts): Promise<{ ms
   const { headers, body } = toPost(parts)
   let [parsing, serving, status] = [Infinity, Infinity, 0]
   for (let run = 0; run < MAX_RUNS && (run < MIN_RUNS || serving - parsing > MAX_CPU_MS); run++) {
+    if (run >= MIN_RUNS) await pause(PAUSE_MS)
     parsing = Math.min(parsing, parsingMs(body))
     const start = process.cpuUsage()
     const { statusCode } = await app.inject({ method: 'POST', url: '/mcp', headers, body })

@@ -102,9 +102,9 @@ t.test('does not replace placeholders in values (168)', async (t) => {
 
 t.test('refuses arguments that make the prompt too long', async (t) => {
   const text = `${withArguments('document')}${'{{document}}'.repeat(20)}\n<!-- assistant -->\nRead.`
-  t.equal((await textOf(t, text, { document: 'x'.repeat(90_000) })).length, 1_800_000)
-  t.match(await getOf(t, text, { document: 'x'.repeat(100_000) }), {
-    error: { code: 422, message: 'The arguments make the prompt longer than 2000000 characters.' }
+  t.equal((await textOf(t, text, { document: 'x'.repeat(50_000) })).length, 1_000_000)
+  t.match(await getOf(t, text, { document: 'x'.repeat(60_000) }), {
+    error: { code: 422, message: 'The arguments make the prompt longer than 1048576 characters.' }
   })
 })
 
@@ -157,7 +157,7 @@ t.test('reports the problem of a file with its line', async (t) => {
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
     ['---\ntitle: T\nText', '', /^front matter begins with --- and never ends/],
     ['', '', /^has no text$/],
-    ['x'.repeat(2_000_001), '', /^is longer than 2000000 characters$/],
+    ['x'.repeat(1_048_577), '', /^is longer than 1048576 characters$/],
     [`${withArguments('a', 'a')}{{a}}`, '', /^arguments: "a" is named twice$/]
   ]
   for (const [text, place, rule] of cases) {

@@ -181,6 +181,21 @@ t.test('the error for a large resource has its size and the limit', async (t) =>
   t.equal((await read(app, 'file:///ok.txt')).result.contents[0].text.length, 1024)
 })
 
+t.test('refuses a directory of too many entries', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`resources/many/${index}.txt`, 'x'] as const)
+  )
+  const app = await buildApp(t, { ...files, 'resources/more/a.txt': 'a' })
+  t.equal((await read(app, 'file:///many')).result.contents.length, 100)
+  const fuller = await buildApp(t, { ...files, 'resources/many/inner/a.txt': 'a' })
+  t.strictSame((await read(fuller, 'file:///many')).error, {
+    code: -32602,
+    message: 'Resource too large: 101 entries, the limit is 100',
+    data: { uri: 'file:///many', size: 101, limit: 100 }
+  })
+  t.equal((await read(fuller, 'file:///many/inner')).result.contents[0].text, 'a')
+})
+
 t.test('measures files when they are read', async (t) => {
   const root = await writeCatalog(t, { 'resources/many/a.txt': 'a', 'resources/many/b.txt': 'b' })
   const app = await openFolder(t, root, { maxResourceBytes: 1024 })
