@@ -163,6 +163,17 @@ t.test('a port in use ends it with a message', async (t) => {
   t.match(stderr, /^Cannot listen on port \d+ of 127\.0\.0\.1: another process .* \(EADDRINUSE\)\n$/)
 })
 
+t.test('a Redis that is away ends the start with exit code 1', { timeout: 60_000 }, async (t) => {
+  const { code, stderr } = await runService({
+    TRIVET_CATALOG: await writeCatalog(t, {}),
+    TRIVET_STATE_URL: 'redis://127.0.0.1:1',
+    TRIVET_SECRETS: 'a secret of at least thirty-two characters'
+  })
+  t.equal(code, 1)
+  t.match(stderr, /^The settings are not usable:\n {2}TRIVET_STATE_URL: no Redis is reachable at 127\.0/)
+  t.notMatch(stderr, /\n\s+at /, 'it is no crash')
+})
+
 t.test('a failed start ends although a module keeps a timer', async (t) => {
   const catalog = await writeCatalog(t, { 'tools/a.ts': 'setInterval(() => {}, 1000)\n' })
   const { code, stderr } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', 30_000)
@@ -197,6 +208,17 @@ t.test('a rejected promise that no tool handles does not end the service', async
   t.match((await post(t, service.url, call('echo', { text: 'alive' }))).response, {
     result: { content: [{ text: 'alive' }] }
   })
+})
+
+// The first process of a container ignores a signal that it does not handle.
+t.test('SIGTERM during the start ends it with exit code 0', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'tools/a.ts': "process.kill(process.pid, 'SIGTERM')\n" +
+      `await new Promise((resolve) => setTimeout(resolve, 100))\n${toolModule('a')}`
+  })
+  const { code, stdout } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', 30_000)
+  t.equal(code, 0)
+  t.notMatch(stdout, /serves/)
 })
 
 t.test('SIGTERM loses no line of the log', async (t) => {

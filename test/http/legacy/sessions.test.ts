@@ -172,6 +172,10 @@ t.test('hostile clients', async (t) => {
   t.test('refuses media types that it does not read or that the client does not accept (330)', async (t) => {
     t.equal((await session.post(session.toRequest('ping', {}), { accept: 'text/html' })).status, 406)
     t.equal((await session.get({ accept: 'application/json' })).status, 406)
+    for (const method of ['initialize', 'ping']) {
+      const { status } = await session.post(session.toRequest(method, {}), { accept: 'application/json' })
+      t.equal(status, 406, method)
+    }
     t.equal((await session.post(session.toRequest('ping', {}), { 'content-type': 'text/plain' })).status, 415)
   })
 

@@ -214,5 +214,9 @@ for (const revision of LEGACY_REVISIONS) {
       t.strictSame([status, error.code, error.data], [200, -32002, { uri: 'test:none' }])
       t.equal((await session.request('resources/subscribe', { uri: 'test:none' })).error.code, -32002)
     })
+
+    t.test('lets a client follow a file that does not exist yet', async (t) => {
+      t.strictSame((await session.request('resources/subscribe', { uri: 'file:///later.txt' })).result, {})
+    })
   })
 }
