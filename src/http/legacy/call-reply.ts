@@ -127,7 +127,7 @@ export class CallReply {
     const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
     // Counted, and never refused: the call holds its connection in any case.
-    openStreams.add(stream)
+    openStreams.add(stream, this.#reply.request)
     keepAlive.add(stream)
     if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
     for (const response of this.#responses.map(String)) stream.send(response, log.write(response))

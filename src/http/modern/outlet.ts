@@ -49,7 +49,7 @@ export class ModernOutlet implements Outlet {
     const stream = this.#stream = openEventStream(this.#reply)
     // Counted, and never refused here: a call holds its connection in any case, and subscriptions/listen has
     // checked the limit.
-    this.#dependencies.openStreams.add(stream)
+    this.#dependencies.openStreams.add(stream, this.#reply.request)
     return stream
   }
 
