@@ -64,7 +64,7 @@ export class CallReply {
 
   /** Answers one of the requests. The last answer ends the reply. */
   respond (id: RequestId, response: string | Buffer): void {
-    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) return this.#drop(id)
+    if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) return this.#drop(id)
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
     this.#finishRequest(response.length)

@@ -39,7 +39,7 @@ export class ModernOutlet implements Outlet {
 
   succeed (result: string | Buffer): void {
     const response = toResultResponse(this.#id, result)
-    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) this.fail(answerDropped())
+    if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) this.fail(answerDropped())
     else if (this.#stream !== undefined) this.#stream.end(response.toString())
     else this.#reply.header('content-type', 'application/json').send(response)
   }
