@@ -17,6 +17,7 @@ import { createPipeline } from './dispatch/pipeline.ts'
 import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
+import { rememberPeers } from './http/client-address.ts'
 import { limitConnections } from './http/connections.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
@@ -132,11 +133,12 @@ export async function createService (
     }
   })
 
-  const app = createFastify(log)
+  const app = createFastify(log, config.trustedProxies)
   limitConnections(app.server, {
     maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
     onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read')
   })
+  rememberPeers(app.server)
   const policy = createOriginPolicy(config)
   // Runs before the first connection. The policy depends on the address that the app listens on.
   app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })

@@ -2,6 +2,7 @@
 // All problems are reported together.
 
 import { inspect } from 'node:util'
+import { isProxyRange } from './access/proxy-range.ts'
 import { isSharedUrl, isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
 
 export interface Config {
@@ -13,6 +14,7 @@ export interface Config {
   readonly auth: 'none' | undefined
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
   readonly logLevel: string
   readonly pageSize: number
   readonly maxBodyBytes: number
@@ -85,6 +87,13 @@ export const SETTINGS: Settings = {
     variable: 'TRIVET_ALLOWED_ORIGINS',
     fallback: [],
     kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i)
+  },
+  trustedProxies: {
+    variable: 'TRIVET_TRUSTED_PROXIES',
+    fallback: [],
+    kind: list(
+      'addresses, ranges such as 10.0.0.0/8, loopback, linklocal or uniquelocal', { test: isProxyRange }
+    )
   },
   logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', kind: oneOf(LOG_LEVELS) },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
@@ -211,6 +220,7 @@ function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
     auth: read('auth'),
     allowedHosts: read('allowedHosts'),
     allowedOrigins: read('allowedOrigins'),
+    trustedProxies: read('trustedProxies'),
     logLevel: read('logLevel'),
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),
@@ -272,7 +282,7 @@ function address (): Kind<string> {
   return { ...kind, parse: (text) => text.replace(/^\[(.*)\]$/, '$1') }
 }
 
-function list (form: string, pattern: RegExp): Kind<readonly string[]> {
+function list (form: string, pattern: Pick<RegExp, 'test'>): Kind<readonly string[]> {
   return {
     form: `a list of ${form}`,
     textForm: `a comma-separated list of ${form}`,

@@ -20,7 +20,7 @@ const ROOMS = {
   sealing: [],
   schema: ['protocol'],
   authoring: ['protocol', 'access'],
-  events: ['protocol'],
+  events: ['protocol', 'access'],
   state: ['authoring', 'schema', 'protocol', 'access'],
   backends: ['state', 'events', 'protocol'],
   input: ['sealing', 'authoring', 'schema', 'protocol', 'access'],
@@ -36,7 +36,7 @@ const ROOMS = {
   ],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
-  'config.ts': ['backends'],
+  'config.ts': ['backends', 'access'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],

@@ -64,6 +64,21 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['a.example', 'https://a.example/', 'https://a.example/path', 'https://a.example, *.b.example'],
     rule: 'must be a comma-separated list of origins such as https://app.example.com, got '
   },
+  trustedProxies: {
+    fallback: [],
+    good: [
+      ['10.0.0.1', ['10.0.0.1']],
+      ['10.0.0.0/8, 2001:db8::/32,::1', ['10.0.0.0/8', '2001:db8::/32', '::1']],
+      ['loopback,linklocal,uniquelocal', ['loopback', 'linklocal', 'uniquelocal']],
+      ['0.0.0.0/1', ['0.0.0.0/1']]
+    ],
+    bad: [
+      'proxy.example', 'true', '1', 'Loopback', '10.0.0.0/33', '10.0.0.0/0', '::/129', '10.0.0/8',
+      '10.0.0.0/255.0.0.0', '10.0.0.1:80', '[::1]', 'fe80::1%eth0', 'loopback, *'
+    ],
+    rule: 'must be a comma-separated list of addresses, ranges such as 10.0.0.0/8, loopback, linklocal or ' +
+      'uniquelocal, got '
+  },
   logLevel: {
     fallback: 'info',
     good: [['trace', 'trace'], ['silent', 'silent']],

@@ -42,7 +42,7 @@ async function openHandles (main, store) {
   const kind = { ...BASKET, ...unlimited, checkValue, mayChangeValue: false }
   // Each update that waits gets its own signal, as each request has its own.
   const handles = createHandles(store, { maxPerOwner: 10_000 })
-  return handles.open(kind, ANONYMOUS, () => new AbortController().signal)
+  return handles.open(kind, { principal: ANONYMOUS }, () => new AbortController().signal)
 }
 
 /** @returns a function that measures updates for some seconds, and throws if one was lost or made twice */

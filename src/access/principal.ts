@@ -23,7 +23,12 @@ export const ANONYMOUS: Principal = Object.freeze({ scopes: new Set<string>() })
  * client, whatever the scopes. It is a hash: the subject cannot be read from it. All anonymous callers are
  * one owner.
  */
-export function ownerOf ({ subject, clientId }: Principal): string {
-  if (subject === undefined && clientId === undefined) return 'anonymous'
+export function ownerOf (principal: Principal): string {
+  if (isAnonymous(principal)) return 'anonymous'
+  const { subject, clientId } = principal
   return createHash('sha256').update(JSON.stringify([subject, clientId])).digest('base64url')
+}
+
+export function isAnonymous ({ subject, clientId }: Principal): boolean {
+  return subject === undefined && clientId === undefined
 }

@@ -1,6 +1,6 @@
 // The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
 
-import type { Principal } from '../access/principal.ts'
+import type { Sender } from '../access/network.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
@@ -15,8 +15,7 @@ export interface RequestLog {
   error (fields: object, message: string): void
 }
 
-export interface Caller {
-  readonly principal: Principal
+export interface Caller extends Sender {
   readonly envelope: Envelope
   /** The id of the request in the service's log. */
   readonly requestId: string

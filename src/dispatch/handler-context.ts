@@ -102,7 +102,7 @@ export class HandlerContext implements Context {
         'export what defineHandle returned from a module of the catalog')
     }
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
-    return this.#handles.open(compiled, this.principal, () => this.signal) as Handles<T>
+    return this.#handles.open(compiled, this.#request.caller, () => this.signal) as Handles<T>
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
+import { clientAddressOf } from './client-address.ts'
 import { toPrintable } from './client-text.ts'
 import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
@@ -30,6 +31,7 @@ export function registerGuards (
   app: FastifyInstance, { policy, authenticator, shutdown, replies }: GuardsDependencies
 ): void {
   app.decorateRequest('principal')
+  app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
   const addCorsHeaders = createCors(app)
 
   // One hook for all checks: each hook costs a request as much as finding its route.

@@ -1,13 +1,19 @@
 // The bytes of large answers that wait in memory until their clients have read them.
 
 import type { ServerResponse } from 'node:http'
+import { networkOf, type Sender } from '../access/network.ts'
+import { shareOf } from '../access/share.ts'
+import { createTally } from '../events/tally.ts'
+
+/** An answer, and who gets it. */
+interface WaitingReply { readonly raw: ServerResponse, readonly request: Sender }
 
 export interface WaitingBytes {
   /**
    * Counts an answer until its response is closed. Returns `false`, and counts nothing, while so many bytes
-   * wait that the answer must not be sent.
+   * wait, for all clients or for those of the same network, that the answer must not be sent.
    */
-  take (response: ServerResponse, bytes: number): boolean
+  take (reply: WaitingReply, bytes: number): boolean
 }
 
 /** Smaller answers are not counted: each connection has at most one answer that waits. */
@@ -15,14 +21,21 @@ const LARGE_BYTES = 65_536
 const MAX_WAITING_BYTES = 268_435_456
 
 export function createWaitingBytes (maxBytes = MAX_WAITING_BYTES): WaitingBytes {
+  const share = shareOf(maxBytes)
+  const byNetwork = createTally()
   let waiting = 0
   return {
-    take (response, bytes) {
+    take ({ raw, request }, bytes) {
       // An answer to a client that is gone is dropped at once.
-      if (bytes < LARGE_BYTES || response.closed) return true
-      if (waiting >= maxBytes) return false
+      if (bytes < LARGE_BYTES || raw.closed) return true
+      const network = networkOf(request)
+      if (waiting >= maxBytes || (network !== undefined && byNetwork.of(network) >= share)) return false
       waiting += bytes
-      response.once('close', () => { waiting -= bytes })
+      if (network !== undefined) byNetwork.add(network, bytes)
+      raw.once('close', () => {
+        waiting -= bytes
+        if (network !== undefined) byNetwork.subtract(network, bytes)
+      })
       return true
     }
   }

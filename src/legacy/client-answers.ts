@@ -2,9 +2,12 @@
 // relay passes it to the replica that waits.
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { shareOf } from '../access/share.ts'
 import type { Lifetime } from '../dispatch/lifetime.ts'
+import { createTally } from '../events/tally.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { SessionMessage, SessionRelay } from './session-relay.ts'
+import type { Session } from './session.ts'
 
 /** The client answered with an error, or did not answer in time. */
 export class ClientRefusal extends Error {
@@ -24,6 +27,8 @@ export class TooManyQuestions extends Error {
 
 /** The `result` or the `error` of a client's response, unchecked. */
 interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
+
+type Asked = Pick<Session, 'id' | 'network'>
 
 interface AnswerKey { readonly session: string, readonly request: string }
 
@@ -47,7 +52,7 @@ export interface ClientAnswers {
    * Sends a request to the client. Resolves to the result. Rejects with a ClientRefusal, with
    * TooManyQuestions, or when the request that asked is stopped.
    */
-  ask (session: string, options: AskOptions): Promise<unknown>
+  ask (session: Asked, options: AskOptions): Promise<unknown>
   /**
    * Resolves to whether a replica, this one included, was waiting for the response. Rejects if the other
    * replicas could not be asked.
@@ -70,6 +75,7 @@ const MAX_UNOFFERED_LENGTH = 16_384
  */
 const MAX_WAITING_OF_SESSION = 50
 const MAX_WAITING = 4000
+const MAX_WAITING_OF_NETWORK = shareOf(MAX_WAITING)
 
 /** Begins with the name of the replica that asked. */
 const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
@@ -77,25 +83,33 @@ const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
 export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const replica = randomBytes(9).toString('base64url')
   const waiting = new Map<string, (response: ClientResponse) => void>()
-  /** How many questions of a session wait. */
-  const bySession = new Map<string, number>()
+  /** How many questions of a session, and of a network, wait. */
+  const bySession = createTally()
+  const byNetwork = createTally()
   const delivering = new Map<string, Delivery>()
 
   function reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
     relay.send({ type, session, request }).catch(() => {})
   }
 
-  function count (session: string, change: number): void {
-    const questions = (bySession.get(session) ?? 0) + change
-    if (questions === 0) bySession.delete(session)
-    else bySession.set(session, questions)
-  }
-
-  function checkLimits (session: string): void {
-    if ((bySession.get(session) ?? 0) >= MAX_WAITING_OF_SESSION) {
+  function checkLimits ({ id, network }: Asked): void {
+    if (bySession.of(id) >= MAX_WAITING_OF_SESSION) {
       throw new TooManyQuestions(`${MAX_WAITING_OF_SESSION} of this session`)
     }
     if (waiting.size >= MAX_WAITING) throw new TooManyQuestions(`${waiting.size} of this replica`)
+    if (network !== undefined && byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
+      throw new TooManyQuestions(`${MAX_WAITING_OF_NETWORK} of this address`)
+    }
+  }
+
+  /** Returns a function that ends the counting. */
+  function count ({ id, network }: Asked): () => void {
+    bySession.add(id, 1)
+    if (network !== undefined) byNetwork.add(network, 1)
+    return () => {
+      bySession.subtract(id, 1)
+      if (network !== undefined) byNetwork.subtract(network, 1)
+    }
   }
 
   /** Returns whether the answer was waited for. */
@@ -144,9 +158,9 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
     async ask (session, { send, lifetime, timeoutMs }) {
       checkLimits(session)
       const request = `${replica}.${randomUUID()}`
-      const key = keyOf({ session, request })
+      const key = keyOf({ session: session.id, request })
+      const uncount = count(session)
       let timer: NodeJS.Timeout | undefined
-      count(session, 1)
       try {
         return await new Promise<unknown>((resolve, reject) => {
           waiting.set(key, ({ result, error }) => {
@@ -159,7 +173,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
           send(request)
         })
       } finally {
-        count(session, -1)
+        uncount()
         clearTimeout(timer)
         waiting.delete(key)
       }

@@ -1,8 +1,10 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
+import { ShareUsed, shareOf } from '../access/share.ts'
 import { createLocalListeners } from '../events/local-listeners.ts'
-import { tooManyEndedSessions } from '../protocol/errors.ts'
+import { tooManyEndedSessions, tooManyEndedSessionsOfAddress } from '../protocol/errors.ts'
+import { createShares, EMPTY_VALUE } from '../state/shares.ts'
 import type { StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
@@ -27,7 +29,6 @@ interface EndedSessionsOptions {
 }
 
 const OWNER = 'ended-sessions'
-const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 /**
  * An end is remembered until the session would have expired. No end is dropped earlier: once this many are
  * remembered, the service refuses to end more sessions.
@@ -42,6 +43,7 @@ export async function openEndedSessions (
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
   const listeners = createLocalListeners<string>()
+  const shares = createShares(store, { purpose: OWNER, share: shareOf(maxEnded) })
   const remember = (id: string, expiresAt: number) => {
     if (ended.has(id)) return
     ended.set(id, expiresAt)
@@ -65,10 +67,14 @@ export async function openEndedSessions (
   return {
     has: (id) => ended.has(id),
     onEnd (listener) { listeners.add(listener) },
-    async add ({ id, expiresAt }) {
+    async add ({ id, network, expiresAt }) {
       // The store first: a replica that misses the message loads the end from the store later.
       const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
-      const record = await store.create({ owner: OWNER, name: id }, EMPTY_VALUE, lifetime, maxEnded)
+      const key = { owner: OWNER, name: id }
+      const creating = shares.create(network, key, EMPTY_VALUE, lifetime, maxEnded)
+      const record = await creating.catch((error: unknown) => {
+        throw error instanceof ShareUsed ? tooManyEndedSessionsOfAddress(error) : error
+      })
       if (record === 'full') throw tooManyEndedSessions()
       await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },

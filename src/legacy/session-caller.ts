@@ -1,6 +1,7 @@
 // The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
 // `initialize`.
 
+import type { Sender } from '../access/network.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Caller, RequestLog } from '../dispatch/caller.ts'
 import type { Lifetime } from '../dispatch/lifetime.ts'
@@ -10,8 +11,7 @@ import { isObject, type Params } from '../protocol/json-rpc.ts'
 import type { Session, Negotiated } from './session.ts'
 
 /** What the transport knows about a request. */
-interface RequestSource {
-  readonly principal: Principal
+interface RequestSource extends Sender {
   readonly id: string
   readonly log: RequestLog
 }
@@ -30,13 +30,17 @@ class LegacyCaller implements Caller {
   readonly envelope: Envelope
   readonly requestId: string
   readonly log: RequestLog
+  readonly #source: RequestSource
 
-  constructor ({ principal, id, log }: RequestSource, envelope: Envelope) {
-    this.principal = principal
+  constructor (source: RequestSource, envelope: Envelope) {
+    this.principal = source.principal
     this.envelope = envelope
-    this.requestId = id
-    this.log = log
+    this.requestId = source.id
+    this.log = source.log
+    this.#source = source
   }
+
+  get address (): string | undefined { return this.#source.address }
 }
 
 export class SessionCaller extends LegacyCaller {

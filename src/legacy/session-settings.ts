@@ -1,12 +1,14 @@
 // The settings that clients change in their sessions. The store has a record only for sessions that changed a
 // setting. Each replica remembers recently read settings for a while.
 
-import { tooManySessionSettings } from '../protocol/errors.ts'
+import { ShareUsed, shareOf } from '../access/share.ts'
+import { tooManySessionSettings, tooManySessionSettingsOfAddress } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { isLogLevel } from '../protocol/log-levels.ts'
 import { pauseBefore } from '../state/backoff.ts'
 import { JsonValue, readJson } from '../state/json-value.ts'
-import type { StateKey, StateStore, StateValue } from '../state/state-store.ts'
+import { createShares } from '../state/shares.ts'
+import type { StateKey, StateRecord, StateStore, StateValue } from '../state/state-store.ts'
 import { createChangeQueue, type SettingsChange } from './change-queue.ts'
 import { createRecent } from './recent.ts'
 import type { SessionRelay, SessionSettingsRecord } from './session-relay.ts'
@@ -30,7 +32,7 @@ interface SessionSettingsOptions {
   readonly idleMs: number
   onError (error: unknown): void
   readonly now?: () => number
-  /** How many sessions of one principal can have settings, divided by the number of groups, 64. */
+  /** How many sessions of one principal can have settings, divided by the number of groups. */
   readonly maxPerGroup?: number
 }
 
@@ -41,6 +43,7 @@ const RECENT_SETTINGS = { max: 1000, idleMs: 30_000 }
 const MAX_REREAD_AFTER_MS = 60_000
 /** About 100,000 sessions of one principal. All anonymous callers are one principal. */
 const MAX_PER_GROUP = 1600
+const GROUPS = 64
 const neverAborted = new AbortController().signal
 
 interface KnownSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
@@ -50,6 +53,7 @@ export function createSessionSettings (
 ): SessionSettings {
   const { idleMs, onError, now = Date.now, maxPerGroup = MAX_PER_GROUP } = options
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
+  const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerGroup * GROUPS) })
   const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)
@@ -99,10 +103,19 @@ export function createSessionSettings (
     const settings = { ...applied, version: before.version + 1 }
     const value = new JsonValue(settings)
     const written = record === undefined
-      ? await store.create(key, value, { idleMs, endsAt: session.expiresAt }, maxPerGroup)
+      ? await create(session, value)
       : await store.replace(key, record.version, value)
     if (written === 'full') throw tooManySessionSettings()
     return typeof written === 'object' ? settings : 'conflict'
+  }
+
+  async function create (session: Session, value: StateValue): Promise<StateRecord | 'taken' | 'full'> {
+    const lifetime = { idleMs, endsAt: session.expiresAt }
+    try {
+      return await shares.create(session.network, toKey(session), value, lifetime, maxPerGroup)
+    } catch (error) {
+      throw error instanceof ShareUsed ? tooManySessionSettingsOfAddress(error) : error
+    }
   }
 
   return {
@@ -117,7 +130,7 @@ export function createSessionSettings (
     update: changes.add,
     async delete (session) {
       recent.delete(session.id)
-      await store.delete(toKey(session))
+      await shares.delete(session.network, toKey(session))
     },
     close () {
       stopListening()
@@ -128,8 +141,8 @@ export function createSessionSettings (
 
 /**
  * The owner of the record is the principal and a group of its sessions, so that the store can limit their
- * number. A Redis cluster spreads the groups over its nodes. A session id is random: its first character, one
- * of 64, is the group.
+ * number. A Redis cluster spreads the groups over its nodes. A session id is random: its first character is
+ * the group.
  */
 function toKey ({ id, owner }: Session): StateKey {
   return { owner: `session-settings-${owner}-${id.slice(0, 1)}`, name: id }

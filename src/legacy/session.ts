@@ -9,6 +9,8 @@ export interface Session {
   readonly id: string
   /** The principal that began the session, as the owner of state is named. */
   readonly owner: string
+  /** The network of the sender that began the session, if a share limits it. */
+  readonly network?: string
   readonly revision: string
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities

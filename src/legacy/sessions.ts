@@ -2,6 +2,7 @@
 // can open it, also after a deploy.
 
 import { randomBytes } from 'node:crypto'
+import { networkOf, type Sender } from '../access/network.ts'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
@@ -13,7 +14,7 @@ import type { Negotiated, Session } from './session.ts'
 
 export interface Sessions {
   /** Returns the value of Mcp-Session-Id: visible ASCII. */
-  create (negotiated: Negotiated, principal: Principal): string
+  create (negotiated: Negotiated, sender: Sender): string
   /**
    * Returns `undefined` for a token that is forged, expired, ended or of another principal: the caller must
    * not learn which.
@@ -50,11 +51,13 @@ export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: Sessio
   }
 
   return {
-    create (negotiated, principal) {
+    create (negotiated, sender) {
       const expiresAt = now() + ttlMs
       const id = randomBytes(SESSION_ID_BYTES).toString('base64url')
-      const body = Buffer.from(JSON.stringify({ id, expiresAt, ...toBounded(negotiated) }))
-      return sealer.seal(SESSION_PURPOSE, ownerOf(principal), body, expiresAt)
+      const body = Buffer.from(JSON.stringify({
+        id, expiresAt, network: networkOf(sender), ...toBounded(negotiated)
+      }))
+      return sealer.seal(SESSION_PURPOSE, ownerOf(sender.principal), body, expiresAt)
     },
     open (token, principal) {
       const owner = ownerOf(principal)
@@ -102,12 +105,20 @@ function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCa
 /** Checks each member: another release may have sealed the session. */
 function readSession (body: unknown, owner: string): Session | undefined {
   if (!isObject(body)) return undefined
-  const { id, revision, clientInfo, clientCapabilities, expiresAt } = body
+  const { id, network, revision, clientInfo, clientCapabilities, expiresAt } = body
   if (
     typeof id !== 'string' || typeof revision !== 'string' || typeof expiresAt !== 'number' ||
       !isObject(clientCapabilities)
   ) {
     return undefined
   }
-  return { id, owner, revision, clientInfo: toImplementation(clientInfo), clientCapabilities, expiresAt }
+  return {
+    id,
+    owner,
+    ...(typeof network === 'string' && { network }),
+    revision,
+    clientInfo: toImplementation(clientInfo),
+    clientCapabilities,
+    expiresAt
+  }
 }

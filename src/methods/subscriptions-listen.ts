@@ -8,7 +8,6 @@ import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
-import { tooManyStreams } from '../protocol/errors.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 import { checkSubscribableUris } from '../catalog/subscribable-uris.ts'
 
@@ -35,9 +34,9 @@ export function subscriptionsListen (
         resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
       })
     }),
-    open: ({ notifications }, { view, id, principal, snapshot }) => ({
+    open: ({ notifications }, { view, id, caller, principal, snapshot }) => ({
       handle () {
-        if (openStreams.isFull) throw tooManyStreams(openStreams.size)
+        openStreams.checkRoom(caller)
         checkSubscribableUris(notifications.resourceSubscriptions ?? [])
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)

@@ -135,11 +135,15 @@ function revisionError (problem: string, requested: string): ProtocolError {
 }
 
 /** 503 is an application code: JSON-RPC and MCP reserve codes from -32768 to -32000 only. */
-export const overloaded = (problem: string) => new ProtocolError(503, problem, { httpStatus: 503 })
+export const overloaded = (problem: string, cause?: Error) =>
+  new ProtocolError(503, problem, { httpStatus: 503, ...(cause !== undefined && { cause }) })
 
 /** @param open how many streams the replica holds now. */
 export const tooManyStreams = (open: number) =>
   overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
+
+export const tooManyStreamsOfAddress = (cause: Error) =>
+  overloaded('Your address has used its share of the open streams of this replica. Close one.', cause)
 
 /** The request was served, and its answer is too large to wait in memory beside those that wait already. */
 export const answerDropped = () => overloaded(
@@ -154,8 +158,16 @@ export const batchTooLarge = () => overloaded(
 export const tooManyEndedSessions = () =>
   overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
 
+export const tooManyEndedSessionsOfAddress = (cause: Error) => overloaded(
+  'The session was not ended: your address has used its share of the ended sessions. Try again later.', cause
+)
+
 export const tooManySessionSettings = () =>
   overloaded('The service keeps the settings of too many of your sessions. End some, or try again later.')
+
+export const tooManySessionSettingsOfAddress = (cause: Error) => overloaded(
+  'Your address has used its share of the sessions with settings. End some, or try again later.', cause
+)
 
 /** The resource exists, but is larger than the service may send. */
 export const resourceTooLarge = (uri: string, size: number, limit: number, unit = 'bytes') =>

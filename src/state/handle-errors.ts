@@ -1,5 +1,6 @@
 // The errors of handles, which the model reads.
 
+import { ShareUsed } from '../access/share.ts'
 import { HandleError } from '../authoring/handles.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import type { HandleKind } from './handle-kind.ts'
@@ -23,12 +24,18 @@ export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError 
   )
 }
 
+function tooManyHandlesOfAddress (kind: string, cause: ShareUsed): ToolError {
+  const advice = 'Use or delete one that exists.'
+  return new ToolError(`No new ${kind} can be made: your address has used its share. ${advice}`, { cause })
+}
+
 export function tooManyWriters ({ kind }: HandleKind): ToolError {
   return new ToolError(`This ${kind} is being changed by too many at once. Nothing was changed; try again.`)
 }
 
 /** Turns an error of the store into a ToolError, and returns all other errors as they are. */
 export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
+  if (error instanceof ShareUsed) return tooManyHandlesOfAddress(kind, error)
   if (!(error instanceof StoreUnavailable)) return error
   const advice = 'Try again in a few seconds.'
   return new ToolError(`The ${kind} cannot be reached at the moment. ${advice}`, { cause: error })

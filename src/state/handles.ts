@@ -2,7 +2,9 @@
 // forget to check the owner.
 
 import { randomBytes } from 'node:crypto'
-import { ownerOf, type Principal } from '../access/principal.ts'
+import { networkOf, type Sender } from '../access/network.ts'
+import { ownerOf } from '../access/principal.ts'
+import { shareOf } from '../access/share.ts'
 import type { Handles, NewHandle } from '../authoring/handles.ts'
 import { pauseBefore } from './backoff.ts'
 import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
@@ -13,6 +15,7 @@ import {
   StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
 } from './state-store.ts'
 import { createRemovals } from './removals.ts'
+import { createShares, type Shares } from './shares.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 interface HandlesOptions {
@@ -22,12 +25,13 @@ interface HandlesOptions {
 }
 
 export interface HandleAccess {
-  /** The handles of one kind that belong to a principal. The signal ends the pause between attempts. */
-  open (kind: HandleKind, principal: Principal, signal: () => AbortSignal): Handles<unknown>
+  /** The handles of one kind that belong to the sender. The signal ends the pause between attempts. */
+  open (kind: HandleKind, sender: Sender, signal: () => AbortSignal): Handles<unknown>
 }
 
 interface HandlesDependencies extends Required<HandlesOptions> {
   readonly store: StateStore
+  readonly shares: Shares
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   readonly turns: Turns
   readonly removals: ReturnType<typeof createRemovals>
@@ -44,27 +48,36 @@ const MAX_ATTEMPTS = 64
 export function createHandles (
   store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
 ): HandleAccess {
-  const dependencies = { store, maxPerOwner, now, turns: createTurns(), removals: createRemovals(store) }
-  return { open: (kind, principal, signal) => new OwnHandles(dependencies, kind, ownerOf(principal), signal) }
+  const dependencies = {
+    store,
+    shares: createShares(store, { purpose: 'handles', share: shareOf(maxPerOwner) }),
+    maxPerOwner,
+    now,
+    turns: createTurns(),
+    removals: createRemovals(store)
+  }
+  return { open: (kind, sender, signal) => new OwnHandles(dependencies, kind, sender, signal) }
 }
 
 class OwnHandles implements Handles<unknown> {
   readonly #dependencies: HandlesDependencies
   readonly #kind: HandleKind
+  readonly #sender: Sender
   readonly #owner: string
   readonly #signal: () => AbortSignal
 
   constructor (
-    dependencies: HandlesDependencies, kind: HandleKind, owner: string, signal: () => AbortSignal
+    dependencies: HandlesDependencies, kind: HandleKind, sender: Sender, signal: () => AbortSignal
   ) {
     this.#dependencies = dependencies
     this.#kind = kind
-    this.#owner = owner
+    this.#sender = sender
+    this.#owner = ownerOf(sender.principal)
     this.#signal = signal
   }
 
   async create (given: unknown): Promise<NewHandle<unknown>> {
-    const { store, maxPerOwner, now } = this.#dependencies
+    const { shares, removals, maxPerOwner, now } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
       const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
@@ -73,8 +86,9 @@ class OwnHandles implements Handles<unknown> {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
       }
       const key = this.#keyOf(id)
-      const record = await store.create(key, value, lifetime, maxPerOwner).catch((error: unknown) => {
-        if (error instanceof StoreUnavailable) this.#dependencies.removals.add(key)
+      const creating = shares.create(networkOf(this.#sender), key, value, lifetime, maxPerOwner)
+      const record = await creating.catch((error: unknown) => {
+        if (error instanceof StoreUnavailable) removals.add(key)
         throw error
       })
       if (record === 'full') throw tooManyHandles(this.#kind, maxPerOwner)
@@ -123,7 +137,9 @@ class OwnHandles implements Handles<unknown> {
 
   async delete (id: string): Promise<void> {
     try {
-      if (!await this.#dependencies.store.delete(this.#keyOf(id))) throw unknownHandle(this.#kind, id)
+      const key = this.#keyOf(id)
+      const isDeleted = await this.#dependencies.shares.delete(networkOf(this.#sender), key)
+      if (!isDeleted) throw unknownHandle(this.#kind, id)
     } catch (error) {
       throw toHandleError(this.#kind, error)
     }

@@ -1,21 +1,49 @@
 // The count of the open streams.
 
 import t from 'tap'
+import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createOpenStreams } from '../../src/events/open-streams.ts'
 import { FakeSink } from './fake-sink.ts'
+
+const HERE = { principal: ANONYMOUS }
+const at = (address: string) => ({ principal: ANONYMOUS, address })
 
 t.test('is full at its limit, and not after a stream has ended (207)', (t) => {
   const streams = createOpenStreams(2)
   const [first, second] = [new FakeSink(), new FakeSink()]
-  streams.add(first)
-  t.strictSame([streams.size, streams.isFull], [1, false])
-  streams.add(second)
-  t.strictSame([streams.size, streams.isFull], [2, true])
-  streams.add(new FakeSink())
+  streams.add(first, HERE)
+  streams.checkRoom(HERE)
+  streams.add(second, HERE)
+  t.throws(() => streams.checkRoom(HERE), { code: 503, message: /already holds 2 open streams/ })
+  streams.add(new FakeSink(), HERE)
   t.equal(streams.size, 3, 'a stream that must not be refused is counted above the limit')
   first.leave()
-  t.ok(streams.isFull)
+  t.throws(() => streams.checkRoom(HERE), { code: 503 })
   second.leave()
-  t.notOk(streams.isFull)
+  streams.checkRoom(HERE)
+  t.end()
+})
+
+t.test('one network has a tenth', (t) => {
+  const streams = createOpenStreams(20)
+  const sinks = [new FakeSink(), new FakeSink(), new FakeSink()]
+  for (const sink of sinks.slice(0, 2)) streams.add(sink, at('203.0.113.7'))
+  t.throws(() => streams.checkRoom(at('203.0.113.7')), {
+    code: 503,
+    message: 'Your address has used its share of the open streams of this replica. Close one.',
+    cause: { message: /203\.0\.113\.7 has reached its share.*TRIVET_TRUSTED_PROXIES/ }
+  })
+  for (const other of [
+    at('203.0.113.8'), at('127.0.0.1'), HERE,
+    { principal: { ...ANONYMOUS, subject: 'ada' }, address: '203.0.113.7' }
+  ]) {
+    streams.checkRoom(other)
+  }
+  streams.add(sinks[2] ?? new FakeSink(), at('203.0.113.7'))
+  t.equal(streams.size, 3, 'a stream that must not be refused is counted above the share')
+  t.equal(streams.networks, 1)
+  for (const sink of sinks) sink.leave()
+  streams.checkRoom(at('203.0.113.7'))
+  t.strictSame([streams.size, streams.networks], [0, 0], 'nothing of it is left')
   t.end()
 })

@@ -3,6 +3,7 @@
 import { EventEmitter, once } from 'node:events'
 import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
 import t from 'tap'
+import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createWaitingBytes } from '../../src/http/waiting-bytes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
@@ -13,16 +14,31 @@ import { post } from '../helpers/stream.ts'
 const READ = { method: 'resources/read', params: { uri: 'file:///large.txt' } }
 const COUNT = 60
 
+const replyTo = (address?: string) => ({
+  raw: new ServerResponse(new EventEmitter() as IncomingMessage), request: { principal: ANONYMOUS, address }
+})
+
 t.test('counts large answers until their responses close', async (t) => {
   const waiting = createWaitingBytes(100_000)
-  const response = () => new ServerResponse(new EventEmitter() as IncomingMessage)
-  const first = response()
+  const first = replyTo()
   t.ok(waiting.take(first, 90_000))
-  t.ok(waiting.take(response(), 90_000), 'the answer that passes the limit is the last')
-  t.notOk(waiting.take(response(), 90_000))
-  t.ok(waiting.take(response(), 1000), 'small answers are not counted')
-  first.emit('close')
-  t.ok(waiting.take(response(), 90_000))
+  t.ok(waiting.take(replyTo(), 90_000), 'the answer that passes the limit is the last')
+  t.notOk(waiting.take(replyTo(), 90_000))
+  t.ok(waiting.take(replyTo(), 1000), 'small answers are not counted')
+  first.raw.emit('close')
+  t.ok(waiting.take(replyTo(), 90_000))
+})
+
+t.test('the answers to one network have a tenth', (t) => {
+  const waiting = createWaitingBytes(1_000_000)
+  const first = replyTo('203.0.113.7')
+  t.ok(waiting.take(first, 100_000))
+  t.notOk(waiting.take(replyTo('203.0.113.7'), 70_000))
+  t.ok(waiting.take(replyTo('203.0.113.7'), 1000), 'small answers are not counted')
+  t.ok(waiting.take(replyTo('203.0.113.8'), 70_000), 'others have their own share')
+  first.raw.emit('close')
+  t.ok(waiting.take(replyTo('203.0.113.7'), 70_000))
+  t.end()
 })
 
 t.test('many clients that ask for a large resource and do not read it', async (t) => {

@@ -4,8 +4,11 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { Lifetime } from '../../src/dispatch/lifetime.ts'
 import { createClientAnswers } from '../../src/legacy/client-answers.ts'
+import type { Session } from '../../src/legacy/session.ts'
 import type { SessionMessage } from '../../src/legacy/session-relay.ts'
 import { createLocalSessionRelay } from '../helpers/session-relay.ts'
+
+type Asked = Pick<Session, 'id' | 'network'>
 
 const LARGE = { result: { text: 'x'.repeat(1_000_000) } }
 const SMALL = { result: { text: 'x' } }
@@ -16,10 +19,10 @@ function openTwo (t: Test) {
   relay.listen((message) => { sent.push(message) })
   const [here, there] = [createClientAnswers(relay), createClientAnswers(relay)]
   t.teardown(() => { for (const part of [here, there, relay]) part.close() })
-  const ask = () => {
+  const ask = (session: Asked = { id: 's' }) => {
     let id = ''
     const send = (given: string) => { id = given }
-    const answer = there.ask('s', { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
+    const answer = there.ask(session, { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
     return { id, answer }
   }
   return { here, there, ask, types: () => sent.map(({ type }) => type) }
@@ -50,4 +53,26 @@ t.test('an answer to this replica is not relayed', async (t) => {
   t.equal(await there.deliver('s', asked.id, LARGE), true)
   t.strictSame(await asked.answer, LARGE.result)
   t.strictSame(types(), [])
+})
+
+t.test('one network holds at most a tenth of the questions that may wait', async (t) => {
+  const { there, ask } = openTwo(t)
+  const crowd = Array.from({ length: 400 }, (_, index) => (
+    { session: `s${index % 10}`, ...ask({ id: `s${index % 10}`, network: '203.0.113.7' }) }
+  ))
+  await t.rejects(
+    ask({ id: 'new', network: '203.0.113.7' }).answer,
+    { name: 'TooManyQuestions', message: /400 of this address/ }
+  )
+  const others = [{ id: 'new', network: '203.0.113.8' }, { id: 'without' }]
+  for (const session of others) {
+    const { id, answer } = ask(session)
+    t.equal(await there.deliver(session.id, id, SMALL), true)
+    t.strictSame(await answer, SMALL.result)
+  }
+  for (const { session, id } of crowd) await there.deliver(session, id, SMALL)
+  await Promise.all(crowd.map(async ({ answer }) => await answer))
+  const { id, answer } = ask({ id: 'new', network: '203.0.113.7' })
+  await there.deliver('new', id, SMALL)
+  t.strictSame(await answer, SMALL.result, 'an answered question makes room')
 })

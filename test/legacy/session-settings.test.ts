@@ -177,6 +177,26 @@ t.test('the settings of one principal\'s sessions are limited', async (t) => {
   await t.resolves(addUri(settings, 'test:a', last))
 })
 
+t.test('the sessions of one network have a tenth of the settings', async (t) => {
+  const store = createMemoryStateStore()
+  // 64 groups of one session: the share is 7.
+  const settings = open(t, store, { maxPerGroup: 1 })
+  const sessions = Array.from({ length: 8 }, (_, index) => (
+    { ...SESSION, id: `${index}`, owner: 'anonymous', network: '203.0.113.7' }
+  ))
+  const last = { ...SESSION, id: '7', owner: 'anonymous' }
+  for (const session of sessions.slice(0, 7)) await addUri(settings, 'test:a', session)
+  await t.rejects(addUri(settings, 'test:a', sessions[7]), {
+    code: 503, message: /Your address has used its share/, cause: { message: /^203\.0\.113\.7 has/ }
+  })
+  await addUri(settings, 'test:b', sessions[0])
+  await addUri(settings, 'test:a', { ...last, network: '203.0.113.8' })
+  await settings.delete({ ...last, network: '203.0.113.8' })
+  await settings.delete(sessions[0] ?? SESSION)
+  await addUri(settings, 'test:a', sessions[7])
+  t.strictSame((await settings.read(sessions[7] ?? SESSION)).uris, ['test:a'], 'a deleted record makes room')
+})
+
 t.test('a record does not outlive its session', async (t) => {
   let now = 1_000_000
   const clock = () => now

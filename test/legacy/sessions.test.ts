@@ -1,7 +1,7 @@
 // Who can open a session id, and for how long. The clocks are injected.
 
 import t from 'tap'
-import type { Principal } from '../../src/access/principal.ts'
+import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
 import { createSealer } from '../../src/sealing/sealer.ts'
 import { openEndedSessions } from '../../src/legacy/ended-sessions.ts'
 import type { SessionRelay } from '../../src/legacy/session-relay.ts'
@@ -9,6 +9,7 @@ import type { Session } from '../../src/legacy/session.ts'
 import { createSessions, type Sessions } from '../../src/legacy/sessions.ts'
 import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
+import { SESSION } from '../helpers/negotiated-session.ts'
 import { createLocalSessionRelay } from '../helpers/session-relay.ts'
 
 const SECRET = 'the secret of these tests, which is long'
@@ -50,7 +51,9 @@ t.test('an id contains what was negotiated, in visible ASCII, and is unique (322
   const { sessions } = await open(t)
   const tokens = Array.from(
     { length: 100 },
-    () => sessions.create({ ...SETTLED, clientInfo: { name: 'Grüße 👋\n', version: '1' } }, ALICE)
+    () => sessions.create({ ...SETTLED, clientInfo: { name: 'Grüße 👋\n', version: '1' } }, {
+      principal: ALICE
+    })
   )
   t.equal(new Set(tokens).size, 100)
   t.equal(new Set(tokens.map((token) => opened(sessions, token).id)).size, 100)
@@ -61,7 +64,7 @@ t.test('an id contains what was negotiated, in visible ASCII, and is unique (322
 })
 
 t.test('every replica with the secret can open it, also after a restart', async (t) => {
-  const token = (await open(t)).sessions.create(SETTLED, ALICE)
+  const token = (await open(t)).sessions.create(SETTLED, { principal: ALICE })
   t.match(opened((await open(t)).sessions, token), SETTLED)
   t.match(
     opened((await open(t, { secrets: ['another secret that came later', SECRET] })).sessions, token), SETTLED,
@@ -74,7 +77,7 @@ t.test('every replica with the secret can open it, also after a restart', async 
 
 t.test('another principal cannot open it, even if it is in memory (324)', async (t) => {
   const { sessions } = await open(t)
-  const token = sessions.create(SETTLED, ALICE)
+  const token = sessions.create(SETTLED, { principal: ALICE })
   opened(sessions, token)
   for (const principal of [
     { scopes: new Set<string>() }, { ...ALICE, subject: 'bob' }, { ...ALICE, clientId: 'other' },
@@ -90,7 +93,7 @@ t.test('another principal cannot open it, even if it is in memory (324)', async 
 
 t.test('cannot be opened if a single character is changed (324)', async (t) => {
   const { sessions } = await open(t)
-  const token = sessions.create(SETTLED, ALICE)
+  const token = sessions.create(SETTLED, { principal: ALICE })
   for (let at = 0; at < token.length; at++) {
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
     t.equal(sessions.open(changed, ALICE), undefined)
@@ -118,7 +121,7 @@ t.test('expires, also if it is in memory (324)', async (t) => {
   let now = 1_000_000
   const clock = { now: () => now }
   const { sessions } = await open(t, clock)
-  const token = sessions.create(SETTLED, ALICE)
+  const token = sessions.create(SETTLED, { principal: ALICE })
   now += TTL_MS - 1
   t.equal(opened(sessions, token).expiresAt, 1_000_000 + TTL_MS)
   now += 1
@@ -131,8 +134,8 @@ t.test('no replica opens an ended session, also one that starts later (324, 325)
   const relay = createLocalSessionRelay()
   const here = await open(t, { store, relay })
   const there = await open(t, { store, relay })
-  const token = here.sessions.create(SETTLED, ALICE)
-  const other = here.sessions.create(SETTLED, ALICE)
+  const token = here.sessions.create(SETTLED, { principal: ALICE })
+  const other = here.sessions.create(SETTLED, { principal: ALICE })
   opened(there.sessions, token)
   await here.ended.add(opened(here.sessions, token))
   const later = await open(t, { store })
@@ -153,7 +156,7 @@ t.test('its end is loaded from the store after missed messages', async (t) => {
   }
   const here = await open(t, { store })
   const there = await open(t, { store, relay: deaf })
-  const token = here.sessions.create(SETTLED, ALICE)
+  const token = here.sessions.create(SETTLED, { principal: ALICE })
   const told: string[] = []
   there.ended.onEnd((id) => { told.push(id) })
   const session = opened(here.sessions, token)
@@ -177,7 +180,8 @@ t.test('a large client description is shortened, and its capabilities are kept',
     { elicitation: { form: {}, url: {}, big }, sampling: { tools: {}, big }, roots: { big } }
   ]) {
     const token = sessions.create(
-      { ...SETTLED, clientInfo: { name: big, version: big, ...{ title: big } }, clientCapabilities }, ALICE
+      { ...SETTLED, clientInfo: { name: big, version: big, ...{ title: big } }, clientCapabilities },
+      { principal: ALICE }
     )
     t.ok(token.length < 6000, `${token.length} characters`)
     const { clientInfo, clientCapabilities: kept, revision } = opened(sessions, token)
@@ -197,12 +201,50 @@ t.test('an ended session stays ended, however many others end after it', async (
   const ended = await openReplica()
   const other = await openReplica()
   const { sessions } = await open(t)
-  const all = Array.from({ length: 5 }, () => opened(sessions, sessions.create(SETTLED, ALICE)))
+  const all = Array.from({ length: 5 }, () => opened(
+    sessions, sessions.create(SETTLED, { principal: ALICE })
+  ))
   const outcomes = await Promise.all(all.map(async (session) => await ended.add(session).then(
     () => 'ended', ({ httpStatus }: { httpStatus?: number }) => httpStatus
   )))
   t.strictSame(outcomes, ['ended', 'ended', 'ended', 503, 503])
   for (const replica of [ended, other, await openReplica()]) {
     t.strictSame(all.map(({ id }) => replica.has(id)), [true, true, true, false, false])
+  }
+})
+
+t.test('the network of the sender that began the session is sealed in it', async (t) => {
+  const { sessions } = await open(t)
+  const begin = (address?: string) => {
+    const session = sessions.open(sessions.create(SETTLED, { principal: ANONYMOUS, address }), ANONYMOUS)
+    return session?.network
+  }
+  t.equal(begin('203.0.113.7'), '203.0.113.7')
+  t.equal(begin('2001:db8:0:1::7'), '2001:db8:0:1::/64')
+  t.equal(begin('127.0.0.1'), undefined)
+  t.equal(begin(), undefined)
+  const sender = { principal: ALICE, address: '203.0.113.7' }
+  t.equal(opened(sessions, sessions.create(SETTLED, sender)).network, undefined)
+})
+
+t.test('one network ends at most a tenth of the sessions whose ends are remembered', async (t) => {
+  const store = createMemoryStateStore()
+  const ended = await openEndedSessions(store, createLocalSessionRelay(), {
+    onError: (error) => { throw error }, maxEnded: 11
+  })
+  t.teardown(() => ended.close())
+  const end = async (id: string, network?: string) => await ended.add(
+    { ...SESSION, id, ...(network !== undefined && { network }) }
+  )
+  await end('a', '203.0.113.7')
+  await end('b', '203.0.113.7')
+  await t.rejects(end('c', '203.0.113.7'), {
+    code: 503, message: /your address has used its share/, cause: { message: /^203\.0\.113\.7 has/ }
+  })
+  t.notOk(ended.has('c'))
+  await end('a', '203.0.113.7')
+  for (const [id, network] of [['c', '203.0.113.8'], ['d']] as const) {
+    await end(id, network)
+    t.ok(ended.has(id))
   }
 })

@@ -30,8 +30,11 @@ const table: ReadonlyArray<readonly [
   ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
   ['overloaded', errors.overloaded('x'), 503, 503],
   ['tooManyStreams', errors.tooManyStreams(1), 503, 503],
+  ['tooManyStreamsOfAddress', errors.tooManyStreamsOfAddress(new Error('x')), 503, 503],
   ['tooManyEndedSessions', errors.tooManyEndedSessions(), 503, 503],
+  ['tooManyEndedSessionsOfAddress', errors.tooManyEndedSessionsOfAddress(new Error('x')), 503, 503],
   ['tooManySessionSettings', errors.tooManySessionSettings(), 503, 503],
+  ['tooManySessionSettingsOfAddress', errors.tooManySessionSettingsOfAddress(new Error('x')), 503, 503],
   ['answerDropped', errors.answerDropped(), 503, 503],
   ['batchTooLarge', errors.batchTooLarge(), 503, 503]
 ]

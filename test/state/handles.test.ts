@@ -43,7 +43,7 @@ function open (t: Test, maxPerOwner = 10): Bench {
 
 const never = new AbortController().signal
 const of = (access: HandleAccess, principal: Principal = ANONYMOUS, kind = kindOf()) => access.open(
-  kind, principal, () => never
+  kind, { principal }, () => never
 )
 
 /** The change of a draft, with the type of the test. */
@@ -212,7 +212,9 @@ t.test('the pause between attempts ends with the request', async (t) => {
   const request = new AbortController()
   let attempts = 0
   const losing: StateStore = { ...store, replace: async () => undefined }
-  const handles = createHandles(losing, { maxPerOwner: 10 }).open(kindOf(), ANONYMOUS, () => request.signal)
+  const handles = createHandles(losing, { maxPerOwner: 10 }).open(
+    kindOf(), { principal: ANONYMOUS }, () => request.signal
+  )
   await t.rejects(handles.update(id, (draft) => {
     count(draft).count++
     if (++attempts === 3) request.abort()

@@ -64,7 +64,7 @@ export class CallReply {
 
   /** Answers one of the requests. The last answer ends the reply. */
   respond (id: RequestId, response: string | Buffer): void {
-    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) return this.#drop(id)
+    if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) return this.#drop(id)
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
     this.#finishRequest(response.length)
@@ -127,7 +127,7 @@ export class CallReply {
     const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
     // Counted, and never refused: the call holds its connection in any case.
-    openStreams.add(stream)
+    openStreams.add(stream, this.#reply.request)
     keepAlive.add(stream)
     if (hasStreamPolling(this.#session.revision)) stream.send('', log.openingId)
     for (const response of this.#responses.map(String)) stream.send(response, log.write(response))

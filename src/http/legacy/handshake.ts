@@ -30,7 +30,7 @@ export function createHandshake (
     const version = message.params?.protocolVersion
     const revision = negotiate(typeof version === 'string' ? version : '')
     const caller = new HandshakeCaller(request, revision, (negotiated) => {
-      reply.header(SESSION_HEADER, sessions.create(negotiated, request.principal))
+      reply.header(SESSION_HEADER, sessions.create(negotiated, request))
     })
     // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
     pipeline.serve(message, caller, new ModernOutlet(reply, message.id, dependencies))

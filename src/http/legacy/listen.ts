@@ -25,8 +25,8 @@ export function createListen (
     const lastEventId = typeof header === 'string' ? header : undefined
     const position = lastEventId === undefined ? undefined : readEventId(lastEventId, session)
     const stream = position === undefined
-      ? await sessionStreams.open(session, lastEventId)
-      : await resumedStreams.open(session, position)
+      ? await sessionStreams.open(session, request, lastEventId)
+      : await resumedStreams.open(session, request, position)
     stream.onClose((isComplete) => replies.end(request, reply, { isCancelled: !isComplete }))
     openEventStream(reply, stream)
   }

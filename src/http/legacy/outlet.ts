@@ -83,7 +83,7 @@ export class LegacyOutlet implements Outlet, ClientRequester {
 
   async request (method: string, params: Params, lifetime: Lifetime): Promise<unknown> {
     const { answers, answerTtlMs } = this.#dependencies
-    const answer = answers.ask(this.#session.id, {
+    const answer = answers.ask(this.#session, {
       send: (id) => this.#inOrder(() => this.#reply.send(toRequest(id, method, params))),
       lifetime,
       timeoutMs: answerTtlMs

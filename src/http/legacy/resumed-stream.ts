@@ -3,13 +3,14 @@
 // stream: a replica follows each call's stream at most once.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
+import type { Sender } from '../../access/network.ts'
 import type { EventLog, LoggedEvent } from '../../events/event-log.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { STREAM_END, toEventId, type StreamPosition } from '../../legacy/call-streams.ts'
 import type { ReplicaWatches } from '../../legacy/replica-watches.ts'
 import type { SessionRelay } from '../../legacy/session-relay.ts'
 import type { Session } from '../../legacy/session.ts'
-import { invalidRequest, tooManyStreams } from '../../protocol/errors.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EventStream } from '../event-stream.ts'
 import type { KeepAlive } from '../keep-alive.ts'
@@ -24,7 +25,7 @@ interface ResumedStreamsDependencies extends FollowerDependencies {
 
 export interface ResumedStreams {
   /** Rejects with a ProtocolError if no event can follow the position, or if too many streams are open. */
-  open (session: Session, position: StreamPosition): Promise<EventStream>
+  open (session: Session, sender: Sender, position: StreamPosition): Promise<EventStream>
   /** Ends all streams: their clients can reconnect to another replica. */
   end (): void
   close (): void
@@ -52,11 +53,11 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
   }
 
   return {
-    async open (session, position) {
-      if (openStreams.isFull && !followers.has(position.stream)) throw tooManyStreams(openStreams.size)
+    async open (session, sender, position) {
+      if (!followers.has(position.stream)) openStreams.checkRoom(sender)
       const stream = new EventStream()
       // Counted before the log is read: many streams may be resumed at once.
-      openStreams.add(stream)
+      openStreams.add(stream, sender)
       try {
         const logged = await readLog(eventLog, position)
         // Repeats the last id: the client needs it if the connection breaks again before the next event.

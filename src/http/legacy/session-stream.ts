@@ -4,6 +4,7 @@
 // ("Listening for Messages from the Server")
 
 import { randomBytes } from 'node:crypto'
+import type { Sender } from '../../access/network.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
@@ -12,7 +13,6 @@ import type { RecentChanges } from '../../legacy/recent-changes.ts'
 import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
-import { tooManyStreams } from '../../protocol/errors.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
@@ -36,7 +36,7 @@ export interface SessionStreams {
    * Rejects if the session's settings cannot be read, or if too many streams are open.
    * @param lastEventId the id of the last event that the client received on an earlier stream.
    */
-  open (session: Session, lastEventId: string | undefined): Promise<EventStream>
+  open (session: Session, sender: Sender, lastEventId: string | undefined): Promise<EventStream>
   close (): void
 }
 
@@ -125,12 +125,12 @@ export function createSessionStreams (
   }
 
   return {
-    async open (session, lastEventId) {
+    async open (session, sender, lastEventId) {
       // A stream that replaces an older one is not refused.
-      if (openStreams.isFull && !bySession.has(session.id)) throw tooManyStreams(openStreams.size)
+      if (!bySession.has(session.id)) openStreams.checkRoom(sender)
       const stream = new SessionEventStream()
       // Counted before the settings are read: many streams may be opened at once.
-      openStreams.add(stream)
+      openStreams.add(stream, sender)
       const reading = Promise.all([settings.read(session), relay.time()])
       const [followed, openedAt] = await reading.catch((error: unknown) => {
         stream.cut()

@@ -31,18 +31,20 @@ export class ModernCaller implements Caller {
   readonly envelope: Envelope
   readonly requestId: string
   readonly log: RequestLog
-  readonly #headers: IncomingHttpHeaders
+  readonly #request: FastifyRequest
 
-  constructor ({ principal, id, log, headers }: FastifyRequest, envelope: Envelope) {
-    this.principal = principal
+  constructor (request: FastifyRequest, envelope: Envelope) {
+    this.principal = request.principal
     this.envelope = envelope
-    this.requestId = id
-    this.log = log
-    this.#headers = headers
+    this.requestId = request.id
+    this.log = request.log
+    this.#request = request
   }
 
+  get address (): string | undefined { return this.#request.address }
+
   mirror (header: string): string | undefined {
-    return readSingleHeader(this.#headers, header.toLowerCase())
+    return readSingleHeader(this.#request.headers, header.toLowerCase())
   }
 }
 

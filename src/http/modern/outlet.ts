@@ -39,7 +39,7 @@ export class ModernOutlet implements Outlet {
 
   succeed (result: string | Buffer): void {
     const response = toResultResponse(this.#id, result)
-    if (!this.#dependencies.waitingBytes.take(this.#reply.raw, response.length)) this.fail(answerDropped())
+    if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) this.fail(answerDropped())
     else if (this.#stream !== undefined) this.#stream.end(response.toString())
     else this.#reply.header('content-type', 'application/json').send(response)
   }
@@ -49,7 +49,7 @@ export class ModernOutlet implements Outlet {
     const stream = this.#stream = openEventStream(this.#reply)
     // Counted, and never refused here: a call holds its connection in any case, and subscriptions/listen has
     // checked the limit.
-    this.#dependencies.openStreams.add(stream)
+    this.#dependencies.openStreams.add(stream, this.#reply.request)
     return stream
   }
 

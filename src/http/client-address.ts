@@ -1,0 +1,28 @@
+// The address of the client that sent a request: the peer of the connection or, if that is a trusted proxy,
+// the address that the proxy names in X-Forwarded-For.
+
+import type { Server } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+
+declare module 'fastify' {
+  /** A request is a Sender. */
+  interface FastifyRequest { readonly address: string | undefined }
+}
+
+/**
+ * A connection knows its peer only while it is open, unless it was asked once. The clients of calls may be
+ * gone when their address is needed.
+ */
+export function rememberPeers (server: Server): void {
+  server.on('connection', ({ remoteAddress }) => remoteAddress)
+}
+
+/**
+ * `undefined` for a connection without addresses, such as a Unix socket. A client that reset its connection
+ * before the service asked for its address must not be taken for one of those.
+ */
+export function clientAddressOf ({ ip, server: { server } }: FastifyRequest): string | undefined {
+  // The types of Fastify do not tell that the address of a connection may be missing.
+  const address: string | undefined = ip
+  return address ?? (typeof server.address() === 'string' ? undefined : 'unknown')
+}

@@ -1,0 +1,10 @@
+import t from 'tap'
+import { shareOf, ShareUsed } from '../../src/access/share.ts'
+
+t.test('a share is a tenth, rounded up', async (t) => {
+  t.strictSame([1, 10, 11, 10_000].map(shareOf), [1, 1, 2, 1000])
+})
+
+t.test('the log names the network, its share, and the setting to change for a proxy', async (t) => {
+  t.match(new ShareUsed('203.0.113.7', 1000).message, /^203\.0\.113\.7 .*: 1000\. .*TRIVET_TRUSTED_PROXIES$/)
+})
