@@ -5,8 +5,11 @@ import { pino, type Logger } from 'pino'
 
 /** Lines wait at most this long, in milliseconds, */
 const FLUSH_MS = 100
-/** and at most until they are this many bytes. */
-const WRITE_BYTES = 4096
+/**
+ * and at most until they are this many bytes. A write wakes another thread, which costs as much as making
+ * some ten lines. Less than the most that one write may have, 16 KiB.
+ */
+const WRITE_BYTES = 16_000
 /** What may wait when nobody reads the log fast enough, in bytes. Lines after that are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
