@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { until } from '../../helpers/deadline.ts'
+import { createReadableLog } from '../../helpers/log.ts'
 import type { Message } from '../../helpers/request.ts'
 import {
   LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions
@@ -250,4 +251,23 @@ t.test('refuses a malformed message under its id, if it has a valid one', async 
   t.equal(
     (await session.request('tools/call', { name: 'quick', _meta: { progressToken: {} } })).error.code, -32602
   )
+})
+
+t.test('the log tells a call that runs on from one that was cancelled', async (t) => {
+  const { logger, lines } = createReadableLog()
+  const session = await open(t, {}, { logger })
+  const callsOf = (name: string) => lines.filter((line) => line.method === 'tools/call' && line.name === name)
+
+  const left = await session.startCall('speaks', { gate: 'left' }, { id: 'left', ...token(1) })
+  left.close()
+  await session.call('open', { gate: 'left' })
+  await until(() => callsOf('speaks').length > 0, 'the line of the call whose client left')
+  const cancelling = session.startCall('hangs', {}, { id: 'ended' })
+  await until(async () => (await stateOf(session)).started === 2, 'the call')
+  await session.notify('notifications/cancelled', { requestId: 'ended' })
+  await (await cancelling).ended()
+  await until(() => callsOf('hangs').length > 0, 'the line of the cancelled call')
+
+  t.strictSame(callsOf('speaks').map(({ msg, cancelled }) => [msg, cancelled]), [['request', undefined]])
+  t.strictSame(callsOf('hangs').map(({ msg, cancelled }) => [msg, cancelled]), [['request', true]])
 })
