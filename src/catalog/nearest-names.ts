@@ -7,14 +7,43 @@ const MAX_COMPARED_LENGTH = 128
 const MIN_LIKENESS = 0.5
 
 /** At most three of the names, the most similar first. Case, hyphens and underscores do not matter. */
-export function findNearestNames (wanted: string, names: Iterable<string>): string[] {
-  const pairs = toPairs(wanted.slice(0, MAX_COMPARED_LENGTH))
-  if (pairs.size === 0) return []
-  return Array.from(names, (name) => ({ name, likeness: likenessOf(pairs, toPairs(name)) }))
-    .filter(({ likeness }) => likeness >= MIN_LIKENESS)
-    .sort((a, b) => b.likeness - a.likeness)
-    .slice(0, MAX_NEAREST)
-    .map(({ name }) => name)
+export type FindNearestNames = (wanted: string) => string[]
+
+/** The first call indexes the names. A service that is only called correctly never needs the index. */
+export function createNearestNames (names: Iterable<string>): FindNearestNames {
+  let find: FindNearestNames | undefined
+  return (wanted) => {
+    find ??= indexNames([...names])
+    return find(wanted)
+  }
+}
+
+function indexNames (names: readonly string[]): FindNearestNames {
+  /** The positions of the names with each pair of letters. */
+  const byPair = new Map<string, number[]>()
+  const sizes = names.map((name, index) => {
+    const pairs = toPairs(name)
+    for (const pair of pairs) {
+      const having = byPair.get(pair)
+      if (having === undefined) byPair.set(pair, [index])
+      else having.push(index)
+    }
+    return pairs.size
+  })
+  return (wanted) => {
+    const pairs = toPairs(wanted.slice(0, MAX_COMPARED_LENGTH))
+    const shared = new Map<number, number>()
+    for (const index of [...pairs].flatMap((pair) => byPair.get(pair) ?? [])) {
+      shared.set(index, (shared.get(index) ?? 0) + 1)
+    }
+    /** The Sørensen–Dice coefficient, from 0 to 1. */
+    const likenessOf = ([index, count]: [number, number]) => 2 * count / (pairs.size + (sizes[index] ?? 0))
+    return Array.from(shared, (entry) => ({ name: names[entry[0]] ?? '', likeness: likenessOf(entry) }))
+      .filter(({ likeness }) => likeness >= MIN_LIKENESS)
+      .sort((a, b) => b.likeness - a.likeness)
+      .slice(0, MAX_NEAREST)
+      .map(({ name }) => name)
+  }
 }
 
 /** Each letter with the next one. */
@@ -23,11 +52,4 @@ function toPairs (name: string): Set<string> {
   const pairs = new Set<string>()
   for (let index = 0; index < letters.length - 1; index++) pairs.add(letters.slice(index, index + 2))
   return pairs
-}
-
-/** From 0 to 1: the Sørensen–Dice coefficient. */
-function likenessOf (a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0
-  for (const pair of a) if (b.has(pair)) shared++
-  return 2 * shared / (a.size + b.size)
 }

@@ -6,7 +6,7 @@ import type { CompiledPrompt } from './compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
 import type { CompiledTool } from './compile-tool.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
-import { findNearestNames } from './nearest-names.ts'
+import { createNearestNames } from './nearest-names.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { ResultWriter } from './result-json.ts'
 import { toUri } from './uri.ts'
@@ -90,7 +90,7 @@ export function createView (
     resources: pagesOf('resources', all.listed),
     templates: pagesOf('resourceTemplates', all.templates),
     tool: (name) => tools.get(name),
-    nearestTools: (name) => findNearestNames(name, tools.keys()),
+    nearestTools: createNearestNames(tools.keys()),
     prompt: (name) => prompts.get(name),
     template: (uriTemplate) => templates.get(uriTemplate),
     resource (uri) {
