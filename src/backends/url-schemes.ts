@@ -12,8 +12,7 @@ const BACKENDS: readonly Backend[] = [
 ]
 
 /** The forms of all URLs, in words: completes "TRIVET_STATE_URL must be". */
-export const STATE_URL_FORM = new Intl.ListFormat('en', { type: 'disjunction' })
-  .format(BACKENDS.map(({ form }) => form))
+export const STATE_URL_FORM = BACKENDS.map(({ form }) => form).join(', ').replace(/(.*), /, '$1, or ')
 
 export function isStateUrl (url: string): boolean {
   return findBackend(url) !== undefined

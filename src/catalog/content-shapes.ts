@@ -1,10 +1,10 @@
 // The shapes of the contents that handlers return. content-checks.ts checks the values in them.
 
-import { Type } from 'typebox'
 import { checkOfOutput } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 import { dateText } from './definition-shapes.ts'
 
-const meta = { _meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }
+const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }
 const annotations = Type.Object({
   audience: Type.Optional(Type.Array(Type.Enum(['user', 'assistant']))),
   priority: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),

@@ -1,8 +1,8 @@
 // Checks of definitions at load. The types of the define functions have the same rules, but only for authors
 // who use TypeScript.
 
-import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 import { MEDIA_TYPE } from './media-type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
@@ -25,7 +25,7 @@ export const icon = Type.Object({
   theme: optional(Type.Enum(['light', 'dark']))
 }, closed)
 
-const meta = Type.Record(Type.String({ pattern: META_KEY }), Type.Unknown(), closed)
+const meta = Type.Record(Type.Unknown(), META_KEY)
 
 const common = {
   title: optional(Type.String({ minLength: 1 })),
@@ -61,7 +61,7 @@ const tool = Type.Object({
   inputSchema: optional(Type.Unknown()),
   outputSchema: optional(Type.Unknown()),
   annotations: optional(toolAnnotations),
-  requiredCapabilities: optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()))),
+  requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   run: handler
 }, closed)
@@ -98,7 +98,7 @@ const resource = Type.Object({ ...readable, uri, size, read: handler }, closed)
 const template = Type.Object({
   ...readable,
   uriTemplate: Type.String({ pattern: ABSOLUTE_URI }),
-  complete: optional(Type.Record(Type.String(), Type.Unknown())),
+  complete: optional(Type.Record(Type.Unknown())),
   list: optional(Type.Unknown()),
   read: handler
 }, closed)
@@ -116,7 +116,7 @@ const handle = Type.Object({
 const { scopes: _scopes, order: _order, cache: _cache, ...listable } = readable
 
 const listedResource = Type.Object({
-  ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.String(), Type.Unknown()))
+  ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))
 }, closed)
 
 export const toolShape = checkOf(tool)

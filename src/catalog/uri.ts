@@ -1,8 +1,8 @@
 // URIs as clients and authors write them, in the one form in which they are looked up and sent.
 // https://www.rfc-editor.org/rfc/rfc3986
 
-import { Type } from 'typebox'
 import { checkOf } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 
 const isUri = checkOf(Type.String({ format: 'uri' }))
 

@@ -1,11 +1,11 @@
 // The definition of an MCP method. Each file in methods/ provides one, and says everything about its method.
 
-import type { Static, TSchema } from 'typebox'
 import type { MessageSink } from '../events/message-sink.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { MirroredField } from '../protocol/header-values.ts'
 import type { EraName } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
+import type { Static, TypedSchema } from '../schema/type.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** An answer that is a stream of messages. The result is its last message. */
@@ -42,7 +42,7 @@ export interface Method {
   open (params: unknown, request: RequestContext): Call
 }
 
-export interface MethodOptions<T extends TSchema> {
+export interface MethodOptions<T extends TypedSchema> {
   readonly name: string
   /** Both by default. */
   readonly eras?: readonly EraName[]
@@ -62,7 +62,7 @@ function rethrow (error: unknown): never {
 }
 
 /** The params are checked before `open` is called. */
-export function defineMethod<T extends TSchema> (
+export function defineMethod<T extends TypedSchema> (
   { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
 ): Method {
   const readParams = createParamsReader(params)

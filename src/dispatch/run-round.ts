@@ -1,19 +1,18 @@
 // Runs a handler of the catalog that may ask the client for input.
 
-import { Type, type Static } from 'typebox'
 import { ownerOf } from '../access/principal.ts'
 import type { InputRound } from '../input/input-round.ts'
-import { recordOf } from '../schema/reader.ts'
+import { Type, type ObjectOf } from '../schema/type.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
 
 /** The params that a retry has in addition to the params of the first round. */
 export const retryParams = {
-  inputResponses: Type.Optional(recordOf(Type.Unknown())),
+  inputResponses: Type.Optional(Type.Record(Type.Unknown())),
   requestState: Type.Optional(Type.String())
 }
 
-type RetryParams = Static<ReturnType<typeof Type.Object<typeof retryParams>>>
+type RetryParams = ObjectOf<typeof retryParams>
 
 /** The request that a round belongs to. `args` are the arguments as the client sent them. */
 interface RoundSubject { readonly method: string, readonly name: string, readonly args?: unknown }

@@ -1,10 +1,10 @@
 // Questions for the client's user.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 
-import { Type } from 'typebox'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Verdict } from '../schema/check.ts'
 import { checkOf } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 import type { Form, Forms } from './form.ts'
 import { findJsonProblem } from './json-problem.ts'
 import {

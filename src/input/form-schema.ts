@@ -1,12 +1,12 @@
 // The schemas that a form may have: a flat object of a few kinds of field.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
 
-import { Type, type TObject, type TProperties } from 'typebox'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import type { Verdict } from '../schema/check.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
 import { checkOf } from '../schema/reader.ts'
+import { Type, type Members } from '../schema/type.ts'
 
 interface FieldKind {
   readonly keywords: readonly string[]
@@ -58,13 +58,13 @@ const KINDS = {
 
 const rootCheck = checkOf(Type.Object({
   type: Type.Literal('object'),
-  properties: Type.Record(Type.String(), Type.Object({})),
+  properties: Type.Record(Type.Object({})),
   required: Type.Optional(Type.Array(Type.String(), { uniqueItems: true }))
 }, strict))
 
-function toKind (properties: TProperties): FieldKind {
-  const shape: TObject = Type.Object({ title: text, description: text, ...properties }, strict)
-  return { keywords: Object.keys(shape.properties), check: checkOf(shape) }
+function toKind (properties: Members): FieldKind {
+  const members = { title: text, description: text, ...properties }
+  return { keywords: Object.keys(members), check: checkOf(Type.Object(members, strict)) }
 }
 
 function fieldKindOf (field: JsonSchema): FieldKind | undefined {

@@ -1,10 +1,10 @@
 // Checks of the questions to a client's model, and of the responses of clients.
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams
 
-import { Type } from 'typebox'
-import { checkOf, recordOf } from '../schema/reader.ts'
+import { checkOf } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 
-const anything = recordOf(Type.Unknown())
+const anything = Type.Record(Type.Unknown())
 const text = Type.Optional(Type.String())
 const priority = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }))
 const role = Type.Enum(['user', 'assistant'])

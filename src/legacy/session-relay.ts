@@ -1,10 +1,10 @@
 // The messages that replicas send each other about sessions, and the relay that delivers them.
 
-import { Type, type TProperties } from 'typebox'
 import { createLocalListeners } from '../events/local-listeners.ts'
 import type { Relay, RelayMessage } from '../events/relay.ts'
 import { LOG_LEVELS, type LogLevel } from '../protocol/log-levels.ts'
 import { createReader } from '../schema/reader.ts'
+import { Type, type Members } from '../schema/type.ts'
 
 /** What a client has set in its session. */
 export interface SessionSettingsRecord {
@@ -76,7 +76,7 @@ const READERS: Readers = {
 }
 
 /** Messages are checked because the sender may run another release, which may use other members. */
-function createMessageReader<T extends MessageType, M extends TProperties> (type: T, members: M) {
+function createMessageReader<T extends MessageType, M extends Members> (type: T, members: M) {
   return createReader(Type.Object({ type: Type.Literal(type), ...members }), (problems) => {
     // Only the names of the members: their values belong to clients and must not reach the log.
     const names = problems.map((problem) => problem.replace(/:.*$/s, '')).join(', ')

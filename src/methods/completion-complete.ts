@@ -1,6 +1,5 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 
-import { Type, type Static } from 'typebox'
 import { complete } from '../catalog/completions.ts'
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { View } from '../catalog/view.ts'
@@ -8,7 +7,7 @@ import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { runHandler } from '../dispatch/run-handler.ts'
 import { invalidParams, quote, unknownPrompt } from '../protocol/errors.ts'
-import { recordOf } from '../schema/reader.ts'
+import { Type, type Static } from '../schema/type.ts'
 
 const MAX_VALUE_LENGTH = 4096
 
@@ -28,7 +27,7 @@ export function completionComplete (
       ref: reference,
       argument: Type.Object({ name: Type.String(), value: Type.String({ maxLength: MAX_VALUE_LENGTH }) }),
       context: Type.Optional(
-        Type.Object({ arguments: Type.Optional(recordOf(Type.String())) })
+        Type.Object({ arguments: Type.Optional(Type.Record(Type.String())) })
       )
     }),
     open ({ ref, argument, context = {} }, { view, principal, lifetime, snapshot }) {

@@ -1,11 +1,11 @@
 // The four list methods. They differ only in the list.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
-import { Type } from 'typebox'
 import type { Pages } from '../catalog/pages.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { invalidParams } from '../protocol/errors.ts'
+import { Type } from '../schema/type.ts'
 
 const params = Type.Object({ cursor: Type.Optional(Type.String()) })
 

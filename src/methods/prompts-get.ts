@@ -1,13 +1,12 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
 
-import { Type } from 'typebox'
 import { isHandleError } from '../authoring/handles.ts'
 import { promptResult, type CompiledPrompt } from '../catalog/compile-prompt.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, quote, unknownPrompt } from '../protocol/errors.ts'
-import { recordOf } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 
 const METHOD = 'prompts/get'
 
@@ -16,7 +15,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
     name: METHOD,
     params: Type.Object({
       name: Type.String(),
-      arguments: Type.Optional(recordOf(Type.String())),
+      arguments: Type.Optional(Type.Record(Type.String())),
       ...retryParams
     }),
     mirroredName: 'name',

@@ -1,6 +1,5 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
-import { Type } from 'typebox'
 import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
@@ -8,6 +7,7 @@ import { defineMethod, type Method } from '../dispatch/method.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { resourceNotFound } from '../protocol/errors.ts'
 import { UNCACHED } from '../protocol/primitives.ts'
+import { Type } from '../schema/type.ts'
 
 const METHOD = 'resources/read'
 

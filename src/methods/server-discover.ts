@@ -1,11 +1,11 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
-import { Type } from 'typebox'
 import { createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
+import { Type } from '../schema/type.ts'
 
 export interface DiscoverDependencies {
   /** Whether the catalog can change while the service runs. */

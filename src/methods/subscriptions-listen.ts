@@ -1,6 +1,5 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
-import { Type } from 'typebox'
 import { ownerOf } from '../access/principal.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
@@ -10,6 +9,7 @@ import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import type { SubscriptionFilter } from '../protocol/notifications.ts'
 import { checkSubscribableUris } from '../catalog/subscribable-uris.ts'
+import { Type } from '../schema/type.ts'
 
 const flag = Type.Optional(Type.Boolean())
 

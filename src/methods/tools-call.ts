@@ -1,6 +1,5 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
 
-import { Type, type Static } from 'typebox'
 import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
@@ -13,6 +12,7 @@ import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
+import { Type, type Static } from '../schema/type.ts'
 
 const METHOD = 'tools/call'
 

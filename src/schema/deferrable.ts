@@ -1,31 +1,61 @@
-// Finds schemas whose compilation may wait for the first call. Compiling a schema takes a millisecond,
-// checking it against its meta-schema takes microseconds. A schema that holds only the keywords below always
-// compiles once the meta-schema accepts it. A schema with any other keyword, such as a pattern or a
-// reference, is compiled at load.
+// Finds schemas whose compilation may wait for the first call: compiling a schema takes a millisecond. A
+// schema that holds only the keywords below, with values as below, always compiles, and its meta-schema
+// accepts it. Most catalogs hold no other schemas, and then need no meta-schema, which takes long to compile.
 
-const ANNOTATIONS = [
-  '$schema', '$comment', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly',
-  'x-mcp-header'
-]
-const ASSERTIONS = [
-  'type', 'const', 'required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength',
-  'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'
-]
-const safeKeywords = new Set([...ANNOTATIONS, ...ASSERTIONS])
+import { isObject } from '../protocol/json-rpc.ts'
 
-/** Whether the schema always compiles. Its meta-schema must have accepted it. */
+const TYPES = new Set<unknown>(['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'])
+
+const isAnything = (value: unknown) => value !== undefined
+const isText = (value: unknown) => typeof value === 'string'
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const isBound = Number.isFinite
+const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
+const isSet = (value: unknown): value is readonly unknown[] => {
+  return Array.isArray(value) && new Set(value).size === value.length
+}
+
+const KEYWORDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map(Object.entries({
+  $comment: isText,
+  title: isText,
+  description: isText,
+  default: isAnything,
+  examples: Array.isArray,
+  deprecated: isFlag,
+  readOnly: isFlag,
+  writeOnly: isFlag,
+  'x-mcp-header': isAnything,
+  type: (value: unknown) => TYPES.has(value) ||
+    (isSet(value) && value.length > 0 && value.every((type) => TYPES.has(type))),
+  const: isAnything,
+  // The meta-schema of 2020-12 accepts an empty `enum`, and the compiler does not.
+  enum: (value: unknown) => Array.isArray(value) && value.length > 0,
+  required: (value: unknown) => isSet(value) && value.every(isText),
+  minimum: isBound,
+  maximum: isBound,
+  exclusiveMinimum: isBound,
+  exclusiveMaximum: isBound,
+  minLength: isCount,
+  maxLength: isCount,
+  minItems: isCount,
+  maxItems: isCount,
+  uniqueItems: isFlag,
+  minProperties: isCount,
+  maxProperties: isCount,
+  properties: (value: unknown) => isObject(value) && Object.values(value).every(isDeferrableSubschema),
+  items: isDeferrableSubschema,
+  additionalProperties: isDeferrableSubschema
+}))
+
+/** Whether the schema is valid and always compiles. Its dialect must be a known one. */
 export function isDeferrable (schema: unknown): boolean {
+  if (!isObject(schema)) return false
+  const { $schema, ...keywords } = schema
+  return isDeferrableSubschema(keywords)
+}
+
+function isDeferrableSubschema (schema: unknown): boolean {
   if (typeof schema === 'boolean') return true
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
-  return Object.entries(schema).every(([keyword, value]) => {
-    switch (keyword) {
-      case 'properties':
-        return typeof value === 'object' && value !== null && Object.values(value).every(isDeferrable)
-      case 'items':
-      case 'additionalProperties': return isDeferrable(value)
-      // The meta-schema of 2020-12 accepts an empty `enum`, and the compiler does not.
-      case 'enum': return Array.isArray(value) && value.length > 0
-      default: return safeKeywords.has(keyword)
-    }
-  })
+  return isObject(schema) &&
+    Object.entries(schema).every(([keyword, value]) => KEYWORDS.get(keyword)?.(value) === true)
 }

@@ -39,6 +39,8 @@ export interface SchemaCompilerOptions {
   useDefaults: boolean
   /** Whether problems may quote the value. True by default; false for values that must not be logged. */
   showsValues?: boolean
+  /** Whether the schemas are the service's own: they need no check against a meta-schema. */
+  isOwn?: boolean
 }
 
 // All problems are collected for values up to this length of JSON. A larger value gets its first problem
@@ -54,7 +56,7 @@ const MAX_SCHEMAS_PER_INSTANCE = 1000
 const metaSchemas = createInstances(OPTIONS)
 
 export function createSchemaCompiler (
-  { useDefaults, showsValues = true }: SchemaCompilerOptions
+  { useDefaults, showsValues = true, isOwn = false }: SchemaCompilerOptions
 ): SchemaCompiler {
   const options: Options = { ...OPTIONS, useDefaults, meta: false, validateSchema: false }
   let instances = createPair(options)
@@ -72,10 +74,11 @@ export function createSchemaCompiler (
     // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
     // "#" refer to this schema.
     const named = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
-    assertValid(named, metaSchemas(dialect))
+    const mayWait = isDeferrable(schema)
+    if (!mayWait && !isOwn) assertValid(named, metaSchemas(dialect))
     const { fast, complete } = instances
     return createCheck(named, {
-      mayWait: isDeferrable(schema), showsValues, ajv: () => fast(dialect), explainer: () => complete(dialect)
+      mayWait, showsValues, ajv: () => fast(dialect), explainer: () => complete(dialect)
     })
   }
 

@@ -2,11 +2,11 @@
 
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Type } from 'typebox'
 import { definePrompt, type PromptDefinition } from '../authoring/define-prompt.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import type { PromptMessage, Role } from '../protocol/content.ts'
 import { createReader } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 import { splitFrontMatter } from './front-matter.ts'
 
 const closed = { additionalProperties: false }

@@ -2,11 +2,11 @@
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Type } from 'typebox'
 import { parse } from 'yaml'
 import type { ServerSettings } from '../catalog/contents.ts'
 import { icon } from '../catalog/definition-shapes.ts'
 import { createReader } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional

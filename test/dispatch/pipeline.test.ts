@@ -1,7 +1,7 @@
 // The order of the checks, and the seams of the pipeline. Methods, outlets and observers are test doubles.
 
 import t, { type Test } from 'tap'
-import { Type } from 'typebox'
+import { Type } from '../../src/schema/type.ts'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { ToolError } from '../../src/authoring/tool-error.ts'
 import { allowAll, type Authorizer } from '../../src/dispatch/authorizer.ts'

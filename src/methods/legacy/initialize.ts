@@ -1,6 +1,5 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 
-import { Type } from 'typebox'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { toLegacyImplementation } from '../../legacy/legacy-entries.ts'
 import { HandshakeCaller } from '../../legacy/session-caller.ts'
@@ -8,6 +7,7 @@ import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
+import { Type } from '../../schema/type.ts'
 
 export interface InitializeOptions {
   /** Whether the catalog can change while the service runs. */

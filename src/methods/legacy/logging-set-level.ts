@@ -1,10 +1,10 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging#setting-log-level
 
-import { Type } from 'typebox'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import { LOG_LEVELS } from '../../protocol/log-levels.ts'
+import { Type } from '../../schema/type.ts'
 
 export function loggingSetLevel (settings: SessionSettings): Method {
   return defineMethod({

@@ -1,11 +1,11 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
 
-import { Type } from 'typebox'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { checkSubscribableUris } from '../../catalog/subscribable-uris.ts'
 import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import { resourceNotFound } from '../../protocol/errors.ts'
+import { Type } from '../../schema/type.ts'
 
 export function resourcesSubscribe (settings: SessionSettings): Method {
   return defineMethod({

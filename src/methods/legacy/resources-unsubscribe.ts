@@ -1,10 +1,10 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
 
-import { Type } from 'typebox'
 import { toUri } from '../../catalog/uri.ts'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { sessionOf } from '../../legacy/session-caller.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
+import { Type } from '../../schema/type.ts'
 
 export function resourcesUnsubscribe (settings: SessionSettings): Method {
   return defineMethod({

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../schema/type.ts'
 import { defineMethod } from '../dispatch/method.ts'
 
 export const serverEcho = defineMethod({
