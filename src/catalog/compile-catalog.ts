@@ -24,14 +24,14 @@ export interface CatalogCompiler {
 export interface CatalogCompilerOptions extends SnapshotOptions {
   /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
   readonly listDeadlineMs?: number
-  /** Awaited between definitions. A large catalog must not block the requests that the thread serves. */
-  readonly yieldToRequests?: () => Promise<void>
+  /** Called between definitions. A large catalog must not block the requests that the thread serves. */
+  readonly yieldToRequests?: () => Promise<void> | undefined
 }
 
 /** Compiles a catalog each time that it is loaded. Schemas that have not changed are not compiled again. */
 export function createCatalogCompiler (
   {
-    yieldToRequests = async () => {}, listDeadlineMs = LIST_DEADLINE_MS, ...options
+    yieldToRequests = () => undefined, listDeadlineMs = LIST_DEADLINE_MS, ...options
   }: CatalogCompilerOptions
 ): CatalogCompiler {
   const compilers = createSchemaCompilers()
@@ -49,7 +49,7 @@ export function createCatalogCompiler (
 
 interface Dependencies {
   readonly compilers: SchemaCompilers
-  readonly yieldToRequests: () => Promise<void>
+  readonly yieldToRequests: () => Promise<void> | undefined
   readonly listDeadlineMs: number
 }
 
@@ -67,7 +67,8 @@ async function compileCatalog (
   ): Promise<Array<Compiled<C, D>>> {
     const done: Array<Compiled<C, D>> = []
     for (const located of all) {
-      await yieldToRequests()
+      const turn = yieldToRequests()
+      if (turn !== undefined) await turn
       const compiled = compileOne(located, reporterOf(located), compile)
       if (compiled !== undefined) done.push({ compiled, located })
     }

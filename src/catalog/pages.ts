@@ -1,4 +1,5 @@
-// The pages of a list. They are serialised once, before the first request for them arrives.
+// The pages of a list. Each is serialised once, for the first request for it: a load of a large catalog would
+// otherwise block requests while it serialises pages that nobody may ask for.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import type { CacheHints } from '../protocol/primitives.ts'
@@ -24,20 +25,22 @@ export function createPages (
   offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions
 ): Pages {
   const pageByStart = new Map<number, Buffer>()
-  for (let start = 0; start === 0 || start < offered.length; start += pageSize) {
-    pageByStart.set(start, serialise(start))
-  }
 
   return {
     page (cursor) {
-      if (cursor === undefined) return pageByStart.get(0)
+      if (cursor === undefined) return pageAt(0)
       const last = readCursor(cursor)
       if (last === undefined) return undefined
-      const start = firstAfter(offered, last)
-      // A cursor of another snapshot may point into the middle of a page. Its page is then made now, so that
-      // no entry is skipped and no entry comes twice.
-      return pageByStart.get(start) ?? serialise(start)
+      return pageAt(firstAfter(offered, last))
     }
+  }
+
+  function pageAt (start: number): Buffer {
+    const page = pageByStart.get(start) ?? serialise(start)
+    // A cursor of another snapshot may point into the middle of a page. Its page is made each time, so that
+    // no entry is skipped and no entry comes twice.
+    if (start % pageSize === 0) pageByStart.set(start, page)
+    return page
   }
 
   function serialise (start: number): Buffer {

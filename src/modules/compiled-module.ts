@@ -12,6 +12,8 @@ import { rewriteModule } from './rewrite.ts'
 export interface CompiledModule extends ModuleFacts {
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
+  /** Whether it contains `import.meta`. */
+  readonly usesMeta: boolean
   readonly body: ModuleBody
   readonly places: ReadonlyMap<ModuleRequest, Place>
 }
@@ -21,7 +23,7 @@ type ModuleBody = (
   imports: object,
   /** Receives the value of a default export that has no name. */
   defaultExport: object,
-  meta: object,
+  meta: object | undefined,
   load: (specifier: unknown, options?: unknown) => Promise<unknown>,
   /**
    * The first step calls it. `anonymous` is the default export if that is a hoisted function with no name.

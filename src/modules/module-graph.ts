@@ -56,7 +56,7 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
 
   function hostOf (url: string): ModuleHost {
     return {
-      meta: createMeta(url, (specifier) => resolver.resolve(specifier, url)),
+      createMeta: () => createMeta(url, (specifier) => resolver.resolve(specifier, url)),
       load: async (specifier: unknown, options: unknown) => {
         return await importFrom(url, `${specifier}`, readAttributes(options))
       },

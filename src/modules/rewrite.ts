@@ -14,6 +14,7 @@ interface RewrittenModule extends ModuleFacts {
   readonly columnOffset: number
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
+  readonly usesMeta: boolean
 }
 
 /** An unused import of a TypeScript file is dropped, because it may name a type. */
@@ -53,7 +54,13 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
   const definitions = definition(facts, names, isHoistedDefault(program))
   const start = `(${tree.isAsync ? 'async ' : ''}function*(${Object.values(names).join()}){`
   const head = `${start}"use strict";${definitions};yield;`
-  return { ...facts, code: `${head}${edits.apply()}\n})`, columnOffset: -head.length, isAsync: tree.isAsync }
+  return {
+    ...facts,
+    code: `${head}${edits.apply()}\n})`,
+    columnOffset: -head.length,
+    isAsync: tree.isAsync,
+    usesMeta: tree.metas.length > 0
+  }
 }
 
 interface Names {

@@ -8,7 +8,7 @@ import { syntaxError } from './syntax-error.ts'
 
 /** The graph's functions that a module uses. */
 export interface ModuleHost {
-  readonly meta: object
+  createMeta (): object
   /** Does the work of `import()`. */
   load (specifier: unknown, options: unknown): Promise<unknown>
   /** Remembers in which module an error arose. */
@@ -58,7 +58,7 @@ export class SourceModule extends ModuleRecord {
 
   override instantiate (): void {
     const defaultExport = new DefaultExport()
-    const { body, localExports } = this.compiled
+    const { body, localExports, usesMeta } = this.compiled
     const host = this.#host
     const load = async (specifier: unknown, options?: unknown) => await host.load(specifier, options)
     const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
@@ -67,7 +67,8 @@ export class SourceModule extends ModuleRecord {
         this.#getters.set(local, getters[name] ?? defaultExport.read)
       }
     }
-    this.#steps = body(this.#imports, defaultExport, host.meta, load, define)
+    const meta = usesMeta ? host.createMeta() : undefined
+    this.#steps = body(this.#imports, defaultExport, meta, load, define)
     this.#firstStep = this.#steps.next()
   }
 

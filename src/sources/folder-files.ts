@@ -52,7 +52,8 @@ export async function listFiles (
     for (const entry of entries ?? []) {
       const { name } = entry
       if (isForeignName(name)) continue
-      await yieldToRequests()
+      const turn = yieldToRequests()
+      if (turn !== undefined) await turn
       const absolutePath = join(directory.absolutePath, name)
       const path = posix.join(directory.path, name)
       // Only a link may lead out of the folder.

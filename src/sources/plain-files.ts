@@ -45,15 +45,16 @@ export async function createPlainFiles (
 ): Promise<PlainFiles> {
   const location = { folder, root: await realpath(folder).catch(() => folder) }
   const files: TypedFile[] = []
-  for (const file of listed) files.push({ ...file, mimeType: await typeOf(file) })
+  for (const file of listed) {
+    await yieldToRequests()
+    files.push({ ...file, mimeType: mediaTypeOfName(file.path) ?? await typeOf(file) })
+  }
   const byPath = new Map(files.map((file) => [file.path, file]))
   const directories = findDirectories(files)
   const cache = { ttlMs: readTtlMs, cacheScope: 'public' } as const
 
   /** Decided once, so that the list and a read have the same type. */
-  async function typeOf ({ path, absolutePath }: FolderFile): Promise<string> {
-    const type = mediaTypeOfName(path)
-    if (type !== undefined) return type
+  async function typeOf ({ absolutePath }: FolderFile): Promise<string> {
     // A file that cannot be read is listed. A read of it reports the reason to the log.
     return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
   }

@@ -92,6 +92,10 @@ const REPLACEMENTS: ReadonlyArray<readonly [string, (parent: string) => Promise<
   }]
 ]
 
+const prefixed = (folder: string, files: Files): Files => Object.fromEntries(
+  Object.entries(files).map(([path, contents]) => [`${folder}/${path}`, contents])
+)
+
 async function writeFiles (root: string, files: Files): Promise<void> {
   await mkdir(root, { recursive: true })
   for (const [path, contents] of Object.entries(files)) await writeInPlace(root, path, contents)
@@ -160,6 +164,58 @@ t.test('a change of an imported file that is no code reloads the catalog', async
   await writeInPlace(root, 'lib/c.json', '"three"')
   const third = () => watched.catalog.current.primitives.tools[1]?.json.includes('"title":"three"') === true
   await until(third, 'the title of c', DEADLINE_MS)
+})
+
+t.test('a folder of tools that is moved in, moved away or renamed reloads the catalog', async (t) => {
+  const parent = await writeCatalog(t, {
+    ...prefixed('catalog', titled('one')), 'aside/b.ts': toolModule('b')
+  })
+  const root = join(parent, 'catalog')
+  const { catalog } = await openWatched(t, root, 'on')
+  const untilKeys = async (...keys: string[]) => await until(
+    () => catalog.current.primitives.tools.map(({ key }) => key).join() === keys.join(), keys.join(),
+    DEADLINE_MS
+  )
+  await rename(join(parent, 'aside'), join(root, 'tools/more'))
+  await untilKeys('a', 'b')
+  await writeInPlace(root, 'tools/more/b.ts', toolModule('c'))
+  await untilKeys('a', 'c')
+  await rename(join(root, 'tools/more'), join(root, 'tools/most'))
+  await writeInPlace(root, 'tools/most/deep/d.ts', toolModule('d'))
+  await untilKeys('a', 'c', 'd')
+  await rename(join(root, 'tools/most'), join(parent, 'gone'))
+  await untilKeys('a')
+})
+
+t.test('an edit of a file that a link leads to reloads the catalog', async (t) => {
+  const parent = await writeCatalog(t, {
+    ...prefixed('catalog', {
+      'tools/a.ts': "import title from '../lib/title.ts'\n" + toolModule('a', 'title')
+    }),
+    'shared/title.ts': "export default 'one'",
+    'other/title.ts': "export default 'three'"
+  })
+  const root = join(parent, 'catalog')
+  await mkdir(join(root, 'lib'))
+  await symlink('../../shared/title.ts', join(root, 'lib/title.ts'))
+  const watched = await openWatched(t, root, 'on')
+  await writeInPlace(parent, 'shared/title.ts', "export default 'two'")
+  await untilTitle(watched, 'two')
+  await swapLink(join(root, 'lib/title.ts'), '../../other/title.ts')
+  await untilTitle(watched, 'three')
+  await writeInPlace(parent, 'other/title.ts', "export default 'four'")
+  await untilTitle(watched, 'four')
+})
+
+t.test('a folder of other files that comes and goes reloads nothing', async (t) => {
+  const root = await writeCatalog(t, titled('one'))
+  const watched = await openWatched(t, root, 'on')
+  await writeFiles(root, { 'work/deep/notes.txt': 'x', 'work/more.txt': 'x' })
+  await rename(join(root, 'work'), join(root, 'done'))
+  await rm(join(root, 'done'), { recursive: true })
+  await writeInPlace(root, 'tools/a.ts', toolModule('a', "title: 'two'"))
+  await untilTitle(watched, 'two')
+  t.equal(watched.reloads(), 1)
 })
 
 t.test('counts the files that the catalog is made of', (t) => {
