@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { responseOptions } from './server-response.ts'
 
 /** How long a client may take to send one request, in milliseconds: a slow client must not hold a socket. */
 const RECEIVE_TIMEOUT_MS = 60_000
@@ -33,6 +34,7 @@ export function createFastify (
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,
     http: {
+      ...responseOptions,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS,
       // Otherwise the first line of a repeated header counts, and a proxy may read another line.
