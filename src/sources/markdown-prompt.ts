@@ -47,7 +47,9 @@ function readMarkdownPrompt (text: string, file: string): PromptDefinition {
   if (unknown !== undefined) {
     throw new SyntaxError(`{{${unknown}}} is none of the arguments in the front matter`)
   }
-  if (lengthOf(turns, {}) > MAX_LENGTH) throw new SyntaxError(`is longer than ${MAX_LENGTH} characters`)
+  if (lengthOf(fillIn(turns, {})) > MAX_LENGTH) {
+    throw new SyntaxError(`is longer than ${MAX_LENGTH} characters`)
+  }
   return definePrompt({
     ...settings,
     name,
@@ -55,12 +57,11 @@ function readMarkdownPrompt (text: string, file: string): PromptDefinition {
       ...argument, ...(complete === undefined ? {} : { complete: complete.map(String) })
     })),
     render (values: ArgumentValues): PromptMessage[] {
-      if (lengthOf(turns, values) > MAX_LENGTH) {
+      const filled = fillIn(turns, values)
+      if (lengthOf(filled) > MAX_LENGTH) {
         throw new ToolError(`The arguments make the prompt longer than ${MAX_LENGTH} characters.`)
       }
-      return turns.map(({ role, pieces }) => {
-        return { role, content: { type: 'text', text: pieces.map(valueIn(values)).join('') } }
-      })
+      return filled.map(({ role, text }) => ({ role, content: { type: 'text', text } }))
     }
   })
 }
@@ -74,19 +75,24 @@ function isPlaceholder (_: string, index: number): boolean {
   return index % 2 === 1
 }
 
-/** The text of each piece. Braces in a value are not replaced. */
-function valueIn (values: ArgumentValues): (piece: string, index: number) => string {
-  return (piece, index) => {
-    if (!isPlaceholder(piece, index)) return piece
-    return Object.hasOwn(values, piece) ? values[piece] ?? '' : ''
-  }
+/** Replaces each placeholder once. Braces in a value are not replaced. */
+function fillIn (turns: readonly Turn[], values: ArgumentValues): FilledTurn[] {
+  return turns.map(({ role, pieces }) => {
+    // Concatenated and not joined: a text that is too long is then never copied.
+    let text = ''
+    for (const [index, piece] of pieces.entries()) {
+      if (!isPlaceholder(piece, index)) text += piece
+      else if (Object.hasOwn(values, piece)) text += values[piece] ?? ''
+    }
+    return { role, text }
+  })
 }
 
-/** The characters of all messages. */
-function lengthOf (turns: readonly Turn[], values: ArgumentValues): number {
-  const texts = turns.flatMap(({ pieces }) => pieces.map(valueIn(values)))
-  return texts.reduce((length, text) => length + text.length, 0)
+function lengthOf (turns: readonly FilledTurn[]): number {
+  return turns.reduce((length, { text }) => length + text.length, 0)
 }
+
+interface FilledTurn { readonly role: Role, readonly text: string }
 
 interface Turn { readonly role: Role, readonly pieces: Pieces }
 
