@@ -10,6 +10,7 @@ const isAnything = (value: unknown) => value !== undefined
 const isText = (value: unknown) => typeof value === 'string'
 const isFlag = (value: unknown) => typeof value === 'boolean'
 const isBound = Number.isFinite
+const isScalar = (value: unknown) => typeof value !== 'object' || value === null
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
 const isSet = (value: unknown): value is readonly unknown[] => {
   return Array.isArray(value) && new Set(value).size === value.length
@@ -28,8 +29,8 @@ const KEYWORDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map(Objec
   type: (value: unknown) => TYPES.has(value) ||
     (isSet(value) && value.length > 0 && value.every((type) => TYPES.has(type))),
   const: isAnything,
-  // The meta-schema of 2020-12 accepts an empty `enum`, and the compiler does not.
-  enum: (value: unknown) => Array.isArray(value) && value.length > 0,
+  // The compiler accepts no empty `enum`, and the meta-schema of draft-07 none that has a value twice.
+  enum: (value: unknown) => isSet(value) && value.length > 0 && value.every(isScalar),
   required: (value: unknown) => isSet(value) && value.every(isText),
   minimum: isBound,
   maximum: isBound,

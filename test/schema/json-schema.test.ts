@@ -286,6 +286,7 @@ t.test('defers no schema with a pattern, a reference, an unknown keyword or an i
     { pattern: 'a' }, { $ref: '#' }, { properties: { a: { format: 'date' } } }, { items: { anyOf: [] } },
     { unknown: 1 }, { items: [{}] }, { type: 'text' }, { type: [] }, { required: ['a', 'a'] },
     { minLength: -1 }, { maxItems: 1.5 }, { minimum: '1' }, { title: 1 }, { uniqueItems: 1 }, { enum: [] },
+    { enum: [1, 1] }, { enum: [{}] },
     { examples: {} }, { default: undefined }, { properties: { a: { $schema: 1 } } }, null, 'x'
   ]
   for (const schema of refused) {
