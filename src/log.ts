@@ -3,11 +3,11 @@
 
 import { pino, type Logger } from 'pino'
 
-/** Lines wait at most this long, in milliseconds, */
+/** Lines are written after this time, in milliseconds, if they are not written before. */
 const FLUSH_MS = 100
 /**
- * and at most until they are this many bytes. A write wakes another thread, which costs as much as making
- * some ten lines. Less than the most that one write may have, 16 KiB.
+ * Lines are written at once when this many bytes wait. A write wakes another thread: that costs as much as
+ * making about ten lines. The value must be less than 16 KiB, the most that one write may have.
  */
 const WRITE_BYTES = 16_000
 /** What may wait when nobody reads the log fast enough, in bytes. Lines after that are dropped. */

@@ -34,12 +34,11 @@ export function createOpenStreams (maxStreams: number): OpenStreams {
       }
     },
     add (stream, sender) {
-      const network = networkOf(sender)
       size++
-      if (network !== undefined) byNetwork.add(network, 1)
+      const uncount = byNetwork.add(networkOf(sender), 1)
       stream.onClose(() => {
         size--
-        if (network !== undefined) byNetwork.subtract(network, 1)
+        uncount()
       })
     }
   }

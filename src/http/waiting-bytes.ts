@@ -29,12 +29,12 @@ export function createWaitingBytes (maxBytes = MAX_WAITING_BYTES): WaitingBytes 
       // An answer to a client that is gone is dropped at once.
       if (bytes < LARGE_BYTES || raw.closed) return true
       const network = networkOf(request)
-      if (waiting >= maxBytes || (network !== undefined && byNetwork.of(network) >= share)) return false
+      if (waiting >= maxBytes || byNetwork.of(network) >= share) return false
       waiting += bytes
-      if (network !== undefined) byNetwork.add(network, bytes)
+      const uncount = byNetwork.add(network, bytes)
       raw.once('close', () => {
         waiting -= bytes
-        if (network !== undefined) byNetwork.subtract(network, bytes)
+        uncount()
       })
       return true
     }

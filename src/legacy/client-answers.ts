@@ -97,19 +97,15 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
       throw new TooManyQuestions(`${MAX_WAITING_OF_SESSION} of this session`)
     }
     if (waiting.size >= MAX_WAITING) throw new TooManyQuestions(`${waiting.size} of this replica`)
-    if (network !== undefined && byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
+    if (byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
       throw new TooManyQuestions(`${MAX_WAITING_OF_NETWORK} of this address`)
     }
   }
 
   /** Returns a function that ends the counting. */
   function count ({ id, network }: Asked): () => void {
-    bySession.add(id, 1)
-    if (network !== undefined) byNetwork.add(network, 1)
-    return () => {
-      bySession.subtract(id, 1)
-      if (network !== undefined) byNetwork.subtract(network, 1)
-    }
+    const uncounts = [bySession.add(id, 1), byNetwork.add(network, 1)]
+    return () => { for (const uncount of uncounts) uncount() }
   }
 
   /** Returns whether the answer was waited for. */

@@ -32,7 +32,7 @@ interface SessionSettingsOptions {
   readonly idleMs: number
   onError (error: unknown): void
   readonly now?: () => number
-  /** How many sessions of one principal can have settings, divided by the number of groups. */
+  /** How many sessions of one group can have settings. The sessions of one principal are in 64 groups. */
   readonly maxPerGroup?: number
 }
 
