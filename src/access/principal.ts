@@ -7,12 +7,18 @@ import { createHash } from 'node:crypto'
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
  */
 export interface Principal {
-  /** The `sub` of the access token. Absent for an anonymous caller. */
+  /** Who the access token was issued for, usually its `sub`. Absent for an anonymous caller. */
   readonly subject?: string
   /** The OAuth client that the subject uses. */
   readonly clientId?: string
+  /** The issuer of the access token. Subjects of different issuers are different, even if their names match. */
+  readonly issuer?: string
   /** The OAuth scopes that were granted to this request. */
   readonly scopes: ReadonlySet<string>
+  /** The verified claims of the access token. */
+  readonly claims?: { readonly [name: string]: unknown }
+  /** When the access token expires, in milliseconds since 1970. Streams of the principal end then. */
+  readonly expiresAt?: number
 }
 
 /** A caller without a subject, a client or scopes. */
@@ -25,8 +31,8 @@ export const ANONYMOUS: Principal = Object.freeze({ scopes: new Set<string>() })
  */
 export function ownerOf (principal: Principal): string {
   if (isAnonymous(principal)) return 'anonymous'
-  const { subject, clientId } = principal
-  return createHash('sha256').update(JSON.stringify([subject, clientId])).digest('base64url')
+  const { issuer, subject, clientId } = principal
+  return createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
 }
 
 export function isAnonymous ({ subject, clientId }: Principal): boolean {
