@@ -17,6 +17,17 @@ export class AuthenticationError extends Error {
 }
 
 /**
+ * The token is not of the kind that a verifier knows, so another verifier may know it. It is not valid if no
+ * verifier knows it.
+ */
+export class TokenNotKnown extends AuthenticationError {
+  constructor (message: string) {
+    super('invalid_token', message)
+    this.name = 'TokenNotKnown'
+  }
+}
+
+/**
  * The authorization server did not answer, so that nobody knows whether the token is valid. The request is
  * answered with HTTP 503: a client that got 401 would throw its token away.
  */

@@ -11,7 +11,7 @@ export interface Principal {
   readonly subject?: string
   /** The OAuth client that the subject uses. */
   readonly clientId?: string
-  /** The issuer of the access token. Subjects of different issuers are different, even if their names match. */
+  /** The issuer of the token. Subjects of different issuers are different, even if their names match. */
   readonly issuer?: string
   /** The OAuth scopes that were granted to this request. */
   readonly scopes: ReadonlySet<string>

@@ -1,0 +1,75 @@
+// The metadata of authorization servers: RFC 8414 and OpenID Connect Discovery.
+
+import {
+  allowInsecureRequests, customFetch, discoveryRequest, OperationProcessingError, processDiscoveryResponse,
+  type AuthorizationServer
+} from 'oauth4webapi'
+import { AuthenticationUnavailable } from './authentication-error.ts'
+import {
+  createBoundedFetch, FETCH_LIMITS, readServerUrl, type Fetch, type FetchLimits
+} from './bounded-fetch.ts'
+import { withCooldown } from './cooldown.ts'
+import { reasonOf } from './error-reason.ts'
+
+export interface AuthorizationServerOptions {
+  readonly limits?: FetchLimits
+  /** How long a server that failed is not asked again, in milliseconds. 5000 by default. */
+  readonly cooldownMs?: number
+  readonly now?: () => number
+}
+
+export interface IssuerAccess {
+  readonly issuer: string
+  readonly fetch: Fetch
+  /** Rejects with an AuthenticationUnavailable. The server is asked at the first call. */
+  readonly readMetadata: () => Promise<AuthorizationServer>
+}
+
+/** Servers may move their endpoints. */
+const METADATA_MAX_AGE_MS = 3_600_000
+/** The place of RFC 8414, then that of OpenID Connect. */
+const FORMS = ['oauth2', 'oidc'] as const
+
+/** Throws a TypeError if the issuer is not a URL that may be asked. */
+export function openIssuer (
+  issuer: string,
+  { limits = FETCH_LIMITS, cooldownMs = 5000, now = Date.now }: AuthorizationServerOptions = {}
+): IssuerAccess {
+  const url = readServerUrl(issuer)
+  if (/[?#]/.test(issuer)) throw new TypeError(`${issuer} is no issuer: it has a query or a fragment`)
+  const fetch = createBoundedFetch(limits)
+  const ask = withCooldown(async () => await readMetadata(issuer, url, fetch), cooldownMs, now)
+  let kept: { readonly metadata: AuthorizationServer, readonly until: number } | undefined
+  return {
+    issuer,
+    fetch,
+    async readMetadata () {
+      if (kept !== undefined && now() < kept.until) return kept.metadata
+      try {
+        kept = { metadata: await ask(), until: now() + METADATA_MAX_AGE_MS }
+      } catch (error) {
+        // Old metadata serves while the server is down: its keys and answers are asked for anyway.
+        if (kept === undefined) throw error
+      }
+      return kept.metadata
+    }
+  }
+}
+
+async function readMetadata (issuer: string, url: URL, fetch: Fetch): Promise<AuthorizationServer> {
+  const reasons = new Set<string>()
+  for (const algorithm of FORMS) {
+    try {
+      const options = { algorithm, [customFetch]: fetch, [allowInsecureRequests]: true }
+      const metadata = await processDiscoveryResponse(url, await discoveryRequest(url, options))
+      if (metadata.issuer === issuer) return metadata
+      // The library compares URLs, for which a slash at the end makes no difference. Tokens have the text.
+      reasons.add(`the server says that its issuer is ${metadata.issuer}`)
+    } catch (error) {
+      reasons.add(reasonOf(error))
+      // A server that does not answer here does not answer at the other place either.
+      if (!(error instanceof OperationProcessingError)) break
+    }
+  }
+  throw new AuthenticationUnavailable(`The metadata of ${issuer} cannot be read: ${[...reasons].join('; ')}`)
+}

@@ -1,0 +1,96 @@
+// Authentication by access tokens in the Authorization header.
+
+import { LRUCache } from 'lru-cache'
+import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
+import type { Authenticator } from './authenticator.ts'
+import { readBearerToken } from './bearer-token.ts'
+import { ANONYMOUS, type Principal } from './principal.ts'
+import { hashToken } from './token-hash.ts'
+import type { TokenVerifier } from './token-verifier.ts'
+
+export interface BearerAuthenticatorOptions {
+  /** Whether a request without a token is anonymous. It is refused by default. */
+  readonly anonymous?: boolean
+  /** How many verified tokens are kept. 10 000 by default. */
+  readonly maxTokens?: number
+  readonly now?: () => number
+}
+
+export interface BearerAuthenticator extends Authenticator {
+  /** Closes the verifiers. */
+  close (): Promise<void>
+}
+
+interface KeptPrincipal {
+  readonly principal: Principal
+  readonly until: number
+}
+
+/** However long a verifier would keep a token. */
+const MAX_AGE_MS = 5 * 60_000
+
+/**
+ * Asks the verifiers in order. The first that knows the token decides. A token that is kept needs no promise.
+ */
+export function createBearerAuthenticator (
+  verifiers: readonly TokenVerifier[],
+  { anonymous = false, maxTokens = 10_000, now = Date.now }: BearerAuthenticatorOptions = {}
+): BearerAuthenticator {
+  const kept = new LRUCache<string, KeptPrincipal>({ max: maxTokens })
+  // Requests with one token share its verification.
+  const verifying = new Map<string, Promise<Principal>>()
+
+  async function verify (token: string, key: string): Promise<Principal> {
+    try {
+      const { principal, maxAgeMs } = await verifyByFirst(verifiers, token)
+      const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
+      if (until > now()) kept.set(key, { principal, until })
+      return principal
+    } finally {
+      verifying.delete(key)
+    }
+  }
+
+  return {
+    authenticate (authorization) {
+      const token = readBearerToken(authorization)
+      if (token === undefined) {
+        if (anonymous) return ANONYMOUS
+        throw new AuthenticationError(undefined, 'the request has no bearer token')
+      }
+      const key = hashToken(token)
+      const entry = kept.get(key)
+      if (entry !== undefined) {
+        if (entry.until > now()) return entry.principal
+        kept.delete(key)
+      }
+      const running = verifying.get(key)
+      if (running !== undefined) return running
+      const started = verify(token, key)
+      verifying.set(key, started)
+      return started
+    },
+    async close () {
+      kept.clear()
+      await Promise.all(verifiers.map(async (verifier) => await verifier.close?.()))
+    }
+  }
+}
+
+async function verifyByFirst (
+  verifiers: readonly TokenVerifier[], token: string
+): Promise<{ readonly principal: Principal, readonly maxAgeMs: number }> {
+  const reasons: string[] = []
+  let unavailable: AuthenticationUnavailable | undefined
+  for (const verifier of verifiers) {
+    try {
+      return { principal: await verifier.verify(token), maxAgeMs: verifier.maxAgeMs }
+    } catch (error) {
+      if (error instanceof TokenNotKnown) reasons.push(error.message)
+      else if (error instanceof AuthenticationUnavailable) unavailable ??= error
+      else throw error
+    }
+  }
+  const reason = `no verifier knows the token: ${reasons.join('; ')}`
+  throw unavailable ?? new AuthenticationError('invalid_token', reason)
+}

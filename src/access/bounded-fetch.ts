@@ -1,0 +1,71 @@
+// Requests to authorization servers. They are trusted, but may be slow, broken or hijacked.
+
+/** What the libraries ask of `fetch`. */
+export interface FetchInit {
+  readonly method?: string | undefined
+  readonly headers?: Headers | Record<string, string> | undefined
+  readonly body?: URLSearchParams | undefined
+}
+
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>
+
+export interface FetchLimits {
+  /** For the whole answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** For the body, after decompression. */
+  readonly maxBytes: number
+}
+
+export const FETCH_LIMITS: FetchLimits = { timeoutMs: 5000, maxBytes: 512 * 1024 }
+
+/** Resolves once the whole body is read. A redirect is an answer as others: it could lead anywhere. */
+export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch {
+  return async (url, { method = 'GET', headers = {}, body: form = null }) => {
+    const response = await fetch(url, {
+      method, headers, body: form, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs)
+    })
+    const body = await readBody(response, maxBytes)
+    const contentType = response.headers.get('content-type')
+    return new Response(body.length === 0 ? null : body, {
+      status: response.status,
+      headers: contentType === null ? {} : { 'content-type': contentType }
+    })
+  }
+}
+
+/** As `fetch`, and rejects unless the status is 200. */
+export function onlyOk (fetch: Fetch): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status !== 200) throw new Error(`${url} answered with status ${response.status}`)
+    return response
+  }
+}
+
+async function readBody (response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop early cancels the rest of the body.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new Error(`${response.url} answered with more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * The URL of an authorization server or one of its endpoints. Throws a TypeError if it is not https. This
+ * machine may use http.
+ */
+export function readServerUrl (text: string): URL {
+  if (!URL.canParse(text)) throw new TypeError(`${text} is not a URL`)
+  const url = new URL(text)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
+  throw new TypeError(`${text} must begin with https://. Only an address of this machine may use http://`)
+}
+
+function isLoopback (hostname: string): boolean {
+  // The URL parser writes each IPv4 address as four numbers, so no name matches.
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
+}

@@ -1,0 +1,64 @@
+// How this service proves to an authorization server which client it is.
+
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { importPKCS8 } from 'jose'
+import { ClientSecretBasic, PrivateKeyJwt, type ClientAuth } from 'oauth4webapi'
+
+export interface ClientCredentials {
+  readonly clientId: string
+  /** Sent by HTTP Basic. */
+  readonly secret?: string
+  /** The text of a private key, in PEM or as a JWK. It signs an assertion (RFC 7523) instead of a secret. */
+  readonly privateKey?: string
+}
+
+interface ClientKey {
+  readonly key: KeyObject
+  readonly alg: string
+  readonly kid?: string
+}
+
+const CURVES = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']])
+
+/** Throws a TypeError if the private key cannot be used, or there is no credential. It never shows one. */
+export function createClientAuthentication ({ secret, privateKey }: ClientCredentials): ClientAuth {
+  if (privateKey === undefined) {
+    if (secret) return ClientSecretBasic(secret)
+    throw new TypeError('introspection needs a secret or a private key')
+  }
+  const { key, alg, kid } = readClientKey(privateKey)
+  // Imported at the first use, because that takes a promise.
+  let authentication: Promise<ClientAuth> | undefined
+  return async (...request) => {
+    authentication ??= importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), alg)
+      .then((imported) => PrivateKeyJwt({ key: imported, ...(kid !== undefined && { kid }) }))
+    await (await authentication)(...request)
+  }
+}
+
+function readClientKey (text: string): ClientKey {
+  try {
+    if (!text.trimStart().startsWith('{')) {
+      const key = createPrivateKey(text)
+      return { key, alg: algorithmOf(key) }
+    }
+    const jwk = JSON.parse(text)
+    const key = createPrivateKey({ key: jwk, format: 'jwk' })
+    return {
+      key,
+      alg: typeof jwk.alg === 'string' ? jwk.alg : algorithmOf(key),
+      ...(typeof jwk.kid === 'string' && { kid: jwk.kid })
+    }
+  } catch {
+    // The error of the parser may quote the key.
+    throw new TypeError('the private key must be RSA, EC or Ed25519, in PEM without a password or as a JWK')
+  }
+}
+
+function algorithmOf ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+  const alg = asymmetricKeyType === 'ec'
+    ? CURVES.get(asymmetricKeyDetails?.namedCurve ?? '')
+    : new Map([['rsa', 'RS256'], ['ed25519', 'EdDSA']]).get(asymmetricKeyType ?? '')
+  if (alg === undefined) throw new TypeError('the kind of the key is not known')
+  return alg
+}

@@ -1,0 +1,54 @@
+// The keys that an issuer publishes.
+
+import {
+  createRemoteJWKSet, customFetch, errors, type CryptoKey, type FlattenedJWSInput, type JWTHeaderParameters
+} from 'jose'
+import { AuthenticationUnavailable } from './authentication-error.ts'
+import type { IssuerAccess } from './authorization-servers.ts'
+import { onlyOk, readServerUrl } from './bounded-fetch.ts'
+import { withCooldown } from './cooldown.ts'
+import { reasonOf } from './error-reason.ts'
+
+export interface IssuerKeysOptions {
+  readonly keysCooldownMs?: number | undefined
+  /** How long a server that failed is not asked again, in milliseconds. */
+  readonly cooldownMs?: number
+  readonly now?: () => number
+}
+
+/** Rejects with an AuthenticationUnavailable where the server does not answer as it must. */
+export type IssuerKeys = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
+
+type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
+
+/** A `kid` that is not among the keys asks the server again, but not within the cooldown. */
+export function createIssuerKeys (
+  { issuer, fetch, readMetadata }: IssuerAccess,
+  { keysCooldownMs = 30_000, cooldownMs = 5000, now = Date.now }: IssuerKeysOptions
+): IssuerKeys {
+  let current: { readonly uri: string, readonly keys: RemoteKeys } | undefined
+
+  function open (uri: string): RemoteKeys {
+    const url = readServerUrl(uri)
+    // Without a cooldown every token would ask while the keys cannot be read.
+    const ask = withCooldown(async () => await onlyOk(fetch)(url.href, {}), cooldownMs, now)
+    return createRemoteJWKSet(url, { cooldownDuration: keysCooldownMs, [customFetch]: ask })
+  }
+
+  return async (header, token) => {
+    try {
+      const { jwks_uri: uri } = await readMetadata()
+      if (uri === undefined) throw new Error('its metadata has no jwks_uri')
+      if (current?.uri !== uri) current = { uri, keys: open(uri) }
+      return await current.keys(header, token)
+    } catch (error) {
+      if (error instanceof AuthenticationUnavailable || isOfToken(error)) throw error
+      throw new AuthenticationUnavailable(`The keys of ${issuer} cannot be read: ${reasonOf(error)}`)
+    }
+  }
+}
+
+function isOfToken (error: unknown): boolean {
+  return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+}

@@ -1,0 +1,100 @@
+// Verifies access tokens that are JWTs, with the keys that their issuers publish. RFC 9068, RFC 8725.
+
+import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
+import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
+import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
+import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
+import { toPrincipal } from './claims.ts'
+import { reasonOf } from './error-reason.ts'
+import { createIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
+import type { Principal } from './principal.ts'
+import type { TokenRules } from './token-rules.ts'
+import type { TokenVerifier } from './token-verifier.ts'
+
+export interface JwtVerifierOptions extends AuthorizationServerOptions {
+  /** Compared with `iss` exactly: a slash at the end counts. */
+  readonly issuers: readonly string[]
+  readonly audiences: readonly AcceptedAudience[]
+  readonly rules: TokenRules
+  /** How long after reading an issuer's keys an unknown `kid` does not ask again, in milliseconds. */
+  readonly keysCooldownMs?: number
+}
+
+interface TrustedIssuer {
+  readonly issuer: string
+  readonly audiences: string[]
+  readonly findKey: IssuerKeys
+}
+
+/** The clocks of two machines may differ by this. */
+const LEEWAY_SECONDS = 30
+const MAX_AGE_MS = 5 * 60_000
+/** Only asymmetric ones: with others, everybody who can verify a token can make one. */
+const ALGORITHMS = [
+  'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'
+]
+
+/** Throws a TypeError if an issuer is not a URL that may be asked, or has no accepted audience. */
+export function createJwtVerifier (options: JwtVerifierOptions): TokenVerifier {
+  const { issuers, audiences, rules, keysCooldownMs } = options
+  const trusted = new Map(issuers.map((issuer): [string, TrustedIssuer] => [issuer, {
+    issuer,
+    audiences: audiencesOf(issuer, audiences),
+    findKey: createIssuerKeys(openIssuer(issuer, options), { ...options, keysCooldownMs })
+  }]))
+  return {
+    maxAgeMs: MAX_AGE_MS,
+    async verify (token) {
+      const iss = readUnverifiedIssuer(token)
+      const issuer = trusted.get(iss)
+      if (issuer === undefined) {
+        throw new TokenNotKnown(`the issuer ${iss.slice(0, 200)} is none of ${issuers.join(', ')}`)
+      }
+      return await verifyJwt(token, issuer, rules)
+    }
+  }
+}
+
+function readUnverifiedIssuer (token: string): string {
+  try {
+    const { iss } = decodeJwt(token)
+    if (typeof iss === 'string') return iss
+  } catch {
+    throw new TokenNotKnown('the token is not a JWT')
+  }
+  throw new AuthenticationError('invalid_token', 'the JWT has no issuer')
+}
+
+async function verifyJwt (
+  token: string, { issuer, audiences, findKey }: TrustedIssuer, rules: TokenRules
+): Promise<Principal> {
+  try {
+    const verified = await jwtVerify(token, findKey, {
+      algorithms: ALGORITHMS,
+      issuer,
+      audience: audiences,
+      clockTolerance: LEEWAY_SECONDS,
+      requiredClaims: ['exp']
+    })
+    checkType(verified, rules)
+    checkIssuedAt(verified)
+    return toPrincipal(verified.payload, issuer, rules)
+  } catch (error) {
+    if (error instanceof AuthenticationError || error instanceof AuthenticationUnavailable) throw error
+    throw new AuthenticationError('invalid_token', `the JWT is not valid: ${reasonOf(error)}`)
+  }
+}
+
+function checkType ({ protectedHeader: { typ } }: JWTVerifyResult, { tokenTypes }: TokenRules): void {
+  const type = typ?.toLowerCase().replace(/^application\//, '') ?? 'none'
+  if (tokenTypes.includes(type)) return
+  throw new AuthenticationError('invalid_token', `the typ of the JWT is ${type.slice(0, 200)}, ` +
+    `and only ${tokenTypes.join(', ')} is accepted`)
+}
+
+/** The library checks `iat` only together with a maximum age. */
+function checkIssuedAt ({ payload: { iat } }: JWTVerifyResult): void {
+  if (iat !== undefined && iat > Date.now() / 1000 + LEEWAY_SECONDS) {
+    throw new AuthenticationError('invalid_token', 'the JWT was issued in the future')
+  }
+}
