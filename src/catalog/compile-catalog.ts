@@ -5,13 +5,14 @@ import { CatalogError } from './problem.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
-import { compileResource, compileTemplate } from './compile-resource.ts'
+import { compileResource, compileTemplate, type CompiledResource } from './compile-resource.ts'
 import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
-import { compileTool } from './compile-tool.ts'
+import { compileTool, type CompiledTool } from './compile-tool.ts'
 import type { ResourceDefinition } from '../authoring/define-resource.ts'
 import { listTemplates } from './listed-resources.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
+import { createKnownDefinitions, type KnownDefinitions } from './known-definitions.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
 const LIST_DEADLINE_MS = 30_000
@@ -28,17 +29,21 @@ export interface CatalogCompilerOptions extends SnapshotOptions {
   readonly yieldToRequests?: () => Promise<void> | undefined
 }
 
-/** Compiles a catalog each time that it is loaded. Schemas that have not changed are not compiled again. */
+/** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
 export function createCatalogCompiler (
   {
     yieldToRequests = () => undefined, listDeadlineMs = LIST_DEADLINE_MS, ...options
   }: CatalogCompilerOptions
 ): CatalogCompiler {
   const compilers = createSchemaCompilers()
+  const known = {
+    tools: createKnownDefinitions<CompiledTool>(compilers),
+    resources: createKnownDefinitions<CompiledResource>(compilers)
+  }
   return {
     async compile (contents) {
       try {
-        return await compileCatalog(contents, options, { compilers, yieldToRequests, listDeadlineMs })
+        return await compileCatalog(contents, options, { compilers, known, yieldToRequests, listDeadlineMs })
       } finally {
         compilers.input.forgetUnused()
         compilers.output.forgetUnused()
@@ -49,13 +54,17 @@ export function createCatalogCompiler (
 
 interface Dependencies {
   readonly compilers: SchemaCompilers
+  readonly known: {
+    readonly tools: KnownDefinitions<CompiledTool>
+    readonly resources: KnownDefinitions<CompiledResource>
+  }
   readonly yieldToRequests: () => Promise<void> | undefined
   readonly listDeadlineMs: number
 }
 
 async function compileCatalog (
   contents: CatalogContents, options: SnapshotOptions,
-  { compilers, yieldToRequests, listDeadlineMs }: Dependencies
+  { compilers, known, yieldToRequests, listDeadlineMs }: Dependencies
 ): Promise<Snapshot> {
   const problems: Problem[] = [...contents.problems]
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
@@ -79,13 +88,17 @@ async function compileCatalog (
     contents.handles, (definition, report) => compileHandle(definition, compilers, report)
   )
   const lifetimes = lifetimesByTool(handles)
-  const tools = await compileAll(
-    contents.tools,
-    (definition, report) => compileTool(definition, compilers, report, lifetimes.get(definition.name))
-  )
+  const tools = await compileAll(contents.tools, (definition, report) => {
+    const lifetime = lifetimes.get(definition.name)
+    return known.tools.get(definition, lifetime, report, (used, tell) => {
+      return compileTool(definition, used, tell, lifetime)
+    })
+  })
   const prompts = await compileAll(contents.prompts, compilePrompt)
   const compileFixed = (definition: ResourceDefinition, report: ReportProblem) =>
-    compileResource(definition, readTtlMs, report)
+    known.resources.get(
+      definition, readTtlMs, report, (_, tell) => compileResource(definition, readTtlMs, tell)
+    )
   const resources = await compileAll(contents.resources, compileFixed)
   const unlisted = await compileAll(contents.unlisted, compileFixed)
   const templates = await compileAll(

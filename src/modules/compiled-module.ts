@@ -14,6 +14,8 @@ export interface CompiledModule extends ModuleFacts {
   readonly isAsync: boolean
   /** Whether it contains `import.meta`. */
   readonly usesMeta: boolean
+  /** Whether it contains `import()`. */
+  readonly importsDynamically: boolean
   readonly body: ModuleBody
   readonly places: ReadonlyMap<ModuleRequest, Place>
 }

@@ -10,6 +10,7 @@ import type { CompiledModules } from './compiled-module.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import { PackageModule } from './package-module.ts'
+import type { FileModule, ReusableModules } from './reusable-modules.ts'
 import type { Resolver } from './resolver.ts'
 import { SourceModule, type ModuleHost } from './source-module.ts'
 import { loadError, withPlace, type Place } from './syntax-error.ts'
@@ -41,7 +42,9 @@ interface Loader {
   /** Finds all that a module requests, and what that requests. */
   findRequested (module: ModuleRecord): Promise<void>
   /** The modules of the files that were read. */
-  files (): ReadonlyArray<SourceModule | SyntheticModule>
+  files (): readonly FileModule[]
+  /** Uses these modules instead of evaluating their files. Must be called before any other function. */
+  reuse (modules: ReusableModules): void
 }
 
 /** Node loads all other files, such as add-ons and WebAssembly. */
@@ -52,7 +55,8 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   const modules = new Map<string, Promise<ModuleRecord>>()
   /** By the folder of the importer and the specifier. */
   const found = new Map<string, ModuleRecord>()
-  const files: Array<SourceModule | SyntheticModule> = []
+  const files: FileModule[] = []
+  let reusable: ReusableModules = new Set()
   /** The modules whose requests are found, directly and indirectly. */
   const complete = new Set<ModuleRecord>()
   let hasCommonJs = false
@@ -64,9 +68,26 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     return module
   }
 
+  /** Counts a module of an earlier graph, and all that it requests, to this one. */
+  function enter (module: ModuleRecord): void {
+    if (complete.has(module) || !reusable.has(module)) return
+    complete.add(module)
+    if (module instanceof SourceModule) {
+      module.adopt(hostOf(module.url))
+      files.push(module)
+    }
+    for (const requested of module.requested) enter(requested)
+  }
+
+  async function findFile (url: string): Promise<ModuleRecord> {
+    await yieldToRequests()
+    const module = await once(url, async () => await readFile(url))
+    enter(module)
+    return module
+  }
+
   async function readFile (url: string): Promise<ModuleRecord> {
     const file = fileURLToPath(url)
-    await yieldToRequests()
     try {
       const module = await readModule(url, file)
       files.push(module)
@@ -154,7 +175,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     }
     if (!MODULE.test(file)) return await findPackage()
     checkAttributes(attributes, url, extname(file) === '.json')
-    return await once(url, async () => await readFile(url))
+    return await findFile(url)
   }
 
   async function findRequested (root: ModuleRecord): Promise<void> {
@@ -189,10 +210,14 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   return {
-    open: async (url) => await once(url, async () => await readFile(url)),
+    open: findFile,
     find,
     findRequested,
-    files: () => files
+    files: () => files,
+    reuse (given) {
+      reusable = given
+      for (const module of given) modules.set(module.url, Promise.resolve(module))
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-// One evaluation of a catalog's modules. Each load of the catalog makes a new graph, so that an edited file
-// and all modules that import it are evaluated again. The old graph is collected after its last request has
-// ended. Node's own registry would keep its modules for ever.
+// The modules of one load of a catalog. Each load makes a new graph, so that an edited file and all modules
+// that import it are evaluated again. The old graph is collected after its last request has ended. Node's own
+// registry would keep its modules for ever.
 
 import { pathToFileURL } from 'node:url'
 import { readAttributes, type Attributes } from './attributes.ts'
@@ -12,6 +12,7 @@ import { createLoader } from './loader.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import { createResolver } from './resolver.ts'
+import { findReusable, type FileModule } from './reusable-modules.ts'
 import type { ModuleHost } from './source-module.ts'
 
 interface ModuleGraphOptions {
@@ -35,6 +36,13 @@ export interface ModuleGraph {
   load (file: string): Promise<Namespace>
   /** Every file of the catalog that is evaluated, with its exports. */
   loaded (): Array<{ readonly file: string, readonly exports: Namespace }>
+  /**
+   * Takes over the modules of another graph that would be the same if they were evaluated again, with the
+   * state that they hold. Must be called before any module is loaded.
+   */
+  reuse (earlier: ModuleGraph): Promise<void>
+  /** The modules of the files that were read. */
+  files (): readonly FileModule[]
   /** The file in which this error arose. It may be a file that the loaded file imports. */
   originOf (error: unknown): string | undefined
 }
@@ -56,7 +64,7 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
 
   function hostOf (url: string): ModuleHost {
     return {
-      createMeta: () => createMeta(url, (specifier) => resolver.resolve(specifier, url)),
+      createMeta: () => createMeta(url, resolver),
       load: async (specifier: unknown, options: unknown) => {
         return await importFrom(url, `${specifier}`, readAttributes(options))
       },
@@ -99,6 +107,10 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
         .filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
         .map(({ file, namespace }) => ({ file, exports: namespace }))
     },
+    async reuse (earlier) {
+      loader.reuse(await findReusable(earlier.files(), compiled, resolver))
+    },
+    files: loader.files,
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
 }

@@ -15,6 +15,8 @@ interface RewrittenModule extends ModuleFacts {
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
   readonly usesMeta: boolean
+  /** Whether it contains `import()`. */
+  readonly importsDynamically: boolean
 }
 
 /** An unused import of a TypeScript file is dropped, because it may name a type. */
@@ -59,7 +61,8 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
     code: `${head}${edits.apply()}\n})`,
     columnOffset: -head.length,
     isAsync: tree.isAsync,
-    usesMeta: tree.metas.length > 0
+    usesMeta: tree.metas.length > 0,
+    importsDynamically: tree.dynamicImports.length > 0
   }
 }
 

@@ -22,7 +22,7 @@ export class SourceModule extends ModuleRecord {
   override readonly isAsync: boolean
   override readonly deadlineMs: number
   readonly compiled: CompiledModule
-  readonly #host: ModuleHost
+  #host: ModuleHost
   readonly #requested = new Map<ModuleRequest, ModuleRecord>()
   readonly #bindings = new Map<string, Binding>()
   readonly #imports: object = Object.create(IMPORTS)
@@ -45,6 +45,16 @@ export class SourceModule extends ModuleRecord {
     return [...new Set(this.#requested.values())]
   }
 
+  requestedBy (request: ModuleRequest): ModuleRecord | undefined {
+    return this.#requested.get(request)
+  }
+
+  /** Makes an evaluated module part of another graph. The graph that evaluated it can then be collected. */
+  adopt (host: ModuleHost): void {
+    this.#host = host
+    this.evaluation.asyncParents.length = 0
+  }
+
   setRequested (request: ModuleRequest, module: ModuleRecord): void {
     this.#requested.set(request, module)
   }
@@ -59,15 +69,14 @@ export class SourceModule extends ModuleRecord {
   override instantiate (): void {
     const defaultExport = new DefaultExport()
     const { body, localExports, usesMeta } = this.compiled
-    const host = this.#host
-    const load = async (specifier: unknown, options?: unknown) => await host.load(specifier, options)
+    const load = async (specifier: unknown, options?: unknown) => await this.#host.load(specifier, options)
     const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
       for (const [name, local] of localExports) {
         this.#getters.set(local, getters[name] ?? defaultExport.read)
       }
     }
-    const meta = usesMeta ? host.createMeta() : undefined
+    const meta = usesMeta ? this.#host.createMeta() : undefined
     this.#steps = body(this.#imports, defaultExport, meta, load, define)
     this.#firstStep = this.#steps.next()
   }

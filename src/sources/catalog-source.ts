@@ -8,6 +8,8 @@ export interface CatalogSource {
    * Loads the current contents, with all problems found in them. Rejects only if the source does not exist.
    */
   load (): Promise<CatalogContents>
+  /** Called when the contents that were loaded last are served. The next load may reuse parts of them. */
+  accepted? (): void
   /**
    * Calls back after each change, until the returned function is called. Changes close together count as one.
    * @param onError is called when some changes may go unnoticed

@@ -53,7 +53,9 @@ export async function openLiveCatalog (
   logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
-    return await guard.run(source.name, async () => await compiler.compile(await source.load()))
+    const snapshot = await guard.run(source.name, async () => await compiler.compile(await source.load()))
+    source.accepted?.()
+    return snapshot
   }
 
   function startReloading (): void {

@@ -17,10 +17,17 @@ export interface FoundDefinition<D = unknown> {
  * Every definition among the exports and in exported lists. A definition that is exported twice is returned
  * once.
  */
-export function findDefinitions (namespace: Namespace): FoundDefinition[] {
+export function findDefinitions (namespace: Namespace): readonly FoundDefinition[] {
+  const known = found.get(namespace)
+  if (known !== undefined) return known
   const seen = new Set<unknown>()
-  return findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
+  const definitions = findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
+  found.set(namespace, definitions)
+  return definitions
 }
+
+/** Several loads may use one module. */
+const found = new WeakMap<Namespace, readonly FoundDefinition[]>()
 
 function findAll (namespace: Namespace): FoundDefinition[] {
   return Object.entries(namespace).flatMap(([name, value]) => {

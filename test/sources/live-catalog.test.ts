@@ -267,3 +267,40 @@ t.test('polls if the setting says so', async (t) => {
   await writeByRename(root, 'tools/deep/b.ts', saying('b', 'b'))
   await untilCalled(app, 'b', 'b')
 })
+
+t.test('evaluates again what changed, and all modules after a change of another file', async (t) => {
+  const counting = (name: string) => `import { defineTool } from 'trivet'
+import { readFileSync } from 'node:fs'
+const words = readFileSync(new URL('../resources/words.txt', import.meta.url), 'utf8')
+let calls = 0
+export default defineTool({ name: '${name}', description: 'A tool.', run: () => \`\${words} \${++calls}\` })
+`
+  const root = await writeCatalog(t, {
+    'resources/words.txt': 'old', 'tools/a.ts': counting('a'), 'tools/b.ts': counting('b')
+  })
+  const { app } = await openLive(t, root)
+  t.equal(await call(app, 'a'), 'old 1')
+  t.equal(await call(app, 'b'), 'old 1')
+  await writeInPlace(root, 'tools/b.ts', counting('c'))
+  await untilCalled(app, 'c', 'old 1')
+  t.equal(await call(app, 'a'), 'old 2', 'a module that did not change keeps its state')
+  await writeInPlace(root, 'resources/words.txt', 'new')
+  await until(async () => await read(app, 'file:///words.txt') === 'new', 'the file', DEADLINE_MS)
+  await until(async () => (await call(app, 'a')).startsWith('new'), 'its readers', DEADLINE_MS)
+})
+
+t.test('evaluates modules again whose load was refused', async (t) => {
+  const gates = await writeCatalog(t, { closed: '' })
+  const root = await writeCatalog(t, { 'tools/a.ts': saying('one') })
+  const { app, log } = await openLive(t, root)
+  await writeInPlace(root, 'tools/c.ts', 'const c = (\n')
+  await writeInPlace(root, 'tools/b.ts', `import { existsSync } from 'node:fs'
+import { defineTool } from 'trivet'
+const isClosed = existsSync('${gates}/closed')
+export default defineTool({ name: 'b', description: 'A tool.', run: () => isClosed ? 'closed' : 'open' })
+`)
+  await until(() => log.lines.some(({ level }) => level === 50), 'a complaint', DEADLINE_MS)
+  await rm(join(gates, 'closed'))
+  await writeInPlace(root, 'tools/c.ts', saying('c', 'c'))
+  await untilCalled(app, 'b', 'open')
+})

@@ -1,0 +1,80 @@
+// Finds the modules of a graph that another graph can take over without evaluating them again: their texts
+// are the same, and so are all modules that they request, directly or not.
+
+import type { CompiledModules } from './compiled-module.ts'
+import type { ModuleRecord } from './module-record.ts'
+import { PackageModule } from './package-module.ts'
+import type { Resolver } from './resolver.ts'
+import { SourceModule } from './source-module.ts'
+import type { SyntheticModule } from './synthetic-module.ts'
+import { yieldToRequests } from './yield-to-requests.ts'
+
+/** A module of a file that was read. */
+export type FileModule = SourceModule | SyntheticModule
+
+/** Closed: what a module of the set requests is in the set too. */
+export type ReusableModules = ReadonlySet<ModuleRecord>
+
+export async function findReusable (
+  files: readonly FileModule[], compiled: CompiledModules, resolver: Resolver
+): Promise<ReusableModules> {
+  const reusable = new Set<ModuleRecord>()
+  for (const module of files) {
+    await yieldToRequests()
+    if (
+      module instanceof SourceModule && isSettled(module) && await isUnchanged(module, compiled) &&
+        requestsAreUnchanged(module, resolver)
+    ) {
+      reusable.add(module)
+    }
+  }
+  for (const module of [...reusable]) {
+    for (const requested of module.requested) if (requested instanceof PackageModule) reusable.add(requested)
+  }
+  removeImporters(files, reusable)
+  return reusable
+}
+
+/**
+ * A module with `import()` is not: it may import a file at any time, and must not get it from an old graph.
+ */
+function isSettled ({ status, evaluation, compiled }: SourceModule): boolean {
+  return status === 'evaluated' && evaluation.error === undefined && !compiled.importsDynamically
+}
+
+async function isUnchanged (module: SourceModule, compiled: CompiledModules): Promise<boolean> {
+  return await compiled.read(module.file).then((now) => now === module.compiled, () => false)
+}
+
+/** A link may lead to another file by now. */
+function requestsAreUnchanged (module: SourceModule, resolver: Resolver): boolean {
+  return module.compiled.requests.every((request) => {
+    const { specifier } = request
+    const requested = module.requestedBy(request)
+    if (requested === undefined) return false
+    // A module of the service is found by its specifier.
+    if (requested.url === specifier) return true
+    try {
+      return resolver.resolve(specifier, module.url) === requested.url
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Removes each module that requests, directly or not, a module that is not in the set. */
+function removeImporters (files: readonly FileModule[], reusable: Set<ModuleRecord>): void {
+  const importers = new Map<ModuleRecord, ModuleRecord[]>()
+  const removed: ModuleRecord[] = []
+  for (const module of files) {
+    for (const requested of module.requested) {
+      const known = importers.get(requested)
+      if (known === undefined) importers.set(requested, [module])
+      else known.push(module)
+      if (!reusable.has(requested)) removed.push(module)
+    }
+  }
+  for (let module = removed.pop(); module !== undefined; module = removed.pop()) {
+    if (reusable.delete(module)) removed.push(...importers.get(module) ?? [])
+  }
+}

@@ -1,0 +1,133 @@
+// Reads the definitions of a catalog folder, and the problems of its files.
+
+import { join, posix, relative } from 'node:path'
+import type { Problem } from '../catalog/problem.ts'
+import type { Located, ServerSettings } from '../catalog/contents.ts'
+import type { DefinitionKind } from '../authoring/definition.ts'
+import type { HandleDefinition } from '../authoring/define-handle.ts'
+import type { PromptDefinition } from '../authoring/define-prompt.ts'
+import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import type { ToolDefinition } from '../authoring/define-tool.ts'
+import type { ModuleGraph } from '../modules/module-graph.ts'
+import type { Namespace } from '../modules/namespace.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
+import { listFiles, type FolderFile } from './folder-files.ts'
+import {
+  DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf
+} from './module-definitions.ts'
+import { readMarkdownPromptFile } from './markdown-prompt.ts'
+import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
+
+/** Reads the folder once, and collects definitions and problems. */
+export class CatalogReader {
+  readonly tools: Array<Located<ToolDefinition>> = []
+  readonly prompts: Array<Located<PromptDefinition>> = []
+  readonly resources: Array<Located<ResourceDefinition>> = []
+  readonly templates: Array<Located<ResourceTemplateDefinition>> = []
+  readonly problems: Problem[] = []
+  readonly #root: string
+  readonly #graph: ModuleGraph
+  readonly #loading = new Map<string, Promise<Namespace>>()
+
+  constructor (root: string, graph: ModuleGraph) {
+    this.#root = root
+    this.#graph = graph
+  }
+
+  async server (): Promise<ServerSettings> {
+    try {
+      return await readServerSettings(this.#root)
+    } catch (error) {
+      this.problems.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
+      return defaultServerSettings(this.#root)
+    }
+  }
+
+  async files (folder: string): Promise<FolderFile[]> {
+    return await listFiles(join(this.#root, folder), (path, error) => {
+      const file = posix.join(folder, path)
+      this.problems.push({ file, place: '', rule: `cannot be read: ${ruleOf(error)}` })
+    })
+  }
+
+  /**
+   * Starts loading all modules before any is awaited, so that their top-level awaits run at the same time.
+   */
+  start (files: readonly FolderFile[]): void {
+    for (const { absolutePath } of files) {
+      const loading = this.#graph.load(absolutePath)
+      // `module` awaits the same promise, and reports its error.
+      loading.catch(() => {})
+      this.#loading.set(absolutePath, loading)
+    }
+  }
+
+  async module (
+    folder: string, { path, absolutePath }: FolderFile, allowed: readonly DefinitionKind[]
+  ): Promise<void> {
+    const file = `${folder}/${path}`
+    const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
+    try {
+      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
+        ({ definition }) => !isHandle(definition)
+      )
+      if (found.length === 0) {
+        this.problems.push({
+          file,
+          place: '',
+          rule: `exports nothing made by ${expected}; ` +
+            'code that tools share belongs in another folder, such as lib/'
+        })
+      }
+      for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
+    } catch (error) {
+      this.problems.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
+    }
+  }
+
+  /**
+   * The handle definitions that modules in any folder export. Each is returned once, even if several modules
+   * export it.
+   */
+  async handles (): Promise<Array<Located<HandleDefinition>>> {
+    const found = new Map<HandleDefinition, Located<HandleDefinition>>()
+    for (const { file, exports } of this.#graph.loaded()) {
+      await yieldToRequests()
+      for (const { place, definition } of findDefinitions(exports)) {
+        if (isHandle(definition) && !found.has(definition)) {
+          found.set(definition, { definition, place, file: relative(this.#root, file) })
+        }
+      }
+    }
+    return [...found.values()]
+  }
+
+  async markdownPrompt (folder: string, { path, absolutePath }: FolderFile): Promise<void> {
+    const file = `${folder}/${path}`
+    try {
+      this.prompts.push({ definition: await readMarkdownPromptFile(absolutePath), file, place: '' })
+    } catch (error) {
+      this.problems.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
+    }
+  }
+
+  /** Names the file too if the error arose in a file that the loaded one imports. */
+  #placeInGraph (error: unknown, loaded: string): string {
+    const origin = this.#graph.originOf(error) ?? loaded
+    const line = placeOf(error, origin)
+    return origin === loaded ? line : `in ${relative(this.#root, origin)}${line === '' ? '' : `, ${line}`}`
+  }
+
+  #add (
+    definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[],
+    expected: string
+  ): void {
+    if (isTool(definition) && allowed.includes('tool')) this.tools.push({ definition, ...at })
+    else if (isPrompt(definition) && allowed.includes('prompt')) this.prompts.push({ definition, ...at })
+    else if (isResource(definition) && allowed.includes('resource')) {
+      this.resources.push({ definition, ...at })
+    } else if (isTemplate(definition) && allowed.includes('resource-template')) {
+      this.templates.push({ definition, ...at })
+    } else this.problems.push({ ...at, rule: `must be made by ${expected} in this folder` })
+  }
+}
