@@ -9,8 +9,9 @@ import type { Service } from './app.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
-import { ConfigError, readConfig, type Config } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { flushLog, openLog } from './log.ts'
+import type { Config } from './settings.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
@@ -40,7 +41,7 @@ try {
   }
 }
 
-async function serve ({ host, port, auth, ...config }: Config): Promise<void> {
+async function serve ({ host, port, ...config }: Config): Promise<void> {
   const logger = openLog(config.logLevel)
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { completeConfig, type Config, ConfigError, isLoopback, readConfig, SETTINGS } from '../src/config.ts'
+import { completeConfig, ConfigError, isLoopback, readConfig } from '../src/config.ts'
+import { SETTINGS, type Config } from '../src/settings.ts'
 
 interface Expectation {
   readonly fallback: unknown
