@@ -11,9 +11,14 @@ export interface Principal {
   readonly subject?: string
   /** The OAuth client that the subject uses. */
   readonly clientId?: string
-  /** The issuer of the access token. Subjects of different issuers are different, even if their names match. */
+  /**
+   * The issuer of the access token. Subjects of different issuers are different, even if their names match.
+   */
   readonly issuer?: string
-  /** The OAuth scopes that were granted to this request. */
+  /**
+   * The OAuth scopes that were granted to this request, as the access token has them: the scopes that they
+   * include by server.yaml are not among them. Empty for an anonymous caller.
+   */
   readonly scopes: ReadonlySet<string>
   /** The verified claims of the access token. */
   readonly claims?: { readonly [name: string]: unknown }
