@@ -13,7 +13,10 @@ export interface Principal {
   readonly clientId?: string
   /** The issuer of the token. Subjects of different issuers are different, even if their names match. */
   readonly issuer?: string
-  /** The OAuth scopes that were granted to this request. */
+  /**
+   * The OAuth scopes that were granted to this request, as the access token has them: the scopes that they
+   * include by server.yaml are not among them. Empty for an anonymous caller.
+   */
   readonly scopes: ReadonlySet<string>
   /** The verified claims of the access token. */
   readonly claims?: { readonly [name: string]: unknown }
@@ -31,9 +34,16 @@ export const ANONYMOUS: Principal = Object.freeze({ scopes: new Set<string>() })
  */
 export function ownerOf (principal: Principal): string {
   if (isAnonymous(principal)) return 'anonymous'
+  const known = owners.get(principal)
+  if (known !== undefined) return known
   const { issuer, subject, clientId } = principal
-  return createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
+  const owner = createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
+  owners.set(principal, owner)
+  return owner
 }
+
+/** The requests of one token often share its principal. */
+const owners = new WeakMap<Principal, string>()
 
 export function isAnonymous ({ subject, clientId }: Principal): boolean {
   return subject === undefined && clientId === undefined

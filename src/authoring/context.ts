@@ -27,7 +27,13 @@ export interface Context {
    * call that waits.
    */
   readonly signal: AbortSignal
-  /** Who the request acts for. */
+  /**
+   * Who the request acts for, from the verified access token: `subject`, `clientId`, `issuer`, `scopes`,
+   * `claims`, and `expiresAt` in milliseconds since 1970. An anonymous caller has no subject and no scopes.
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+   *
+   * @example if (ctx.principal.claims?.tenant !== order.tenant) throw new ToolError('No such order.')
+   */
   readonly principal: Principal
   /** What the client declared in this request. `info` is not verified: use it for display and logs only. */
   readonly client: { readonly info: Implementation | undefined, readonly capabilities: ClientCapabilities }

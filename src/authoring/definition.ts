@@ -9,6 +9,9 @@ export type DefinitionKind = 'tool' | 'prompt' | 'resource' | 'resource-template
 
 export interface Definition { readonly [KIND]: DefinitionKind }
 
+/** What callers get who lack a scope of a definition. */
+export type WhenMissing = 'hide' | 'challenge'
+
 /** The options that tools, prompts, resources and templates share. */
 export interface CommonOptions {
   /** The identifier. Unique among its kind, case-sensitive, and the same in every release. */
@@ -22,10 +25,17 @@ export interface CommonOptions {
   /** Sent to clients unchanged. Give each key a prefix of your own: `example.com/team`. */
   _meta?: Meta
   /**
-   * The OAuth scopes that a caller needs, all of them. For any other caller the primitive does not exist.
-   * None by default.
+   * The OAuth scopes that a caller needs, all of them. `whenMissing` says what any other caller gets. None by
+   * default.
    */
   scopes?: readonly string[]
+  /**
+   * For callers who lack one of the `scopes`. `hide`: the primitive does not exist, and is answered like an
+   * unknown name. `challenge`: it is listed, and its use fails with HTTP 403 and the scopes that it needs, so
+   * that a client can ask its user for them. `hide` by default. Needs `scopes`.
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-challenge-handling
+   */
+  whenMissing?: WhenMissing
   /** The position in its list: lower comes first, equal ones are sorted by name. 0 by default. */
   order?: number
 }

@@ -13,6 +13,7 @@ import { listTemplates } from './listed-resources.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createKnownDefinitions, type KnownDefinitions } from './known-definitions.ts'
+import { compileHierarchy } from './scope-hierarchy.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
 const LIST_DEADLINE_MS = 30_000
@@ -84,6 +85,7 @@ async function compileCatalog (
     return done
   }
 
+  const hierarchy = compileHierarchy(contents.server.scopes, reporterOf)
   const handles = await compileAll(
     contents.handles, (definition, report) => compileHandle(definition, compilers, report)
   )
@@ -136,7 +138,8 @@ async function compileCatalog (
     listed: inOrder(listed)
   }
   const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
-  return createSnapshot(contents.server, primitives, kinds, contents.stamps, options)
+  const { server, stamps } = contents
+  return createSnapshot({ server, primitives, handles: kinds, stamps, hierarchy }, options)
 }
 
 /** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */

@@ -1,24 +1,27 @@
 // The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
-import type { CommonOptions } from '../authoring/definition.ts'
+import type { CommonOptions, WhenMissing } from '../authoring/definition.ts'
 
 export interface CompiledPrimitive {
   /** The name or the URI. Unique in its list. */
   readonly key: string
   readonly order: number
-  /** A caller must hold all of these to see the primitive. */
+  /** A caller must hold all of these to use the primitive. */
   readonly scopes: readonly string[]
+  readonly whenMissing: WhenMissing
   /** The entry in the list, as JSON. */
   readonly json: string
 }
 
 /** @param members more members of the entry, which are JSON already, without braces. */
 export function toCompiledPrimitive (
-  key: string, { order = 0, scopes = [] }: Pick<CommonOptions, 'order' | 'scopes'>, entry: object,
-  members?: string
+  key: string,
+  { order = 0, scopes = [], whenMissing = 'hide' }: Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>,
+  entry: object, members?: string
 ): CompiledPrimitive {
-  const json = JSON.stringify(entry)
-  return { key, order, scopes, json: members === undefined ? json : `${json.slice(0, -1)},${members}}` }
+  const own = JSON.stringify(entry)
+  const json = members === undefined ? own : `${own.slice(0, -1)},${members}}`
+  return { key, order, scopes, whenMissing, json }
 }
 
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */

@@ -14,6 +14,15 @@ export interface Located<D> {
   readonly place: string
 }
 
+/** A scope as the settings of a catalog describe it. */
+export interface ScopeDefinition {
+  readonly name: string
+  /** For people. */
+  readonly description?: string
+  /** The scopes that a caller with this scope also holds, with those that they include in turn. */
+  readonly includes?: readonly string[]
+}
+
 export interface ServerSettings {
   /** Every result has its name and version. */
   readonly info: Implementation
@@ -24,6 +33,7 @@ export interface ServerSettings {
   readonly readTtlMs: number
   /** The entries on one page of a list. `undefined`: the service's setting decides. */
   readonly pageSize: number | undefined
+  readonly scopes: ReadonlyArray<Located<ScopeDefinition>>
 }
 
 export interface CatalogContents {

@@ -15,8 +15,12 @@ const SCOPE_TOKEN = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
 const ABSOLUTE_URI = '^[A-Za-z][A-Za-z0-9+.-]*:'
 
 const closed = { additionalProperties: false }
+// Without scopes everyone may use the primitive, which is not what an author of `whenMissing` expects.
+const closedDefinition = { ...closed, dependentRequired: { whenMissing: ['scopes'] } }
 const optional = Type.Optional
 const handler = Type.Unknown()
+
+export const scopeToken = Type.String({ pattern: SCOPE_TOKEN })
 
 export const icon = Type.Object({
   src: Type.String({ pattern: '^(?:https?:|data:)' }),
@@ -32,7 +36,8 @@ const common = {
   description: optional(Type.String({ minLength: 1 })),
   icons: optional(Type.Array(icon)),
   _meta: optional(meta),
-  scopes: optional(Type.Array(Type.String({ pattern: SCOPE_TOKEN }))),
+  scopes: optional(Type.Array(scopeToken)),
+  whenMissing: optional(Type.Enum(['hide', 'challenge'])),
   order: optional(Type.Number())
 }
 
@@ -64,7 +69,7 @@ const tool = Type.Object({
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   run: handler
-}, closed)
+}, closedDefinition)
 
 const prompt = Type.Object({
   ...common,
@@ -77,7 +82,7 @@ const prompt = Type.Object({
     complete: optional(Type.Unknown())
   }, closed))),
   render: handler
-}, closed)
+}, closedDefinition)
 
 const readable = {
   ...common,
@@ -93,7 +98,7 @@ const readable = {
 const uri = Type.String({ pattern: ABSOLUTE_URI })
 const size = optional(Type.Integer({ minimum: 0 }))
 
-const resource = Type.Object({ ...readable, uri, size, read: handler }, closed)
+const resource = Type.Object({ ...readable, uri, size, read: handler }, closedDefinition)
 
 const template = Type.Object({
   ...readable,
@@ -101,7 +106,7 @@ const template = Type.Object({
   complete: optional(Type.Record(Type.Unknown())),
   list: optional(Type.Unknown()),
   read: handler
-}, closed)
+}, closedDefinition)
 
 const handle = Type.Object({
   kind: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
@@ -113,7 +118,7 @@ const handle = Type.Object({
   createdBy: optional(Type.String({ pattern: TOOL_NAME }))
 }, closed)
 
-const { scopes: _scopes, order: _order, cache: _cache, ...listable } = readable
+const { scopes: _scopes, whenMissing: _whenMissing, order: _order, cache: _cache, ...listable } = readable
 
 const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))

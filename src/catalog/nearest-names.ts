@@ -6,15 +6,18 @@ const MAX_COMPARED_LENGTH = 128
 /** The part of all pairs of letters that two names must share. */
 const MIN_LIKENESS = 0.5
 
-/** At most three of the names, the most similar first. Case, hyphens and underscores do not matter. */
-export type FindNearestNames = (wanted: string) => string[]
+/**
+ * At most three of the names, the most similar first. Case, hyphens and underscores do not matter.
+ * @param mayName whether a name may be among them.
+ */
+export type FindNearestNames = (wanted: string, mayName: (name: string) => boolean) => string[]
 
 /** The first call indexes the names. A service that is only called correctly never needs the index. */
 export function createNearestNames (names: Iterable<string>): FindNearestNames {
   let find: FindNearestNames | undefined
-  return (wanted) => {
+  return (wanted, mayName) => {
     find ??= indexNames([...names])
-    return find(wanted)
+    return find(wanted, mayName)
   }
 }
 
@@ -30,7 +33,7 @@ function indexNames (names: readonly string[]): FindNearestNames {
     }
     return pairs.size
   })
-  return (wanted) => {
+  return (wanted, mayName) => {
     const pairs = toPairs(wanted.slice(0, MAX_COMPARED_LENGTH))
     const shared = new Map<number, number>()
     for (const index of [...pairs].flatMap((pair) => byPair.get(pair) ?? [])) {
@@ -39,7 +42,7 @@ function indexNames (names: readonly string[]): FindNearestNames {
     /** The Sørensen–Dice coefficient, from 0 to 1. */
     const likenessOf = ([index, count]: [number, number]) => 2 * count / (pairs.size + (sizes[index] ?? 0))
     return Array.from(shared, (entry) => ({ name: names[entry[0]] ?? '', likeness: likenessOf(entry) }))
-      .filter(({ likeness }) => likeness >= MIN_LIKENESS)
+      .filter(({ name, likeness }) => likeness >= MIN_LIKENESS && mayName(name))
       .sort((a, b) => b.likeness - a.likeness)
       .slice(0, MAX_NEAREST)
       .map(({ name }) => name)

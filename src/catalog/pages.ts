@@ -18,11 +18,19 @@ export interface PagesOptions {
   readonly pageSize: number
   readonly cache: CacheHints
   readonly writer: ResultWriter
+  /** `toEntryBytes` by default. */
+  readonly bytesOf?: (entry: CompiledPrimitive) => Buffer
+}
+
+/** The entry as a page has it, after a comma. */
+export function toEntryBytes ({ json }: CompiledPrimitive): Buffer {
+  return Buffer.from(`,${json}`)
 }
 
 /** @param offered in list order. */
 export function createPages (
-  offered: readonly CompiledPrimitive[], { member, pageSize, cache, writer }: PagesOptions
+  offered: readonly CompiledPrimitive[],
+  { member, pageSize, cache, writer, bytesOf = toEntryBytes }: PagesOptions
 ): Pages {
   const pageByStart = new Map<number, Buffer>()
 
@@ -47,8 +55,13 @@ export function createPages (
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
     const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
-    const list = entries.map(({ json }) => json).join(',')
-    return Buffer.from(writer.writeCacheable(`"${member}":[${list}]${next}`, cache))
+    const frame = writer.writeCacheable(`"${member}":[]${next}`, cache)
+    const middle = frame.indexOf('[]') + 1
+    return Buffer.concat([
+      Buffer.from(frame.slice(0, middle)),
+      ...entries.map((entry, index) => index === 0 ? bytesOf(entry).subarray(1) : bytesOf(entry)),
+      Buffer.from(frame.slice(middle))
+    ])
   }
 }
 

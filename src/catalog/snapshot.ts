@@ -1,21 +1,28 @@
 // A snapshot: one immutable, compiled state of the catalog.
 
+import { LRUCache } from 'lru-cache'
 import type { Principal } from '../access/principal.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import type { ServerSettings } from './contents.ts'
 import { createResultWriter, type ResultWriter } from './result-json.ts'
-import { createView, type Primitives, type View } from './view.ts'
+import type { ScopeHierarchy } from './scope-hierarchy.ts'
+import { createViews, type Primitives, type View } from './view.ts'
 
-export interface Snapshot {
+/** The compiled contents of a catalog. */
+export interface SnapshotParts {
   readonly server: ServerSettings
-  readonly writer: ResultWriter
   readonly primitives: Primitives
-  /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
-  readonly pageSize: number
   /** By the definition that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
+  readonly hierarchy: ScopeHierarchy
+}
+
+export interface Snapshot extends SnapshotParts {
+  readonly writer: ResultWriter
+  /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
+  readonly pageSize: number
   view (principal: Principal): View
 }
 
@@ -26,43 +33,53 @@ export interface SnapshotOptions {
   readonly writer?: ResultWriter
 }
 
-/** Each view holds its lists in memory. Above this number the oldest is dropped, and made again if needed. */
+/** Above this number of scope sets the view of the least recently used one is dropped. */
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  server: ServerSettings,
-  primitives: Primitives,
-  handles: ReadonlyMap<object, HandleKind>,
-  stamps: ReadonlyMap<string, string>,
+  { server, primitives, handles, stamps, hierarchy }: SnapshotParts,
   // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
   }: SnapshotOptions
 ): Snapshot {
-  const options = { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
-  const deciding = decidingScopes(primitives)
-  const openView = createView(primitives, () => false, options)
-  const views = new Map<string, View>()
+  const openFor = createViews(
+    primitives, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
+  )
+  const granting = findGranting(primitives, hierarchy)
+  const openView = openFor(() => false)
+  const views = new LRUCache<string, View>({ max: MAX_VIEWS })
 
   function view ({ scopes }: Principal): View {
-    // Only scopes that a primitive needs. Callers who differ in other scopes share a view.
-    const granted = deciding.filter((scope) => scopes.has(scope))
-    if (granted.length === 0) return openView
-    const key = granted.join(' ')
+    const granted = new Set<string>()
+    for (const scope of scopes) for (const one of granting.get(scope) ?? NO_SCOPES) granted.add(one)
+    if (granted.size === 0) return openView
+    const key = [...granted].sort().join(' ')
     let known = views.get(key)
     if (known === undefined) {
-      known = createView(primitives, (scope) => granted.includes(scope), options)
-      const [oldest] = views.keys()
-      if (views.size >= MAX_VIEWS && oldest !== undefined) views.delete(oldest)
+      known = openFor((scope) => granted.has(scope))
       views.set(key, known)
     }
     return known
   }
 
-  return { server, writer, primitives, pageSize, handles, stamps, view }
+  return { server, writer, primitives, pageSize, handles, stamps, hierarchy, view }
 }
 
-function decidingScopes ({ tools, prompts, listed, templates, resources }: Primitives): string[] {
-  const all = [tools, prompts, listed, templates, resources].flat().flatMap(({ scopes }) => scopes)
-  return [...new Set(all)].toSorted()
+const NO_SCOPES: readonly string[] = []
+
+/**
+ * By scope that a caller may hold: the scopes of primitives that it grants. All other scopes make no
+ * difference: callers who differ in them share a view.
+ */
+function findGranting (
+  { tools, prompts, listed, templates, resources }: Primitives, hierarchy: ScopeHierarchy
+): ReadonlyMap<string, readonly string[]> {
+  const needed = new Set(
+    [tools, prompts, listed, templates, resources].flat().flatMap(({ scopes }) => scopes)
+  )
+  const held = new Set([...needed, ...hierarchy.keys()])
+  return new Map([...held].map(
+    (scope) => [scope, [scope, ...hierarchy.get(scope) ?? []].filter((one) => needed.has(one))]
+  ))
 }

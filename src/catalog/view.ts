@@ -1,15 +1,15 @@
-// A view: the primitives of a snapshot that one set of granted scopes may see.
+// A view: the primitives of a snapshot that one set of granted scopes may see and use. It is cheap to make:
+// the look-ups are those of all callers, and pages are made for the first request of a list.
 
-import type { TemplateVariables } from '../authoring/define-resource.ts'
-import type { CacheScope } from '../protocol/primitives.ts'
+import { checkScopes, maySee, mayUse, type IsGranted } from './access-rule.ts'
 import type { CompiledPrompt } from './compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
 import type { CompiledTool } from './compile-tool.ts'
-import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
 import { createNearestNames } from './nearest-names.ts'
-import { createPages, type Pages } from './pages.ts'
-import type { ResultWriter } from './result-json.ts'
-import { toUri } from './uri.ts'
+import { createOfferedList, type ListOptions } from './offered-list.ts'
+import type { Pages } from './pages.ts'
+import { createResourceLookup, type ResourceMatch } from './resource-lookup.ts'
 
 /** All primitives of a snapshot, each list in its order. */
 export interface Primitives {
@@ -21,92 +21,81 @@ export interface Primitives {
   readonly listed: readonly CompiledPrimitive[]
 }
 
-export interface ViewOptions {
-  readonly writer: ResultWriter
-  readonly pageSize: number
-  readonly listTtlMs: number
-}
-
-/** `uri` is the resource's own: percent-encoded where the client left that out. */
-export type ResourceMatch =
-  | { readonly kind: 'resource', readonly uri: string, readonly resource: CompiledResource }
-  | {
-    readonly kind: 'template'
-    readonly uri: string
-    readonly resource: CompiledTemplate
-    readonly variables: TemplateVariables
-  }
-
+/**
+ * A primitive that the caller may not see is `undefined`, like one that does not exist. The functions that
+ * return a primitive throw InsufficientScope if the caller sees it but may not use it.
+ */
 export interface View {
   readonly tools: Pages
   readonly prompts: Pages
   readonly resources: Pages
   readonly templates: Pages
   tool (name: string): CompiledTool | undefined
+  /** Whether the caller sees a tool of this name. Does not throw. */
+  hasTool (name: string): boolean
   /** At most three names of tools that a misspelt name may mean. */
   nearestTools (name: string): string[]
   prompt (name: string): CompiledPrompt | undefined
-  /**
-   * The resource of this URI; if none has it, the most specific template that matches. `undefined` when there
-   * is neither, or when the caller may not see it.
-   */
-  resource (uri: string): ResourceMatch | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
+  /** The resource of this URI; if none has it, the most specific template that matches. */
+  resource (uri: string): ResourceMatch | undefined
+  /** The resources of those URIs that have one. One error names the scopes of all of them. */
+  resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
+  /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
+  mayHearOf (uri: string): boolean
 }
 
-/** @param isGranted whether the caller holds a scope. */
-export function createView (
-  all: Primitives, isGranted: (scope: string) => boolean, { writer, pageSize, listTtlMs }: ViewOptions
-): View {
-  const maySee = ({ scopes }: CompiledPrimitive) => scopes.every(isGranted)
-  const tools = byKey(all.tools.filter(maySee))
-  const prompts = byKey(all.prompts.filter(maySee))
-  const resources = byKey(all.resources)
-  const templates = byKey(all.templates.filter(maySee))
-  const specificFirst = all.templates.toSorted(
-    (a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b)
-  )
-
-  function pagesOf (member: string, offered: readonly CompiledPrimitive[]): Pages {
-    const cache = { ttlMs: listTtlMs, cacheScope: cacheScopeOf(offered) }
-    return createPages(offered.filter(maySee), { member, pageSize, writer, cache })
+/** Makes the views of one snapshot. */
+export function createViews (all: Primitives, options: ListOptions): (isGranted: IsGranted) => View {
+  const lists = {
+    tools: createOfferedList('tools', all.tools, options),
+    prompts: createOfferedList('prompts', all.prompts, options),
+    resources: createOfferedList('resources', all.listed, options),
+    templates: createOfferedList('resourceTemplates', all.templates, options)
   }
+  const tools = byKey(all.tools)
+  const prompts = byKey(all.prompts)
+  const templates = byKey(all.templates)
+  const lookup = createResourceLookup(all.resources, all.templates)
+  const findNearest = createNearestNames(tools.keys())
 
-  function find (text: string): ResourceMatch | undefined {
-    const uri = resources.has(text) ? text : toUri(text)
-    if (uri === undefined) return undefined
-    const resource = resources.get(uri)
-    if (resource !== undefined) return { kind: 'resource', uri, resource }
-    for (const candidate of specificFirst) {
-      const variables = candidate.template.match(uri)
-      if (variables !== undefined) return { kind: 'template', uri, resource: candidate, variables }
+  return (isGranted) => {
+    const sees = (primitive: CompiledPrimitive | undefined) =>
+      primitive !== undefined && maySee(primitive, isGranted)
+
+    function admit<P extends CompiledPrimitive> (found: P | undefined): P | undefined {
+      if (found === undefined || !maySee(found, isGranted)) return undefined
+      checkScopes([found], isGranted)
+      return found
     }
-    return undefined
-  }
 
-  return {
-    tools: pagesOf('tools', all.tools),
-    prompts: pagesOf('prompts', all.prompts),
-    resources: pagesOf('resources', all.listed),
-    templates: pagesOf('resourceTemplates', all.templates),
-    tool: (name) => tools.get(name),
-    nearestTools: createNearestNames(tools.keys()),
-    prompt: (name) => prompts.get(name),
-    template: (uriTemplate) => templates.get(uriTemplate),
-    resource (uri) {
-      const match = find(uri)
-      // Scopes are checked on this match only. A more general template without scopes must not give access to
-      // a resource that a more specific one protects.
-      return match !== undefined && maySee(match.resource) ? match : undefined
+    function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
+      const found = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
+      checkScopes(found.map(({ resource }) => resource), isGranted)
+      return found
+    }
+
+    return {
+      get tools () { return lists.tools(isGranted) },
+      get prompts () { return lists.prompts(isGranted) },
+      get resources () { return lists.resources(isGranted) },
+      get templates () { return lists.templates(isGranted) },
+      tool: (name) => admit(tools.get(name)),
+      hasTool: (name) => sees(tools.get(name)),
+      nearestTools: (name) => findNearest(name, (nearest) => sees(tools.get(nearest))),
+      prompt: (name) => admit(prompts.get(name)),
+      template: (uriTemplate) => admit(templates.get(uriTemplate)),
+      resource: (uri) => resourcesAt([uri])[0],
+      resourcesAt,
+      mayHearOf (uri) {
+        const found = lookup.find(uri, isGranted)
+        if (typeof found !== 'object') return found === undefined
+        return !found.isShadowed && mayUse(found.resource, isGranted)
+      }
     }
   }
 }
 
-/** `public` only when no entry has scopes: the list is then the same for every caller. */
-function cacheScopeOf (offered: readonly CompiledPrimitive[]): CacheScope {
-  return offered.some(({ scopes }) => scopes.length > 0) ? 'private' : 'public'
-}
-
-function byKey<T extends CompiledPrimitive> (offered: readonly T[]): ReadonlyMap<string, T> {
-  return new Map(offered.map((one) => [one.key, one]))
+function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
+  return new Map(all.map((one) => [one.key, one]))
 }

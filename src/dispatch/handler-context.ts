@@ -101,8 +101,12 @@ export class HandlerContext implements Context {
       throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: ` +
         'export what defineHandle returned from a module of the catalog')
     }
+    const { createdBy } = compiled
+    // An error for an unknown handle must not name a tool that is hidden from the caller.
+    const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
+    const open = isNamed ? compiled : { ...compiled, createdBy: undefined }
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
-    return this.#handles.open(compiled, this.#request.caller, () => this.signal) as Handles<T>
+    return this.#handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {

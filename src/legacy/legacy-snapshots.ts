@@ -19,9 +19,8 @@ export function createLegacySnapshots (): (snapshot: Snapshot, revision: string)
 }
 
 function toLegacySnapshot (snapshot: Snapshot, revision: string): Snapshot {
-  const { server, primitives, handles, stamps, pageSize } = snapshot
-  const { tools, prompts, resources, templates, listed } = primitives
-  const legacyPrimitives = {
+  const { tools, prompts, resources, templates, listed } = snapshot.primitives
+  const primitives = {
     tools: tools.map((tool) => toLegacyPrimitive(tool, toLegacyTool, revision)),
     prompts: prompts.map((prompt) => toLegacyPrimitive(prompt, toLegacyPrompt, revision)),
     resources: resources.map((resource) => toLegacyPrimitive(resource, toLegacyResource, revision)),
@@ -29,7 +28,7 @@ function toLegacySnapshot (snapshot: Snapshot, revision: string): Snapshot {
     listed: listed.map((resource) => toLegacyPrimitive(resource, toLegacyResource, revision))
   }
   const writer = createLegacyWriter(revision)
-  return createSnapshot(server, legacyPrimitives, handles, stamps, { pageSize, writer })
+  return createSnapshot({ ...snapshot, primitives }, { pageSize: snapshot.pageSize, writer })
 }
 
 function toLegacyPrimitive<P extends CompiledPrimitive, E> (

@@ -18,7 +18,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     mirroredName: 'uri',
     open ({ uri: asked, ...retry }, request) {
       const found = request.view.resource(asked)
-      if (found === undefined) throw resourceNotFound(asked)
+      if (found === undefined || found.isShadowed) throw resourceNotFound(asked)
       const { uri } = found
       const { mimeType, cache: ownCache } = found.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.

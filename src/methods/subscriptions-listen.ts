@@ -49,7 +49,8 @@ export function subscriptionsListen (
 
 /** The part of the filter that the service accepts: lists that can change, and resources in the view. */
 function toAcceptedFilter (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
-  const resources = asked.resourceSubscriptions?.flatMap((uri) => view.resource(uri)?.uri ?? [])
+  const { resourceSubscriptions } = asked
+  const resources = resourceSubscriptions && view.resourcesAt(resourceSubscriptions).map(({ uri }) => uri)
   return {
     ...(isWatching && asked.toolsListChanged === true ? { toolsListChanged: true } : {}),
     ...(isWatching && asked.promptsListChanged === true ? { promptsListChanged: true } : {}),

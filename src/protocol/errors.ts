@@ -78,6 +78,25 @@ export class ResourceNotFound extends ProtocolError {
   }
 }
 
+/**
+ * The access token lacks scopes. A class of its own, because a transport also tells the client in a header.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-errors
+ */
+export class InsufficientScope extends ProtocolError {
+  /** All scopes that the operation needs, also those that the token has. */
+  readonly requiredScopes: readonly string[]
+
+  // 403 is an application code: the specification has no JSON-RPC code for this error.
+  constructor (requiredScopes: readonly string[]) {
+    super(403, `Insufficient scope: this needs ${requiredScopes.join(' ')}`, {
+      data: { requiredScopes }, httpStatus: 403
+    })
+    this.requiredScopes = requiredScopes
+  }
+}
+
+export const insufficientScope = (requiredScopes: readonly string[]) => new InsufficientScope(requiredScopes)
+
 export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 
 export const INTERNAL_ERROR = -32603

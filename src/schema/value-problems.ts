@@ -46,6 +46,7 @@ function describeProblem (error: ErrorObject, previewAt: (pointer: string) => st
   const { params } = error
   switch (error.keyword) {
     case 'required': return `${member(params.missingProperty)}: is required, but missing`
+    case 'dependentRequired': return `${member(params.property)}: needs ${String(params.missingProperty)}`
     case 'additionalProperties': return `${member(params.additionalProperty)}: is not known here; remove it`
     case 'unevaluatedProperties': return `${member(params.unevaluatedProperty)}: is not known here; remove it`
     case 'type': return `${place}: must be ${[params.type].flat().join(' or ')}, got ${came()}`

@@ -24,6 +24,7 @@ const readSettings = createReader(Type.Object({
     complete: optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])))
   }, closed))),
   scopes: optional(Type.Array(Type.String())),
+  whenMissing: optional(Type.Enum(['hide', 'challenge'])),
   order: optional(Type.Number())
 }, closed), (problems) => new SyntaxError(`front matter: ${problems.join('; ')}`))
 

@@ -1,10 +1,11 @@
-// Reads server.yaml: the name and description of the service, and how long clients may cache results.
+// Reads server.yaml: the name and description of the service, how long clients may cache results, and which
+// scopes include others.
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import type { ServerSettings } from '../catalog/contents.ts'
-import { icon } from '../catalog/definition-shapes.ts'
+import { icon, scopeToken } from '../catalog/definition-shapes.ts'
 import { createReader } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
 
@@ -12,6 +13,7 @@ const closed = { additionalProperties: false }
 const optional = Type.Optional
 const milliseconds = optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000 }))
 const text = optional(Type.String({ minLength: 1 }))
+const MAX_SCOPES = 1000
 
 const readSettings = createReader(Type.Object({
   name: text,
@@ -22,7 +24,10 @@ const readSettings = createReader(Type.Object({
   icons: optional(Type.Array(icon)),
   instructions: text,
   cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
-  pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 }))
+  pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+  scopes: optional(Type.Array(Type.Object({
+    name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
+  }, closed), { maxItems: MAX_SCOPES }))
 }, closed), (problems) => new SyntaxError(problems.join('; ')))
 
 export const SERVER_FILE = 'server.yaml'
@@ -37,7 +42,8 @@ export function defaultServerSettings (root: string): ServerSettings {
     instructions: undefined,
     listTtlMs: DEFAULT_LIST_TTL_MS,
     readTtlMs: 0,
-    pageSize: undefined
+    pageSize: undefined,
+    scopes: []
   }
 }
 
@@ -50,13 +56,17 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
   })
   if (yaml === undefined) return defaults
   const {
-    name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize, ...info
+    name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
+    scopes = [], ...info
   } = readSettings(parse(yaml) ?? {})
   return {
     info: { name, version, ...info },
     instructions,
     listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
     readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
-    pageSize
+    pageSize,
+    scopes: scopes.map(
+      (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })
+    )
   }
 }

@@ -7,8 +7,12 @@ import { createResultWriter } from '../../src/catalog/result-json.ts'
 
 const writer = createResultWriter({ name: 'shop', version: '1.0.0' })
 
+function toEntry (key: string, order: number): CompiledPrimitive {
+  return { key, order, scopes: [], whenMissing: 'hide', json: JSON.stringify({ name: key }) }
+}
+
 function offered (...keys: string[]): CompiledPrimitive[] {
-  return keys.map((key) => ({ key, order: 0, scopes: [], json: JSON.stringify({ name: key }) }))
+  return keys.map((key) => toEntry(key, 0))
 }
 
 function pagesOf (list: readonly CompiledPrimitive[], pageSize: number): Pages {
@@ -121,9 +125,7 @@ t.test('has every entry once and in order, for any page size (180)', async () =>
   fc.assert(fc.property(fc.uniqueArray(entry, { selector: ({ key }) => key, maxLength: 20 }), fc.integer({
     min: 1, max: 8
   }), (entries, pageSize) => {
-    const list = entries.map(
-      ({ key, order }) => ({ key, order, scopes: [], json: JSON.stringify({ name: key }) })
-    ).sort(compareListOrder)
+    const list = entries.map(({ key, order }) => toEntry(key, order)).sort(compareListOrder)
     const pages = follow(pagesOf(list, pageSize))
     const sizes = pages.map(({ tools }) => tools.length)
     return JSON.stringify(pages.flatMap(namesOf)) === JSON.stringify(list.map(({ key }) => key)) &&

@@ -7,7 +7,8 @@ export const EMPTY_CONTENTS: CatalogContents = {
     instructions: undefined,
     listTtlMs: 0,
     readTtlMs: 0,
-    pageSize: undefined
+    pageSize: undefined,
+    scopes: []
   },
   tools: [],
   prompts: [],

@@ -2,7 +2,9 @@ import t from 'tap'
 import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
-const { ProtocolError, ResourceNotFound, INTERNAL_ERROR, quote, ...factories } = errors
+const {
+  ProtocolError, ResourceNotFound, InsufficientScope, INTERNAL_ERROR, quote, ...factories
+} = errors
 
 // Section D of the checklist: each error with its code and its HTTP status.
 const table: ReadonlyArray<readonly [
@@ -15,6 +17,7 @@ const table: ReadonlyArray<readonly [
   ['invalidEnvelope', errors.invalidEnvelope('x'), -32602, 400],
   ['unknownTool', errors.unknownTool('x', []), -32602, 200],
   ['unknownPrompt', errors.unknownPrompt('x'), -32602, 200],
+  ['insufficientScope', errors.insufficientScope(['a', 'b']), 403, 403],
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
   ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
   ['internalError', errors.internalError(new Error('x')), -32603, 200],
@@ -46,6 +49,7 @@ for (const [factory, error, code, httpStatus] of table) {
     t.ok(error instanceof ProtocolError && error instanceof Error)
     t.ok(error.message.length > 0)
     t.equal(error instanceof ResourceNotFound, factory === 'resourceNotFound')
+    t.equal(error instanceof InsufficientScope, factory === 'insufficientScope')
   })
 }
 

@@ -1,0 +1,70 @@
+// One list of the catalog, for all callers: the pages for each set of granted scopes.
+
+import { LRUCache } from 'lru-cache'
+import type { CacheScope } from '../protocol/primitives.ts'
+import { scopesToSee, type IsGranted } from './access-rule.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
+import { createPages, toEntryBytes, type Pages } from './pages.ts'
+import type { ResultWriter } from './result-json.ts'
+
+export interface ListOptions {
+  readonly writer: ResultWriter
+  readonly pageSize: number
+  readonly listTtlMs: number
+}
+
+/**
+ * Pages are bytes in memory. Above this number of scope sets the pages of the least recently used set are
+ * dropped, and made again if needed.
+ */
+const MAX_SCOPE_SETS = 64
+
+/**
+ * The pages of a list, for a caller. Callers who differ in other scopes than those of the list share them.
+ * @param member the member of the result that holds the list, such as `tools`.
+ * @param offered in list order.
+ */
+export function createOfferedList (
+  member: string, offered: readonly CompiledPrimitive[], { writer, pageSize, listTtlMs }: ListOptions
+): (isGranted: IsGranted) => Pages {
+  // Most entries need the same scopes as others: whether a caller sees them is found once for all.
+  const needed = offered.map((entry) => scopesToSee(entry).join(' '))
+  const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
+  const deciding = [...new Set([...needs.values()].flat())]
+  // `public` only if the list is the same for every caller.
+  const cacheScope: CacheScope = deciding.length === 0 ? 'public' : 'private'
+  const bytes = new Map<CompiledPrimitive, Buffer>()
+  const known = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
+  const openPages = pagesFor(() => false)
+
+  function pagesFor (isGranted: IsGranted): Pages {
+    const seen = new Set<string | undefined>()
+    for (const [key, scopes] of needs) if (scopes.every(isGranted)) seen.add(key)
+    return createPages(offered.filter((_, index) => seen.has(needed[index])), {
+      member,
+      pageSize,
+      writer,
+      cache: { ttlMs: listTtlMs, cacheScope },
+      ...(deciding.length > 0 && { bytesOf })
+    })
+  }
+
+  /** The pages of different scope sets have most entries in common, and share their bytes. */
+  function bytesOf (entry: CompiledPrimitive): Buffer {
+    const made = bytes.get(entry) ?? toEntryBytes(entry)
+    bytes.set(entry, made)
+    return made
+  }
+
+  return (isGranted) => {
+    const granted = deciding.filter(isGranted)
+    if (granted.length === 0) return openPages
+    const key = granted.join(' ')
+    let pages = known.get(key)
+    if (pages === undefined) {
+      pages = pagesFor(isGranted)
+      known.set(key, pages)
+    }
+    return pages
+  }
+}
