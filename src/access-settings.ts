@@ -34,8 +34,7 @@ export function findAccessConflicts (config: AccessConfig): string[] {
     ],
     [
       hasIntrospection && (config.authClientSecret === undefined) === (config.authClientKey === undefined),
-      'TRIVET_AUTH has introspection, which needs TRIVET_AUTH_CLIENT_SECRET or TRIVET_AUTH_CLIENT_KEY, one of ' +
-        'them'
+      'TRIVET_AUTH has introspection, which needs one of TRIVET_AUTH_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY'
     ],
     [
       auth.includes('tokens') && authTokens === undefined,

@@ -9,14 +9,10 @@ import type { TokenVerifier } from './access/token-verifier.ts'
 import { audiencesIn, rulesIn, type AccessConfig } from './access-settings.ts'
 import { ConfigError } from './config.ts'
 
-export interface OpenedAuthenticator extends Authenticator {
-  close? (): Promise<void>
-}
-
 /** Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError. */
 export async function openAuthenticator (
   config: AccessConfig, log: StaticTokensLog
-): Promise<OpenedAuthenticator> {
+): Promise<Authenticator> {
   const modes = config.auth.filter((mode) => mode !== 'none')
   if (modes.length === 0) return openToAll
   try {

@@ -1,8 +1,9 @@
 // The composition root: it creates and connects all components.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { openAuthenticator } from './app-access.ts'
 import { openLegacyEra } from './app-legacy.ts'
-import { openToAll, type Authenticator } from './access/authenticator.ts'
+import type { Authenticator } from './access/authenticator.ts'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import type { Catalog } from './catalog/catalog.ts'
@@ -21,6 +22,7 @@ import { rememberPeers } from './http/client-address.ts'
 import { limitConnections } from './http/connections.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
+import { createChallenges } from './http/challenges.ts'
 import { registerGuards } from './http/guards.ts'
 import { registerHealthRoutes } from './http/health-routes.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
@@ -29,6 +31,7 @@ import { createModernEra } from './http/modern/era.ts'
 import { registerNotFound } from './http/not-found.ts'
 import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
+import { metadataUrlOf, registerResourceMetadata } from './http/resource-metadata.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
@@ -48,9 +51,11 @@ import { createHandles } from './state/handles.ts'
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
   logger?: FastifyBaseLogger
-  /** Finds the principal of each request. By default every caller is anonymous and has no scopes. */
+  /** Finds the principal of each request, instead of the modes of `auth`. */
   authenticator?: Authenticator
 }
+
+const BOTH_GIVEN = 'auth and authenticator are both given: an authenticator takes the place of all modes'
 
 /** Connections that are open beside those of streams: of requests, and idle ones of load balancers. */
 const MAX_OTHER_CONNECTIONS = 10_000
@@ -85,9 +90,10 @@ export interface Service {
 
 /** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
-  { logger, authenticator = openToAll, ...options }: AppOptions, guard = createLoadGuard()
+  { logger, authenticator: given, ...options }: AppOptions, guard = createLoadGuard()
 ): Promise<Service> {
   const config = completeConfig(options)
+  if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const log = logger ?? openLog(config.logLevel)
   const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
@@ -111,6 +117,7 @@ export async function createService (
     await closeAll()
     throw error
   }
+  const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const openStreams = createOpenStreams(config.maxStreams)
   const subscriptions = createSubscriptions(bus, {
     keepAliveMs: config.keepAliveMs,
@@ -191,11 +198,20 @@ export async function createService (
     async closeRest () {
       keepAlive.close()
       await Promise.all(eras.map(async (era) => await era.close()))
+      await authenticator.close?.()
       await closeAll()
     }
   })
   const storeCheck = { name: 'the state store', check: async () => await store.check() }
+  const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
+  const hasMetadata = publicUrl !== undefined && issuers.length > 0
+  app.decorate('challenges', createChallenges({
+    metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
+  }))
   registerNotFound(app, { policy, replies })
+  if (hasMetadata) {
+    app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
+  }
   app.register(async (open) => registerHealthRoutes(open, shutdown, [storeCheck]))
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, replies })

@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
+import { runToken, UsageError } from './cli/token.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { flushLog, openLog } from './log.ts'
@@ -30,15 +31,25 @@ const LISTEN_ADVICE: { readonly [code: string]: string } = {
 let isClosing = false
 
 try {
-  await serve(readConfig(process.env))
+  const [command, ...args] = process.argv.slice(2)
+  if (command === undefined) await serve(readConfig(process.env))
+  else if (command === 'token') printToken(args)
+  else throw new UsageError(`${command} is not a command. "trivet" serves, "trivet token" makes a token`)
 } catch (error) {
   // A signal during the start may have closed the app before it listened.
   if (!isClosing) {
-    const isExpected = [ConfigError, CatalogError, ListenError].some((expected) => error instanceof expected)
+    const expected = [ConfigError, CatalogError, ListenError, UsageError]
+    const isExpected = expected.some((kind) => error instanceof kind)
     process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : toMessage(error)}\n`)
     // A timer or a connection of a module would keep the process alive.
     process.exit(1)
   }
+}
+
+function printToken (args: readonly string[]): void {
+  const { out, err } = runToken(args)
+  process.stdout.write(out)
+  process.stderr.write(err)
 }
 
 async function serve ({ host, port, ...config }: Config): Promise<void> {

@@ -36,11 +36,16 @@ const ROOMS = {
   ],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
-  'config.ts': ['backends', 'access'],
+  cli: ['access'],
+  'setting-kinds.ts': [],
+  'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
+  'access-settings.ts': ['settings.ts', 'access'],
+  'config.ts': ['settings.ts', 'access-settings.ts', 'backends'],
+  'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],
-  'main.ts': ['app.ts', 'config.ts', 'log.ts', 'catalog'],
+  'main.ts': ['app.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'catalog'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
 

@@ -9,6 +9,8 @@ interface Expectation {
   readonly bad: readonly string[]
   /** The start of the problem, after the name of the variable. */
   readonly rule: string
+  /** Variables that a good value needs beside it. */
+  readonly beside?: { readonly [variable: string]: string }
 }
 
 function integer (fallback: number, min: number, max: number): Expectation {
@@ -31,8 +33,8 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   path: {
     fallback: '/mcp',
     good: [['/', '/'], ['/a/b-c', '/a/b-c']],
-    bad: ['mcp', '/a b', '/a?b', '/:id', '/*', '/livez', '/readyz'],
-    rule: 'must be a path such as /mcp, and neither /livez nor /readyz, got '
+    bad: ['mcp', '/a b', '/a?b', '/:id', '/*', '/livez', '/readyz', '/.well-known', '/.well-known/a'],
+    rule: 'must be a path such as /mcp, and neither /livez, /readyz nor below /.well-known, got '
   },
   catalog: {
     fallback: './catalog',
@@ -47,7 +49,80 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be one of on, off, poll, got '
   },
   auth: {
-    fallback: undefined, good: [['none', 'none']], bad: ['basic', 'None', 'false'], rule: 'must be none, got '
+    fallback: [],
+    good: [['none', ['none']]],
+    bad: ['basic', 'None', 'false', 'jwt,oauth'],
+    rule: 'must be one or several of none, jwt, introspection, tokens, comma-separated, got '
+  },
+  publicUrl: {
+    fallback: undefined,
+    good: ['https://mcp.example.com/mcp', 'https://mcp.example.com', 'http://localhost:3000/mcp'].map(
+      (url) => [url, url]
+    ),
+    bad: [
+      'mcp.example.com', 'http://mcp.example.com/mcp', 'https://mcp.example.com/', 'https://M.example.com/mcp',
+      'https://mcp.example.com/mcp/', 'https://mcp.example.com/mcp?a=1', 'https://mcp.example.com/mcp#a',
+      'https://mcp.example.com/mcp?', 'https://ada:secret@mcp.example.com/mcp', 'https://a.example.com:443/mcp'
+    ],
+    rule: 'must be the URL of the endpoint for clients, such as https://mcp.example.com/mcp, without a query, ' +
+      'a fragment or a slash at its end (http:// only for this machine), got '
+  },
+  authIssuers: {
+    fallback: [],
+    good: [
+      ['https://a.example/, https://b.example', ['https://a.example/', 'https://b.example']],
+      ['http://127.0.0.1:1', ['http://127.0.0.1:1']]
+    ],
+    bad: ['a.example', 'http://a.example', 'https://a.example,b'],
+    rule: 'must be a comma-separated list of https:// URLs of authorization servers (http:// only for this ' +
+      'machine), got ',
+    beside: { TRIVET_AUTH: 'jwt', TRIVET_PUBLIC_URL: 'https://mcp.example.com/mcp' }
+  },
+  authAudiences: {
+    fallback: [],
+    good: [['api://a, https://a.example api://b', ['api://a', 'https://a.example api://b']]],
+    bad: ['a b c'],
+    rule: 'must be a comma-separated list of audiences, each alone or after its issuer and a space, got ',
+    beside: {
+      TRIVET_AUTH: 'jwt',
+      TRIVET_PUBLIC_URL: 'https://mcp.example.com/mcp',
+      TRIVET_AUTH_ISSUERS: 'https://a.example'
+    }
+  },
+  authScopes: {
+    fallback: [],
+    good: [['books:read, books:write', ['books:read', 'books:write']]],
+    bad: ['offline_access', 'a b', 'a"'],
+    rule: 'must be a comma-separated list of scopes, without offline_access, got '
+  },
+  authPreset: {
+    fallback: 'standard',
+    good: [['entra', 'entra'], ['google', 'google']],
+    bad: ['Entra', 'toString'],
+    rule: 'must be one of standard, entra, auth0, keycloak, okta, google, got '
+  },
+  authScopeClaims: { fallback: [], good: [['scp, roles', ['scp', 'roles']]], bad: [], rule: '' },
+  authSubjectClaims: { fallback: [], good: [['oid', ['oid']]], bad: [], rule: '' },
+  authClientId: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
+  authClientSecret: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
+  authClientKey: {
+    fallback: undefined,
+    good: [['{"kty":"EC"}', '{"kty":"EC"}']],
+    bad: ['secret'],
+    rule: 'must be a private key in PEM or as a JWK, got '
+  },
+  authIntrospectionUrl: {
+    fallback: undefined,
+    good: [['https://a.example/introspect', 'https://a.example/introspect']],
+    bad: ['http://a.example/introspect', '/introspect'],
+    rule: 'must be an https:// URL (http:// only for this machine), got '
+  },
+  authTokens: {
+    fallback: undefined,
+    good: [['./tokens.yaml', './tokens.yaml']],
+    bad: [],
+    rule: '',
+    beside: { TRIVET_AUTH: 'tokens' }
   },
   allowedHosts: {
     fallback: [],
@@ -138,7 +213,7 @@ function problemsOf (environment: { [variable: string]: string }): readonly stri
   }
 }
 
-for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entries(settings).flatMap(([
+for (const { key, variable, isSecret, beside, fallback, good, bad, rule } of Object.entries(settings).flatMap(([
   key, expected
 ]) =>
   Object.entries(SETTINGS).filter(([known]) => known === key).map(
@@ -153,7 +228,9 @@ for (const { key, variable, isSecret, fallback, good, bad, rule } of Object.entr
   })
 
   t.test(`${variable} is read`, async (t) => {
-    for (const [text, value] of good) t.same(valueOf(readConfig({ [variable]: text })), value, text)
+    for (const [text, value] of good) {
+      t.same(valueOf(readConfig({ ...beside, [variable]: text })), value, text)
+    }
   })
 
   t.test(`${variable} is refused with its variable, its form and its value`, async (t) => {
@@ -209,7 +286,7 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, auth, ...defaults } = readConfig({})
+  const { host, port, ...defaults } = readConfig({})
   t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
 })
@@ -227,15 +304,15 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
   t.strictSame(refused({ port: 1, host: '0.0.0.0', auth: 'none', pagesize: 3 }), [
     'port is not an option of createApp: pass it to app.listen()',
     'host is not an option of createApp: pass it to app.listen()',
-    'auth is not an option of createApp: pass an authenticator',
-    'pagesize is not an option of createApp'
+    'pagesize is not an option of createApp',
+    "auth must be a list of none, jwt, introspection, tokens, got 'none'"
   ])
   const wrong: ReadonlyArray<readonly [given: object, problem: string]> = [
     [{ requestTimeoutMs: 3e9 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 3000000000'],
     [{ requestTimeoutMs: 1.5 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 1.5'],
     [{ pageSize: '10' }, "pageSize must be an integer from 1 to 100000, got '10'"],
     [{ watch: true }, 'watch must be one of on, off, poll, got true'],
-    [{ path: 'mcp' }, "path must be a path such as /mcp, and neither /livez nor /readyz, got 'mcp'"],
+    [{ path: 'mcp' }, "path must be a path such as /mcp, and neither /livez, /readyz nor below /.well-known, got 'mcp'"],
     [
       { allowedHosts: 'a.example' },
       "allowedHosts must be a list of host names, each with or without a port, got 'a.example'"
@@ -267,4 +344,34 @@ t.test('refuses a store that replicas share without a secret that they share, an
     })
   }
   t.notMatch(problemsOf({ TRIVET_SECRETS: 'hunter2' }).join(), /hunter2/)
+})
+
+t.test('refuses settings about access that are not complete together', async (t) => {
+  const issuer = 'https://issuer.example.com'
+  const jwt = {
+    TRIVET_AUTH: 'jwt', TRIVET_PUBLIC_URL: 'https://mcp.example.com/mcp', TRIVET_AUTH_ISSUERS: issuer
+  }
+  const introspection = {
+    ...jwt, TRIVET_AUTH: 'introspection', TRIVET_AUTH_CLIENT_ID: 'a', TRIVET_AUTH_CLIENT_SECRET: 'b'
+  }
+  const tokens = { TRIVET_AUTH: 'tokens', TRIVET_AUTH_TOKENS: 'tokens.yaml' }
+  const cases: ReadonlyArray<readonly [environment: object, problems: readonly RegExp[]]> = [
+    [jwt, []],
+    [introspection, []],
+    [tokens, []],
+    [{ ...introspection, ...tokens, TRIVET_AUTH: 'none,jwt,introspection,tokens' }, []],
+    [{ ...jwt, TRIVET_PUBLIC_URL: '' }, [/^TRIVET_AUTH has jwt, which needs TRIVET_PUBLIC_URL$/]],
+    [{ TRIVET_AUTH: 'introspection' }, [/TRIVET_PUBLIC_URL$/, /_ISSUERS$/, /_CLIENT_ID$/, /_CLIENT_SECRET and/]],
+    [{ ...introspection, TRIVET_AUTH_CLIENT_KEY: '{}' }, [/_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY$/]],
+    [{ ...introspection, TRIVET_AUTH_ISSUERS: `${issuer},${issuer}/b` }, [/works with one of/]],
+    [{ TRIVET_AUTH_ISSUERS: issuer }, [/TRIVET_AUTH has neither jwt nor introspection$/]],
+    [{ TRIVET_AUTH: 'tokens' }, [/which needs TRIVET_AUTH_TOKENS, a file of lines that `trivet token` prints$/]],
+    [{ TRIVET_AUTH_TOKENS: 'tokens.yaml' }, [/TRIVET_AUTH does not have tokens$/]],
+    [{ ...jwt, TRIVET_AUTH_AUDIENCES: 'https://b.example a' }, [/https:\/\/b\.example, which is not in/]]
+  ]
+  for (const [environment, problems] of cases) {
+    const found = problemsOf({ ...environment })
+    t.equal(found.length, problems.length, JSON.stringify(environment))
+    t.match(found, problems)
+  }
 })

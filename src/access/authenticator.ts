@@ -11,6 +11,8 @@ export interface Authenticator {
    * @param authorization the value of the `Authorization` header; `undefined` when the client sent none.
    */
   authenticate (authorization: string | undefined): Principal | Promise<Principal>
+  /** Called when the app closes. */
+  close? (): void | Promise<void>
 }
 
 /** Every caller is anonymous and has no scopes. */

@@ -15,6 +15,8 @@ export interface Subscriptions {
   readonly size: number
   /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
   open (subscription: Subscription): void
+  /** Sends the stream its pending notifications and its last message, and ends it. */
+  end (subscription: Subscription): void
   /** Sends each stream its pending notifications and its last message, and ends it. Idempotent. */
   close (): void
 }
@@ -73,7 +75,13 @@ export function createSubscriptions (
     }
   }
 
+  function end (subscription: Subscription): void {
+    subscription.flush()
+    subscription.sink.end(subscription.messages.closing?.())
+  }
+
   return {
+    end,
     get size () { return open.size },
     open (subscription) {
       const { sink, messages } = subscription
@@ -97,10 +105,7 @@ export function createSubscriptions (
       closed = true
       clearInterval(timer)
       unsubscribe()
-      for (const subscription of [...open]) {
-        subscription.flush()
-        subscription.sink.end(subscription.messages.closing?.())
-      }
+      for (const subscription of [...open]) end(subscription)
     }
   }
 }

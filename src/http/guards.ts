@@ -2,6 +2,7 @@
 
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { AuthenticationError, AuthenticationUnavailable } from '../access/authentication-error.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
@@ -80,10 +81,23 @@ export function registerGuards (
   }
 
   function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    request.log.info({ err: error }, 'not authenticated')
-    reply.header('www-authenticate', 'Bearer')
-    replies.refuse(invalidRequest('the Authorization header is missing or not valid', 401), request, reply)
+    if (error instanceof AuthenticationUnavailable) {
+      request.log.error({ err: error }, 'nobody can be authenticated')
+      const unavailable = overloaded('The authorization server does not answer. Try again in a few seconds.')
+      return replies.refuse(unavailable, request, reply)
+    }
+    const code = error instanceof AuthenticationError ? error.code : 'invalid_token'
+    // A client begins with a request without a token, to learn where to get one.
+    if (code !== undefined) request.log.info({ err: error }, 'not authenticated')
+    reply.header('www-authenticate', app.challenges.unauthorized(code))
+    replies.refuse(NOT_AUTHENTICATED[code ?? 'none'](), request, reply)
   }
+}
+
+const NOT_AUTHENTICATED = {
+  none: () => invalidRequest('an access token is needed', 401),
+  invalid_request: () => invalidRequest('the Authorization header must be "Bearer" and one token', 400),
+  invalid_token: () => invalidRequest('the access token is not valid', 401)
 }
 
 function hostNotAllowed (host = '(none)'): ProtocolError {

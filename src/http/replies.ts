@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ending, Observer, RefusedRequest } from '../dispatch/observer.ts'
 import { toProtocolError } from '../dispatch/to-protocol-error.ts'
-import type { ProtocolError } from '../protocol/errors.ts'
+import { InsufficientScope, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
 import { toPrintable } from './client-text.ts'
 
@@ -17,6 +17,9 @@ export function sendError (
 ): void {
   if (status === 503) reply.header('retry-after', '5')
   if (status === 405) reply.header('allow', 'POST')
+  if (error instanceof InsufficientScope) {
+    reply.header('www-authenticate', reply.server.challenges.insufficientScope(error.requiredScopes))
+  }
   reply.code(status).header('content-type', 'application/json').send(toErrorResponse(id, error))
 }
 

@@ -3,6 +3,7 @@
 import { ownerOf } from '../access/principal.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
+import { endAtExpiry } from '../events/expiry.ts'
 import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { OpenStreams } from '../events/open-streams.ts'
@@ -41,7 +42,13 @@ export function subscriptionsListen (
         const filter = toAcceptedFilter(notifications, view, isWatching)
         const owner = ownerOf(principal)
         const messages = new ListenMessages(id, filter, snapshot.writer)
-        return { open: (sink) => subscriptions.open(new Subscription(owner, filter, messages, sink)) }
+        return {
+          open (sink) {
+            const subscription = new Subscription(owner, filter, messages, sink)
+            subscriptions.open(subscription)
+            endAtExpiry(principal, sink, () => subscriptions.end(subscription))
+          }
+        }
       }
     })
   })

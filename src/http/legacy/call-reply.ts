@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify'
 import type { CallStream, CallStreams } from '../../legacy/call-streams.ts'
 import type { Session } from '../../legacy/session.ts'
-import { answerDropped } from '../../protocol/errors.ts'
+import { answerDropped, InsufficientScope, type ProtocolError } from '../../protocol/errors.ts'
 import { toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import type { AnswerDependencies } from '../answer-dependencies.ts'
@@ -60,6 +60,14 @@ export class CallReply {
     if (this.#pendingCount === 0) return
     const { stream, log } = this.#stream()
     stream.send(json, log.write(json))
+  }
+
+  /** Answers the request with an error. Its HTTP status counts only if nothing else is in the reply. */
+  fail (id: RequestId, error: ProtocolError): void {
+    const isAlone = this.#queue === undefined && this.#open === undefined
+    if (!isAlone || !(error instanceof InsufficientScope)) return this.respond(id, toErrorResponse(id, error))
+    this.#pendingCount = 0
+    sendError(this.#reply, id, error)
   }
 
   /** Answers one of the requests. The last answer ends the reply. */

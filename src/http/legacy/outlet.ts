@@ -9,9 +9,7 @@ import type { SessionCalls } from '../../legacy/session-calls.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import { ProtocolError, ResourceNotFound } from '../../protocol/errors.ts'
-import {
-  toErrorResponse, toRequest, toResultResponse, type Params, type RequestId
-} from '../../protocol/json-rpc.ts'
+import { toRequest, toResultResponse, type Params, type RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
 import type { CallReply } from './call-reply.ts'
 
@@ -69,8 +67,7 @@ export class LegacyOutlet implements Outlet, ClientRequester {
   }
 
   fail (error: ProtocolError): void {
-    const response = toErrorResponse(this.#id, toLegacyError(error))
-    this.#inOrder(() => this.#reply.respond(this.#id, response))
+    this.#inOrder(() => this.#reply.fail(this.#id, toLegacyError(error)))
   }
 
   leaveUnanswered (): void {

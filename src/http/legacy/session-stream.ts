@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Sender } from '../../access/network.ts'
+import { endAtExpiry } from '../../events/expiry.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
 import type { Subscriptions } from '../../events/subscriptions.ts'
@@ -146,6 +147,7 @@ export function createSessionStreams (
       if (hasStreamPolling(session.revision)) stream.send('')
       else stream.keepAlive()
       subscriptions.open(subscription)
+      endAtExpiry(sender.principal, stream, () => stream.end())
       // The settings may have changed since they were read above.
       refresh(session, subscription)
       announce(entry)

@@ -1,0 +1,47 @@
+// The WWW-Authenticate header: what a client needs for a request that it may not make yet (RFC 6750).
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
+
+import type { AuthenticationErrorCode } from '../access/authentication-error.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { challenges: Challenges }
+}
+
+export interface Challenges {
+  /** For a request without a valid token. */
+  unauthorized (code: AuthenticationErrorCode): string
+  /** @param required all scopes that the operation needs: a client asks for exactly these. */
+  insufficientScope (required: readonly string[]): string
+}
+
+interface ChallengesOptions {
+  /** Where the metadata of the resource is. Absent without an authorization server. */
+  readonly metadataUrl: string | undefined
+  /** The scopes that a client without a token should ask for. */
+  readonly scopes: readonly string[]
+}
+
+const DESCRIPTIONS = {
+  invalid_request: 'The Authorization header must be "Bearer" and one token',
+  invalid_token: 'The access token is expired, revoked, or not valid for this service'
+}
+
+export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): Challenges {
+  function write (error: string | undefined, description: string | undefined, scope: string): string {
+    const members = { resource_metadata: metadataUrl, error, error_description: description, scope }
+    const written = Object.entries(members).flatMap(
+      ([name, value]) => value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`]
+    )
+    return ['Bearer', written.join(', ')].join(' ').trimEnd()
+  }
+
+  return {
+    unauthorized: (code) => write(code, code && DESCRIPTIONS[code], scopes.join(' ')),
+    insufficientScope: (required) =>
+      write('insufficient_scope', 'The access token lacks a scope that this needs', required.join(' '))
+  }
+}
+
+function quoted (text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
