@@ -1,0 +1,111 @@
+// Builds oidc-provider for tests, without its warnings.
+
+import type {
+  Adapter, AdapterPayload, Configuration, JWKS, Provider as ProviderInstance
+} from 'oidc-provider'
+import type { ProviderBehavior } from './provider-behaviors.ts'
+
+export interface ProviderOptions {
+  readonly issuer: string
+  readonly behavior: ProviderBehavior
+  readonly alg: string
+  readonly jwks: JWKS
+  readonly format: 'jwt' | 'opaque'
+  readonly scopes: readonly string[]
+  readonly tokenTtlSeconds: number
+  readonly clients: NonNullable<Configuration['clients']>
+  /** What the provider keeps: codes, grants, opaque tokens, registered clients. */
+  readonly records: Map<string, AdapterPayload>
+}
+
+const DAY = 86_400
+
+export async function buildProvider (options: ProviderOptions): Promise<ProviderInstance> {
+  silence()
+  // Its first line warns of the version of Node, so it is imported late.
+  const { Provider } = await import('oidc-provider')
+  const provider = new Provider(options.issuer, toConfiguration(options))
+  // Tokens are asked for with http.
+  provider.proxy = true
+  return provider
+}
+
+function toConfiguration (
+  { behavior, alg, jwks, format, scopes, tokenTtlSeconds, clients, records }: ProviderOptions
+): Configuration {
+  return {
+    adapter: (model) => createAdapter(model, records),
+    jwks,
+    clients,
+    clientDefaults: { id_token_signed_response_alg: alg as 'RS256', application_type: 'native' },
+    scopes: ['openid', 'offline_access', ...scopes],
+    cookies: { keys: ['the secret of a test'] },
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    ttl: {
+      AccessToken: tokenTtlSeconds,
+      ClientCredentials: tokenTtlSeconds,
+      Grant: DAY,
+      IdToken: DAY,
+      Interaction: DAY,
+      RefreshToken: DAY,
+      Session: DAY
+    },
+    formats: { customizers: { jwt: (_, token, jwt) => behavior.shape(jwt, token) } },
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: true },
+      introspection: { enabled: true },
+      registration: { enabled: true },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        // A client that names no resource gets tokens for the audience that the provider is set up for.
+        defaultResource: (_, __, asked) => (asked?.length ? asked : 'urn:trivet:default'),
+        getResourceServerInfo: (_, resource) => ({
+          scope: scopes.join(' '),
+          audience: behavior.audience ?? resource,
+          accessTokenTTL: tokenTtlSeconds,
+          accessTokenFormat: format,
+          jwt: { sign: { alg: alg as 'RS256' } }
+        })
+      }
+    }
+  }
+}
+
+function createAdapter (model: string, records: Map<string, AdapterPayload>): Adapter {
+  const nameOf = (id: string) => `${model}:${id}`
+  const findBy = async (test: (payload: AdapterPayload) => boolean) => [...records].find(
+    ([name, payload]) => name.startsWith(`${model}:`) && test(payload)
+  )?.[1]
+  return {
+    upsert: async (id, payload) => { records.set(nameOf(id), payload) },
+    find: async (id) => records.get(nameOf(id)),
+    findByUid: async (uid) => await findBy((payload) => payload.uid === uid),
+    findByUserCode: async (code) => await findBy((payload) => payload.userCode === code),
+    async consume (id) {
+      const payload = records.get(nameOf(id))
+      if (payload !== undefined) payload.consumed = true
+    },
+    destroy: async (id) => { records.delete(nameOf(id)) },
+    async revokeByGrantId (grantId) {
+      for (const [name, payload] of records) if (payload.grantId === grantId) records.delete(name)
+    }
+  }
+}
+
+let isSilent = false
+
+/** Drops the lines that oidc-provider prints: a test's output is its result. */
+function silence (): void {
+  if (isSilent) return
+  isSilent = true
+  for (const method of ['info', 'warn'] as const) {
+    const print = console[method]
+    console[method] = (...words: unknown[]) => {
+      if (!String(words[0]).includes('oidc-provider ')) print(...words)
+    }
+  }
+}
