@@ -213,12 +213,13 @@ function problemsOf (environment: { [variable: string]: string }): readonly stri
   }
 }
 
-for (const { key, variable, isSecret, beside, fallback, good, bad, rule } of Object.entries(settings).flatMap(([
-  key, expected
-]) =>
-  Object.entries(SETTINGS).filter(([known]) => known === key).map(
+const expectations = Object.entries(settings).flatMap(([key, expected]) => {
+  return Object.entries(SETTINGS).filter(([known]) => known === key).map(
     ([, { variable, isSecret = false }]) => ({ key, variable, isSecret, ...expected })
-  ))) {
+  )
+})
+
+for (const { key, variable, isSecret, beside, fallback, good, bad, rule } of expectations) {
   const valueOf = (config: Config) => Object.entries(config).find(([name]) => name === key)?.[1]
 
   t.test(`${variable} is ${JSON.stringify(fallback) ?? 'not set'} if absent or empty`, async (t) => {
@@ -312,7 +313,10 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
     [{ requestTimeoutMs: 1.5 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 1.5'],
     [{ pageSize: '10' }, "pageSize must be an integer from 1 to 100000, got '10'"],
     [{ watch: true }, 'watch must be one of on, off, poll, got true'],
-    [{ path: 'mcp' }, "path must be a path such as /mcp, and neither /livez, /readyz nor below /.well-known, got 'mcp'"],
+    [
+      { path: 'mcp' },
+      "path must be a path such as /mcp, and neither /livez, /readyz nor below /.well-known, got 'mcp'"
+    ],
     [
       { allowedHosts: 'a.example' },
       "allowedHosts must be a list of host names, each with or without a port, got 'a.example'"
