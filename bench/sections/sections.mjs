@@ -1,6 +1,7 @@
 // The sections of the benchmark, in their order. Each section has `name`, `about`, `run` and `print`. Some
 // sections have `yardsticks`.
 
+import * as access from './access.mjs'
 import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
@@ -15,5 +16,5 @@ import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 
 export const SECTIONS = [
-  calls, alone, eras, growth, latency, payloads, reload, edit, startup, streams, state, replicas
+  calls, alone, eras, access, growth, latency, payloads, reload, edit, startup, streams, state, replicas
 ]
