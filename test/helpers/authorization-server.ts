@@ -44,7 +44,7 @@ export interface AskedToken {
 type Form = Readonly<Record<string, string | undefined>>
 
 /** Of the client `app`. The server lets any port of the loopback interface take its place. */
-export const REDIRECT_URI = 'http://127.0.0.1/callback'
+const REDIRECT_URI = 'http://127.0.0.1/callback'
 
 export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>
 
@@ -152,10 +152,10 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
       const response = await fetch(`${origin}${mount}/jwks`)
       return (await response.json() as { keys: JWK[] }).keys
     },
-    /** Signs any claims with the server's key. `undefined` in the header leaves a name out. */
-    async sign (claims: JWTPayload, header: Record<string, unknown> = {}) {
+    /** Signs any claims with the server's key, as `at+jwt`. `undefined` leaves a name out. */
+    async sign (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}) {
       const [key] = keys
-      return await new SignJWT(claims).setProtectedHeader(
+      return await new SignJWT(claims as JWTPayload).setProtectedHeader(
         { alg, kid: key?.kid, typ: 'at+jwt', ...header } as { alg: string }
       ).sign(key as Parameters<SignJWT['sign']>[0])
     },
@@ -184,7 +184,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256'
       }).toString()
-      const back = await signInAt(url, user, REDIRECT_URI)
+      const back = await signInAt(url, user)
       return await askForTokens({
         grant_type: 'authorization_code',
         client_id: clientId,
