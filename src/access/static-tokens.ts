@@ -14,7 +14,7 @@ export interface StaticTokensLog {
   error (fields: object, message: string): void
 }
 
-const POLL_MS = 1000
+const POLL_MS = 500
 
 /**
  * Verifies the tokens of a file, one line for each:
@@ -27,12 +27,16 @@ export async function openStaticTokens (
 ): Promise<Required<TokenVerifier>> {
   // Before each read, so that a change during the read is seen by the next check.
   let seen = await identify(file)
+  let looked = seen
   let tokens = await loadKnownTokens(file)
   let checking: Promise<void> | undefined
 
   async function check (): Promise<void> {
     const identity = await identify(file)
-    if (identity === seen) return
+    // Two looks must agree: a file that is still being written would have a part of its tokens.
+    const isSettled = identity === looked
+    looked = identity
+    if (identity === seen || !isSettled) return
     seen = identity
     try {
       tokens = await loadKnownTokens(file)

@@ -1,13 +1,20 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import {
   AuthenticationError, AuthenticationUnavailable, TokenNotKnown
 } from '../../src/access/authentication-error.ts'
 import { createBearerAuthenticator } from '../../src/access/bearer-authenticator.ts'
+import { createIntrospectionVerifier } from '../../src/access/introspection-verifier.ts'
 import { createJwtVerifier } from '../../src/access/jwt-verifier.ts'
+import { createStaticToken } from '../../src/access/new-static-token.ts'
 import { PRESETS } from '../../src/access/presets.ts'
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
+import { openStaticTokens } from '../../src/access/static-tokens.ts'
 import type { TokenVerifier } from '../../src/access/token-verifier.ts'
 import { startAuthorizationServer } from '../helpers/authorization-server.ts'
+import { makeFolder } from '../helpers/folder.ts'
+import { createReadableLog } from '../helpers/log.ts'
 
 const START = 1_000_000_000_000
 
@@ -148,6 +155,33 @@ t.test('a request without a token is refused without a code, unless anyone may c
   t.equal(open.authenticate(undefined), ANONYMOUS)
   t.equal((await open.authenticate('Bearer a')).subject, 'a')
   t.throws(() => open.authenticate('Bearer'), { code: 'invalid_request' }, 'a broken token is not anonymous')
+})
+
+t.test('static tokens, JWTs and opaque tokens are accepted side by side (265)', async (t) => {
+  const [jwts, opaque] = await Promise.all([
+    startAuthorizationServer(t), startAuthorizationServer(t, { format: 'opaque' })
+  ])
+  const { token, entry } = createStaticToken({
+    subject: 'ci', scopes: [], expiresAt: new Date('2100-01-01T00:00:00Z')
+  })
+  const file = join(await makeFolder(t), 'tokens.yaml')
+  await writeFile(file, entry)
+  const common = { audiences: [{ audience: 'https://books.example/mcp' }], rules: PRESETS.standard }
+  const authenticator = createBearerAuthenticator([
+    await openStaticTokens(file, createReadableLog().logger),
+    createJwtVerifier({ ...common, issuers: [jwts.issuer] }),
+    createIntrospectionVerifier({
+      ...common, issuer: opaque.issuer, client: { clientId: 'books', secret: 'books-secret' }
+    })
+  ])
+  t.teardown(async () => await authenticator.close())
+  const issuerOf = async (text: string) => (await authenticator.authenticate(`Bearer ${text}`)).issuer
+  t.equal(await issuerOf(token), undefined)
+  t.equal(await issuerOf((await jwts.clientCredentials()).access_token), jwts.issuer)
+  t.equal(await issuerOf((await opaque.clientCredentials()).access_token), opaque.issuer)
+  await t.rejects(issuerOf('unknown'), {
+    code: 'invalid_token', message: /begin with trv_.*not a JWT.*not active/
+  })
 })
 
 t.test('closing closes the verifiers', async (t) => {

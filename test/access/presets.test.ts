@@ -97,3 +97,14 @@ t.test('the preset keycloak tells access tokens from others by their claim typ',
     await t.rejects(verifierOf('keycloak', server).verify(token), { code: 'invalid_token' }, typ)
   }
 })
+
+t.test('a provider that ignores the resource is trusted by its audience (266)', async (t) => {
+  const server = await startAuthorizationServer(t, { behavesAs: 'auth0' })
+  for (const resource of [null, 'https://other.example/mcp']) {
+    const [{ access_token: user }, { access_token: client }] = await Promise.all([
+      server.signIn({ resource, scope: 'openid books:read' }), server.clientCredentials({ resource })
+    ])
+    t.equal((await verifierOf('auth0', server).verify(user)).subject, 'auth0|alice')
+    t.equal((await verifierOf('auth0', server).verify(client)).clientId, 'machine')
+  }
+})

@@ -38,10 +38,11 @@ export interface Tokens {
 
 export interface AskedToken {
   readonly scope?: string
-  readonly resource?: string
+  /** `https://books.example/mcp` by default. `null`: the client names none. */
+  readonly resource?: string | null
 }
 
-type Form = Readonly<Record<string, string | undefined>>
+type Form = Readonly<Record<string, string | null | undefined>>
 
 /** Of the client `app`. The server lets any port of the loopback interface take its place. */
 const REDIRECT_URI = 'http://127.0.0.1/callback'
@@ -107,7 +108,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
 
   async function post (path: string, form: Form, client?: string): Promise<Response> {
     const body = new URLSearchParams()
-    for (const [name, value] of Object.entries(form)) if (value !== undefined) body.set(name, value)
+    for (const [name, value] of Object.entries(form)) if (value) body.set(name, value)
     return await fetch(`${origin}${mount}${path}`, {
       method: 'POST',
       body,
@@ -160,7 +161,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
       ).sign(key as Parameters<SignJWT['sign']>[0])
     },
     /** The client `machine` acts for itself. */
-    async clientCredentials ({ scope, resource = 'https://books.example/mcp' }: AskedToken = {}) {
+    async clientCredentials ({ scope, resource = RESOURCE }: AskedToken = {}) {
       const form = { grant_type: 'client_credentials', scope, resource }
       return await askForTokens(form, 'machine:machine-secret')
     },
@@ -169,7 +170,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
      * that `register` made.
      */
     async signIn (
-      { scope = 'openid', resource = 'https://books.example/mcp', user = 'alice', clientId = 'app' }:
+      { scope = 'openid', resource = RESOURCE, user = 'alice', clientId = 'app' }:
       AskedToken & { readonly user?: string, readonly clientId?: string } = {}
     ) {
       const verifier = randomBytes(32).toString('base64url')
@@ -179,7 +180,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
         response_type: 'code',
         redirect_uri: REDIRECT_URI,
         scope,
-        resource,
+        ...(resource !== null && { resource }),
         state: 'any',
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256'
@@ -218,6 +219,8 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
     }
   }
 }
+
+const RESOURCE = 'https://books.example/mcp'
 
 const CLIENTS: readonly ClientMetadata[] = [
   {
