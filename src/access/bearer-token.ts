@@ -11,14 +11,12 @@ const B64_TOKEN = /^[\w.~+/-]+=*$/
 export function readBearerToken (authorization: string | undefined): string | undefined {
   if (authorization === undefined || !SCHEME.test(authorization)) return undefined
   const token = authorization.slice('bearer'.length).trim()
-  if (token === '' || /\s/.test(token)) {
-    throw new AuthenticationError('invalid_request', 'the Authorization header is not Bearer and one token')
-  }
   if (token.length > MAX_TOKEN_CHARS) {
     throw new AuthenticationError('invalid_token', `the token is longer than ${MAX_TOKEN_CHARS} characters`)
   }
-  if (!B64_TOKEN.test(token)) {
-    throw new AuthenticationError('invalid_token', 'the token has characters that no token has')
+  if (B64_TOKEN.test(token)) return token
+  if (token === '' || /\s/.test(token)) {
+    throw new AuthenticationError('invalid_request', 'the Authorization header is not Bearer and one token')
   }
-  return token
+  throw new AuthenticationError('invalid_token', 'the token has characters that no token has')
 }

@@ -2,8 +2,9 @@
 
 import type { IntrospectionResponse } from 'oauth4webapi'
 import { AuthenticationError, TokenNotKnown } from './authentication-error.ts'
-import { toPrincipal } from './claims.ts'
+import { CLOCK_LEEWAY_MS } from './clock-leeway.ts'
 import type { Principal } from './principal.ts'
+import { toPrincipal } from './token-principal.ts'
 import type { TokenRules } from './token-rules.ts'
 
 export interface ExpectedAnswer {
@@ -12,9 +13,6 @@ export interface ExpectedAnswer {
   readonly rules: TokenRules
   readonly nowMs: number
 }
-
-/** The clocks of two machines may differ by this. */
-const LEEWAY_MS = 30_000
 
 /** Throws an AuthenticationError. It is a TokenNotKnown if the token may be another server's. */
 export function readIntrospectionAnswer (
@@ -27,8 +25,8 @@ export function readIntrospectionAnswer (
   if (names !== undefined && !(Array.isArray(names) && names.some((name) => audiences.includes(name)))) {
     throw refuse('it is for another audience')
   }
-  if (exp !== undefined && !(toMs(exp) > nowMs - LEEWAY_MS)) throw refuse('it has expired')
-  if (nbf !== undefined && !(toMs(nbf) <= nowMs + LEEWAY_MS)) throw refuse('it is not valid yet')
+  if (exp !== undefined && !(toMs(exp) > nowMs - CLOCK_LEEWAY_MS)) throw refuse('it has expired')
+  if (nbf !== undefined && !(toMs(nbf) <= nowMs + CLOCK_LEEWAY_MS)) throw refuse('it is not valid yet')
   return toPrincipal(answer, issuer, rules)
 }
 

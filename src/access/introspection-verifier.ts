@@ -1,17 +1,12 @@
 // Verifies access tokens by asking the authorization server about each. RFC 7662.
 
 import { LRUCache } from 'lru-cache'
-import {
-  allowInsecureRequests, customFetch, introspectionRequest, processIntrospectionResponse, ResponseBodyError,
-  WWWAuthenticateChallengeError, type AuthorizationServer, type IntrospectionResponse
-} from 'oauth4webapi'
 import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
-import { AuthenticationError, AuthenticationUnavailable } from './authentication-error.ts'
-import { openIssuer, type AuthorizationServerOptions, type IssuerAccess } from './authorization-servers.ts'
-import { readServerUrl } from './bounded-fetch.ts'
-import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
-import { reasonOf } from './error-reason.ts'
+import { AuthenticationError } from './authentication-error.ts'
+import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
+import type { ClientCredentials } from './client-authentication.ts'
 import { readIntrospectionAnswer } from './introspection-answer.ts'
+import { createIntrospectionRequest } from './introspection-request.ts'
 import { hashToken } from './token-hash.ts'
 import type { TokenRules } from './token-rules.ts'
 import type { TokenVerifier } from './token-verifier.ts'
@@ -40,7 +35,7 @@ const REFUSED_MAX_AGE_MS = 10_000
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
   const { issuer, client, rules, maxRefused = 10_000, now = Date.now } = options
   const audiences = audiencesOf(issuer, options.audiences)
-  const ask = createQuestion(openIssuer(issuer, options), options.endpoint, client)
+  const ask = createIntrospectionRequest(openIssuer(issuer, options), options.endpoint, client)
   const refused = new LRUCache<string, { readonly error: AuthenticationError, readonly until: number }>({
     max: maxRefused
   })
@@ -61,40 +56,4 @@ export function createIntrospectionVerifier (options: IntrospectionVerifierOptio
       }
     }
   }
-}
-
-/** Rejects with an AuthenticationUnavailable. */
-function createQuestion (
-  { issuer, fetch, readMetadata }: IssuerAccess, endpoint: string | undefined, credentials: ClientCredentials
-): (token: string) => Promise<IntrospectionResponse> {
-  const fixed = endpoint === undefined
-    ? undefined
-    : { issuer, introspection_endpoint: readServerUrl(endpoint).href }
-  const client = { client_id: credentials.clientId }
-  const authenticate = createClientAuthentication(credentials)
-  return async (token) => {
-    const server = fixed ?? await readMetadata()
-    try {
-      const response = await introspectionRequest(checkEndpoint(server), client, authenticate, token, {
-        [customFetch]: fetch, [allowInsecureRequests]: true
-      })
-      return await processIntrospectionResponse(server, client, response)
-    } catch (error) {
-      throw new AuthenticationUnavailable(`${issuer} cannot be asked about tokens: ${toReason(error)}`)
-    }
-  }
-}
-
-function checkEndpoint (server: AuthorizationServer): AuthorizationServer {
-  const { introspection_endpoint: endpoint } = server
-  if (endpoint === undefined) throw new Error('its metadata has no introspection_endpoint')
-  readServerUrl(endpoint)
-  return server
-}
-
-function toReason (error: unknown): string {
-  const isOurs = error instanceof WWWAuthenticateChallengeError || error instanceof ResponseBodyError
-  if (!isOurs) return reasonOf(error)
-  const code = error instanceof ResponseBodyError ? ` ${error.error}` : ''
-  return `it answered with status ${error.status}${code}. Check the credentials of this service`
 }

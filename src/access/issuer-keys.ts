@@ -10,8 +10,12 @@ import { withCooldown } from './cooldown.ts'
 import { reasonOf } from './error-reason.ts'
 
 export interface IssuerKeysOptions {
-  readonly keysCooldownMs?: number | undefined
-  /** How long a server that failed is not asked again, in milliseconds. */
+  /**
+   * How long after the keys were read an unknown `kid` does not ask again, in milliseconds. 30 000 by
+   * default.
+   */
+  readonly keysCooldownMs?: number
+  /** How long a server that failed is not asked again, in milliseconds. 5000 by default. */
   readonly cooldownMs?: number
   readonly now?: () => number
 }
@@ -21,7 +25,7 @@ export type IssuerKeys = (header: JWTHeaderParameters, token: FlattenedJWSInput)
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
-/** A `kid` that is not among the keys asks the server again, but not within the cooldown. */
+/** A `kid` that is not among the keys asks the server again. The cooldown holds a flood of them off. */
 export function createIssuerKeys (
   { issuer, fetch, readMetadata }: IssuerAccess,
   { keysCooldownMs = 30_000, cooldownMs = 5000, now = Date.now }: IssuerKeysOptions

@@ -4,20 +4,19 @@ import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
 import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
 import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
-import { toPrincipal } from './claims.ts'
+import { CLOCK_LEEWAY_MS } from './clock-leeway.ts'
 import { reasonOf } from './error-reason.ts'
-import { createIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
+import { createIssuerKeys, type IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts'
 import type { Principal } from './principal.ts'
+import { toPrincipal } from './token-principal.ts'
 import type { TokenRules } from './token-rules.ts'
 import type { TokenVerifier } from './token-verifier.ts'
 
-export interface JwtVerifierOptions extends AuthorizationServerOptions {
+export interface JwtVerifierOptions extends AuthorizationServerOptions, IssuerKeysOptions {
   /** Compared with `iss` exactly: a slash at the end counts. */
   readonly issuers: readonly string[]
   readonly audiences: readonly AcceptedAudience[]
   readonly rules: TokenRules
-  /** How long after reading an issuer's keys an unknown `kid` does not ask again, in milliseconds. */
-  readonly keysCooldownMs?: number
 }
 
 interface TrustedIssuer {
@@ -26,8 +25,6 @@ interface TrustedIssuer {
   readonly findKey: IssuerKeys
 }
 
-/** The clocks of two machines may differ by this. */
-const LEEWAY_SECONDS = 30
 const MAX_AGE_MS = 5 * 60_000
 /** Only asymmetric ones: with others, everybody who can verify a token can make one. */
 const ALGORITHMS = [
@@ -36,11 +33,11 @@ const ALGORITHMS = [
 
 /** Throws a TypeError if an issuer is not a URL that may be asked, or has no accepted audience. */
 export function createJwtVerifier (options: JwtVerifierOptions): TokenVerifier {
-  const { issuers, audiences, rules, keysCooldownMs } = options
+  const { issuers, audiences, rules } = options
   const trusted = new Map(issuers.map((issuer): [string, TrustedIssuer] => [issuer, {
     issuer,
     audiences: audiencesOf(issuer, audiences),
-    findKey: createIssuerKeys(openIssuer(issuer, options), { ...options, keysCooldownMs })
+    findKey: createIssuerKeys(openIssuer(issuer, options), options)
   }]))
   return {
     maxAgeMs: MAX_AGE_MS,
@@ -73,7 +70,7 @@ async function verifyJwt (
       algorithms: ALGORITHMS,
       issuer,
       audience: audiences,
-      clockTolerance: LEEWAY_SECONDS,
+      clockTolerance: CLOCK_LEEWAY_MS / 1000,
       requiredClaims: ['exp']
     })
     checkType(verified, rules)
@@ -94,7 +91,7 @@ function checkType ({ protectedHeader: { typ } }: JWTVerifyResult, { tokenTypes 
 
 /** The library checks `iat` only together with a maximum age. */
 function checkIssuedAt ({ payload: { iat } }: JWTVerifyResult): void {
-  if (iat !== undefined && iat > Date.now() / 1000 + LEEWAY_SECONDS) {
+  if (iat !== undefined && iat * 1000 > Date.now() + CLOCK_LEEWAY_MS) {
     throw new AuthenticationError('invalid_token', 'the JWT was issued in the future')
   }
 }

@@ -1,11 +1,11 @@
 // Access tokens in a file, for callers without an authorization server.
 
 import { timingSafeEqual } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { AuthenticationError, TokenNotKnown } from './authentication-error.ts'
+import { loadKnownTokens, type KnownTokens } from './known-tokens.ts'
 import { STATIC_TOKEN_PREFIX } from './new-static-token.ts'
 import type { Principal } from './principal.ts'
-import { readStaticTokens, type StaticTokenEntry } from './static-token-file.ts'
 import { hashToken } from './token-hash.ts'
 import type { TokenVerifier } from './token-verifier.ts'
 
@@ -14,15 +14,7 @@ export interface StaticTokensLog {
   error (fields: object, message: string): void
 }
 
-interface KnownToken {
-  readonly sha256: string
-  readonly expiresAt: number
-  readonly principal: Principal
-}
-
-type KnownTokens = ReadonlyMap<string, KnownToken>
-
-const POLL_MS = 1000
+const POLL_MS = 500
 
 /**
  * Verifies the tokens of a file, one line for each:
@@ -35,15 +27,19 @@ export async function openStaticTokens (
 ): Promise<Required<TokenVerifier>> {
   // Before each read, so that a change during the read is seen by the next check.
   let seen = await identify(file)
-  let tokens = await read(file)
+  let looked = seen
+  let tokens = await loadKnownTokens(file)
   let checking: Promise<void> | undefined
 
   async function check (): Promise<void> {
     const identity = await identify(file)
-    if (identity === seen) return
+    // Two looks must agree: a file that is still being written would have a part of its tokens.
+    const isSettled = identity === looked
+    looked = identity
+    if (identity === seen || !isSettled) return
     seen = identity
     try {
-      tokens = await read(file)
+      tokens = await loadKnownTokens(file)
       log.info({ file, tokens: tokens.size }, 'static tokens reloaded')
     } catch (err) {
       log.error({ file, err }, 'static tokens not reloaded: the tokens before the change count')
@@ -76,21 +72,6 @@ function find (token: string, tokens: KnownTokens, nowMs: number): Principal {
   }
   if (found.expiresAt > nowMs) return found.principal
   throw new AuthenticationError('invalid_token', 'the static token has expired')
-}
-
-async function read (file: string): Promise<KnownTokens> {
-  const entries = readStaticTokens(await readFile(file, 'utf8'))
-  return new Map([...entries].map(([sha256, entry]) => [sha256, toKnownToken(entry)]))
-}
-
-function toKnownToken ({ sha256, subject, scopes, clientId, expiresAt: date }: StaticTokenEntry): KnownToken {
-  const expiresAt = Date.parse(date)
-  const optional = clientId !== undefined && { clientId }
-  return {
-    sha256,
-    expiresAt,
-    principal: Object.freeze({ subject, scopes: new Set(scopes), expiresAt, ...optional })
-  }
 }
 
 /** Changes with the file and with the links to it, such as the one by which a Secret is mounted. */

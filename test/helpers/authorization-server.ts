@@ -38,13 +38,14 @@ export interface Tokens {
 
 export interface AskedToken {
   readonly scope?: string
-  readonly resource?: string
+  /** `https://books.example/mcp` by default. `null`: the client names none. */
+  readonly resource?: string | null
 }
 
-type Form = Readonly<Record<string, string | undefined>>
+type Form = Readonly<Record<string, string | null | undefined>>
 
 /** Of the client `app`. The server lets any port of the loopback interface take its place. */
-export const REDIRECT_URI = 'http://127.0.0.1/callback'
+const REDIRECT_URI = 'http://127.0.0.1/callback'
 
 export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>
 
@@ -107,7 +108,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
 
   async function post (path: string, form: Form, client?: string): Promise<Response> {
     const body = new URLSearchParams()
-    for (const [name, value] of Object.entries(form)) if (value !== undefined) body.set(name, value)
+    for (const [name, value] of Object.entries(form)) if (value) body.set(name, value)
     return await fetch(`${origin}${mount}${path}`, {
       method: 'POST',
       body,
@@ -152,15 +153,15 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
       const response = await fetch(`${origin}${mount}/jwks`)
       return (await response.json() as { keys: JWK[] }).keys
     },
-    /** Signs any claims with the server's key. `undefined` in the header leaves a name out. */
-    async sign (claims: JWTPayload, header: Record<string, unknown> = {}) {
+    /** Signs any claims with the server's key, as `at+jwt`. `undefined` leaves a name out. */
+    async sign (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}) {
       const [key] = keys
-      return await new SignJWT(claims).setProtectedHeader(
+      return await new SignJWT(claims as JWTPayload).setProtectedHeader(
         { alg, kid: key?.kid, typ: 'at+jwt', ...header } as { alg: string }
       ).sign(key as Parameters<SignJWT['sign']>[0])
     },
     /** The client `machine` acts for itself. */
-    async clientCredentials ({ scope, resource = 'https://books.example/mcp' }: AskedToken = {}) {
+    async clientCredentials ({ scope, resource = RESOURCE }: AskedToken = {}) {
       const form = { grant_type: 'client_credentials', scope, resource }
       return await askForTokens(form, 'machine:machine-secret')
     },
@@ -169,7 +170,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
      * that `register` made.
      */
     async signIn (
-      { scope = 'openid', resource = 'https://books.example/mcp', user = 'alice', clientId = 'app' }:
+      { scope = 'openid', resource = RESOURCE, user = 'alice', clientId = 'app' }:
       AskedToken & { readonly user?: string, readonly clientId?: string } = {}
     ) {
       const verifier = randomBytes(32).toString('base64url')
@@ -179,12 +180,12 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
         response_type: 'code',
         redirect_uri: REDIRECT_URI,
         scope,
-        resource,
+        ...(resource !== null && { resource }),
         state: 'any',
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256'
       }).toString()
-      const back = await signInAt(url, user, REDIRECT_URI)
+      const back = await signInAt(url, user)
       return await askForTokens({
         grant_type: 'authorization_code',
         client_id: clientId,
@@ -218,6 +219,8 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
     }
   }
 }
+
+const RESOURCE = 'https://books.example/mcp'
 
 const CLIENTS: readonly ClientMetadata[] = [
   {

@@ -1,12 +1,14 @@
 // A user at a browser, who signs in at an authorization server of ./authorization-server.ts.
 
 /**
- * Opens the URL, signs in as the user, consents, and follows the server to the redirect URI of the client.
- * Resolves to that URI, with the code or the error in its query. `declines`: the user refuses the consent.
+ * Opens the URL of an authorization request, signs in as the user, consents, and follows the server to the
+ * redirect URI of the client. Resolves to that URI, with the code or the error in its query. `declines`: the
+ * user refuses the consent.
  */
 export async function signInAt (
-  url: URL, user: string, redirectUri: string, { declines = false }: { readonly declines?: boolean } = {}
+  url: URL, user: string, { declines = false }: { readonly declines?: boolean } = {}
 ): Promise<URL> {
+  const redirectUri = url.searchParams.get('redirect_uri') ?? ''
   const cookies = new Map<string, string>()
   let next = url
   let answer = await visit(next, cookies)

@@ -1,0 +1,243 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createBearerAuthenticator } from '../../src/access/bearer-authenticator.ts'
+import {
+  createIntrospectionVerifier, type IntrospectionVerifierOptions
+} from '../../src/access/introspection-verifier.ts'
+import { PRESETS } from '../../src/access/presets.ts'
+import {
+  startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
+} from '../helpers/authorization-server.ts'
+
+const AUDIENCE = 'https://books.example/mcp'
+const CLIENT = { clientId: 'books', secret: 'books-secret' }
+const ENDPOINT = '/token/introspection'
+const INVALID = { name: 'AuthenticationError', code: 'invalid_token' }
+const UNAVAILABLE = { name: 'AuthenticationUnavailable' }
+
+const verifierOf = ({ issuer }: AuthorizationServer, options: Partial<IntrospectionVerifierOptions> = {}) => {
+  return createIntrospectionVerifier({
+    issuer, client: CLIENT, audiences: [{ audience: AUDIENCE }], rules: PRESETS.standard, ...options
+  })
+}
+
+const start = async (t: Test, settings: AuthorizationServerSettings = {}) => {
+  return await startAuthorizationServer(t, { format: 'opaque', ...settings })
+}
+
+/** The endpoint says this of every token. */
+function answerWith (server: AuthorizationServer, answer: object): void {
+  server.replaceAnswer(ENDPOINT, (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+}
+
+t.test('the server says whose an opaque token is (265)', async (t) => {
+  const server = await start(t)
+  const verifier = verifierOf(server)
+  const user = await server.signIn({ scope: 'openid books:read' })
+  const { subject, clientId, scopes, issuer, expiresAt = 0 } = await verifier.verify(user.access_token)
+  t.strictSame([subject, clientId, [...scopes], issuer], ['alice', 'app', ['books:read'], server.issuer])
+  t.ok(expiresAt > Date.now() + 590_000 && expiresAt <= Date.now() + 601_000)
+  const machine = await server.clientCredentials({ scope: 'books:write' })
+  const principal = await verifier.verify(machine.access_token)
+  t.strictSame([principal.subject, principal.clientId], [undefined, 'machine'])
+})
+
+t.test('a token for another audience is refused (266)', async (t) => {
+  const server = await start(t)
+  const { access_token: token } = await server.clientCredentials({ resource: 'https://other.example/mcp' })
+  await t.rejects(verifierOf(server).verify(token), { ...INVALID, message: /another audience/ })
+})
+
+t.test('a token that is not active is refused, and remembered for ten seconds', async (t) => {
+  let now = Date.now()
+  const server = await start(t)
+  const verifier = verifierOf(server, { now: () => now })
+  const refused = { ...INVALID, name: 'TokenNotKnown' }
+  await t.rejects(verifier.verify('unknown'), refused)
+  now += 9999
+  await t.rejects(verifier.verify('unknown'), refused)
+  t.equal(server.requestsOf(ENDPOINT), 1)
+  now += 1
+  await t.rejects(verifier.verify('unknown'), refused)
+  t.equal(server.requestsOf(ENDPOINT), 2)
+})
+
+t.test('an active token is kept for a minute, and a revoked one counts until then', async (t) => {
+  let now = Date.now()
+  const server = await start(t)
+  const clock = { now: () => now }
+  const authenticator = createBearerAuthenticator([verifierOf(server, clock)], clock)
+  const { access_token: token } = await server.clientCredentials()
+  const first = await authenticator.authenticate(`Bearer ${token}`)
+  await server.revoke(token)
+  now += 59_999
+  t.equal(authenticator.authenticate(`Bearer ${token}`), first)
+  t.equal(server.requestsOf(ENDPOINT), 1)
+  now += 1
+  await t.rejects(Promise.resolve(authenticator.authenticate(`Bearer ${token}`)), INVALID)
+})
+
+t.test('an active token is not kept past its expiry (265)', async (t) => {
+  let now = Date.now()
+  const server = await start(t, { tokenTtlSeconds: 20 })
+  const clock = { now: () => now }
+  const authenticator = createBearerAuthenticator([verifierOf(server, clock)], clock)
+  const { access_token: token } = await server.clientCredentials()
+  await authenticator.authenticate(`Bearer ${token}`)
+  now += 21_000
+  await authenticator.authenticate(`Bearer ${token}`)
+  t.equal(server.requestsOf(ENDPOINT), 2, 'within the leeway, the server is asked each time')
+  now += 31_000
+  await t.rejects(Promise.resolve(authenticator.authenticate(`Bearer ${token}`)), INVALID)
+})
+
+t.test('the number of remembered refusals is bounded', async (t) => {
+  const server = await start(t)
+  const verifier = verifierOf(server, { maxRefused: 2 })
+  for (const token of ['a', 'b', 'c', 'c', 'b', 'a']) await t.rejects(verifier.verify(token))
+  t.equal(server.requestsOf(ENDPOINT), 4)
+})
+
+t.test('what the answer says is checked (265, 266)', async (t) => {
+  const server = await start(t)
+  const seconds = Date.now() / 1000
+  const good = { active: true, sub: 'ada', client_id: 'app' }
+  const answers: ReadonlyArray<readonly [object, boolean]> = [
+    [good, true],
+    [{ ...good, iss: server.issuer, aud: ['x', AUDIENCE], exp: seconds - 20, nbf: seconds + 20 }, true],
+    [{ ...good, iss: `${server.issuer}/` }, false],
+    [{ ...good, iss: null }, false],
+    [{ ...good, aud: 'x' }, false],
+    [{ ...good, aud: [] }, false],
+    [{ ...good, aud: { [AUDIENCE]: true } }, false],
+    [{ ...good, exp: seconds - 31 }, false],
+    [{ ...good, exp: String(seconds + 60) }, false],
+    [{ ...good, nbf: seconds + 31 }, false],
+    [{ ...good, cnf: { jkt: 'x' } }, false],
+    [{ active: true, scope: 'books:read' }, false],
+    [{ active: false, sub: 'ada' }, false]
+  ]
+  for (const [answer, isValid] of answers) {
+    answerWith(server, answer)
+    const verified = verifierOf(server).verify('token')
+    if (isValid) t.equal((await verified).subject, 'ada')
+    else await t.rejects(verified, { code: 'invalid_token' }, JSON.stringify(answer))
+  }
+})
+
+t.test('wrong credentials of this service are unavailable, and the log is told', async (t) => {
+  const server = await start(t)
+  for (const client of [{ clientId: 'books', secret: 'wrong' }, { clientId: 'nobody', secret: 'wrong' }]) {
+    await t.rejects(verifierOf(server, { client }).verify('token'), {
+      ...UNAVAILABLE, message: / answered with status 40[01].*\. Check the credentials of this service$/
+    })
+  }
+})
+
+t.test('answers that are no answers are unavailable', async (t) => {
+  const server = await start(t)
+  for (const [status, body] of [
+    [200, ''], [200, '{}'], [200, '{"active":"true"}'], [200, '[]'], [200, `"${'x'.repeat(600_000)}"`],
+    [302, ''], [403, '{"error":"access_denied"}'], [404, ''], [500, ''], [503, '{"active":true}']
+  ] as const) {
+    server.replaceAnswer(ENDPOINT, (response) => {
+      response.writeHead(status, { 'content-type': 'application/json', location: '/' }).end(body)
+    })
+    await t.rejects(verifierOf(server).verify('secret-token'), {
+      ...UNAVAILABLE, message: /cannot be asked about tokens: (?!.*secret)/
+    }, `${status} ${body.slice(0, 30)}`)
+  }
+})
+
+t.test('a server that is down or slow is unavailable, and serves when it is back', async (t) => {
+  const server = await start(t)
+  const { access_token: token } = await server.clientCredentials()
+  const verifier = verifierOf(server, { cooldownMs: 0 })
+  await server.stop()
+  await t.rejects(verifier.verify(token), UNAVAILABLE)
+  await server.start()
+  t.equal((await verifier.verify(token)).clientId, 'machine')
+  server.slowDown(60_000)
+  const hasty = verifierOf(server, {
+    endpoint: `${server.issuer}${ENDPOINT}`, limits: { timeoutMs: 100, maxBytes: 1000 }
+  })
+  await t.rejects(hasty.verify(token), { ...UNAVAILABLE, message: /timeout/ })
+  server.slowDown(0)
+  await server.stop()
+  await t.rejects(verifier.verify(token), UNAVAILABLE)
+  await server.start()
+  t.equal((await verifier.verify(token)).clientId, 'machine')
+})
+
+t.test('the endpoint can be given, so that no metadata is asked for', async (t) => {
+  const server = await start(t)
+  const { access_token: token } = await server.clientCredentials()
+  const requests = server.allRequests()
+  const verifier = verifierOf(server, { endpoint: `${server.issuer}${ENDPOINT}` })
+  t.equal((await verifier.verify(token)).clientId, 'machine')
+  t.equal(server.allRequests(), requests + 1)
+})
+
+t.test('metadata without a usable endpoint is unavailable', async (t) => {
+  for (const endpoint of [undefined, 'http://evil.example/introspect', 7]) {
+    const server = await start(t)
+    server.replaceAnswer('/.well-known/oauth-authorization-server', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(
+        JSON.stringify({ issuer: server.issuer, introspection_endpoint: endpoint })
+      )
+    })
+    await t.rejects(verifierOf(server).verify('token'), UNAVAILABLE)
+  }
+})
+
+t.test('this service can prove who it is with a private key, in PEM or as a JWK', async (t) => {
+  for (const { privateKey } of [
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }), generateKeyPairSync('ed25519'),
+    generateKeyPairSync('rsa', { modulusLength: 2048 })
+  ]) {
+    const isRsa = privateKey.asymmetricKeyType === 'rsa'
+    const { d, p, q, dp, dq, qi, ...publicJwk } = privateKey.export({ format: 'jwk' })
+    const server = await start(t, {
+      clients: [{
+        client_id: 'keyed',
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [{ ...publicJwk, kid: 'mine' } as { kty: string }] },
+        grant_types: [],
+        redirect_uris: [],
+        response_types: []
+      }]
+    })
+    const { access_token: token } = await server.clientCredentials()
+    for (const text of [
+      privateKey.export({ type: isRsa ? 'pkcs1' : 'pkcs8', format: 'pem' }).toString(),
+      JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'mine' })
+    ]) {
+      const verifier = verifierOf(server, { client: { clientId: 'keyed', privateKey: text } })
+      t.equal((await verifier.verify(token)).clientId, 'machine', `${privateKey.asymmetricKeyType}`)
+    }
+  }
+})
+
+t.test('credentials that cannot be used are refused at the start, and not shown (273)', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  const encrypted = privateKey.export({ ...pem, cipher: 'aes-256-cbc', passphrase: 'x' })
+  const ed448 = createPrivateKey(generateKeyPairSync('ed448', {
+    privateKeyEncoding: pem, publicKeyEncoding: { type: 'spki', format: 'pem' }
+  }).privateKey).export(pem)
+  for (const text of ['secret', '{"secret": 1', '{"kty":"oct","k":"secret"}', '{}', '', encrypted, ed448]) {
+    t.throws(() => createIntrospectionVerifier({
+      issuer: 'https://issuer.example',
+      client: { clientId: 'keyed', privateKey: String(text) },
+      audiences: [{ audience: AUDIENCE }],
+      rules: PRESETS.standard
+    }), { name: 'TypeError', message: /^the private key must be/ })
+  }
+  for (const client of [{ clientId: 'a' }, { clientId: 'a', secret: '' }]) {
+    t.throws(() => createIntrospectionVerifier({
+      issuer: 'https://issuer.example', client, audiences: [{ audience: AUDIENCE }], rules: PRESETS.standard
+    }), { name: 'TypeError', message: /needs a secret or a private key/ })
+  }
+})

@@ -1,0 +1,109 @@
+import t, { type Test } from 'tap'
+import { createJwtVerifier, type JwtVerifierOptions } from '../../src/access/jwt-verifier.ts'
+import { PRESETS } from '../../src/access/presets.ts'
+import {
+  startAuthorizationServer, type AuthorizationServerSettings
+} from '../helpers/authorization-server.ts'
+import { until } from '../helpers/deadline.ts'
+
+const AUDIENCE = 'https://books.example/mcp'
+const INVALID = { name: 'AuthenticationError', code: 'invalid_token' }
+const UNAVAILABLE = { name: 'AuthenticationUnavailable' }
+
+async function start (
+  t: Test, options: Partial<JwtVerifierOptions> = {}, settings: AuthorizationServerSettings = {}
+) {
+  const server = await startAuthorizationServer(t, settings)
+  const verifier = createJwtVerifier({
+    issuers: [server.issuer], audiences: [{ audience: AUDIENCE }], rules: PRESETS.standard, ...options
+  })
+  const mint = async (header = {}) => await server.sign({
+    iss: server.issuer, aud: AUDIENCE, sub: 'ada', exp: Math.round(Date.now() / 1000) + 60
+  }, header)
+  return { server, verifier, mint }
+}
+
+const METADATA = '/.well-known/oauth-authorization-server'
+
+t.test('the server is asked at the first token, once for its metadata and once for its keys', async (t) => {
+  const { server, verifier, mint } = await start(t)
+  t.equal(server.allRequests(), 0)
+  const tokens = await Promise.all(Array.from({ length: 20 }, async () => await mint()))
+  await Promise.all(tokens.map(async (token) => await verifier.verify(token)))
+  t.strictSame([server.requestsOf(METADATA), server.requestsOf('/jwks'), server.allRequests()], [1, 1, 2])
+})
+
+t.test('a new key is found at its first token (265)', async (t) => {
+  const { server, verifier, mint } = await start(t, { keysCooldownMs: 0 })
+  const old = await mint()
+  await verifier.verify(old)
+  await server.rotateKeys({ keepsOld: true })
+  t.equal((await verifier.verify(await mint())).subject, 'ada')
+  t.equal((await verifier.verify(old)).subject, 'ada')
+  await server.rotateKeys()
+  t.equal((await verifier.verify(await mint())).subject, 'ada')
+  await t.rejects(verifier.verify(old), INVALID, 'the old key is published no more')
+})
+
+t.test('an unknown kid asks once, and a flood of them does not ask again', async (t) => {
+  const { server, verifier, mint } = await start(t, { keysCooldownMs: 2000 })
+  await verifier.verify(await mint())
+  const flood = async () => await Promise.all(Array.from({ length: 200 }, async (_, i) => {
+    await t.rejects(verifier.verify(await mint({ kid: `unknown-${i}` })), INVALID)
+  }))
+  await flood()
+  const before = server.requestsOf('/jwks')
+  t.ok(before <= 2, `${before} requests within the cooldown`)
+  await until(async () => {
+    await verifier.verify(await mint({ kid: 'unknown' })).catch(() => {})
+    return server.requestsOf('/jwks') > before
+  }, 'one request after the cooldown')
+  await server.stop()
+  await t.rejects(verifier.verify(await mint({ kid: 'unknown' })), INVALID, 'within the cooldown again')
+  t.equal((await verifier.verify(await mint())).subject, 'ada', 'known keys need no server')
+})
+
+t.test('the default cooldown holds a flood to the first request', async (t) => {
+  const { server, verifier, mint } = await start(t)
+  await verifier.verify(await mint())
+  for (let i = 0; i < 50; i++) await t.rejects(verifier.verify(await mint({ kid: `unknown-${i}` })), INVALID)
+  t.equal(server.requestsOf('/jwks'), 1)
+})
+
+t.test('a server that is down is unavailable, is not asked by each token, and may come back', async (t) => {
+  let now = 0
+  const { server, verifier, mint } = await start(t, { now: () => now, cooldownMs: 5000 })
+  const token = await mint()
+  await server.stop()
+  await t.rejects(verifier.verify(token), { ...UNAVAILABLE, message: /metadata of .*ECONNREFUSED/ })
+  await server.start()
+  await t.rejects(verifier.verify(token), UNAVAILABLE)
+  t.equal(server.allRequests(), 0, 'not asked within the cooldown')
+  now = 5000
+  t.equal((await verifier.verify(token)).subject, 'ada')
+})
+
+t.test('keys that cannot be read are unavailable, and asked for again after a cooldown', async (t) => {
+  for (const [status, body] of [
+    [500, '{}'], [404, ''], [302, ''], [200, 'not JSON'], [200, '{"keys":1}'], [200, 'x'.repeat(600_000)]
+  ] as const) {
+    let now = 0
+    const { server, verifier, mint } = await start(t, { now: () => now, cooldownMs: 5000 })
+    server.replaceAnswer('/jwks', (response) => {
+      response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' }).end(body)
+    })
+    const token = await mint()
+    await t.rejects(verifier.verify(token), { ...UNAVAILABLE, message: /^The keys of / }, `status ${status}`)
+    server.replaceAnswer('/jwks')
+    now = 5000
+    t.equal((await verifier.verify(token)).subject, 'ada')
+    t.equal(server.requestsOf('/elsewhere'), 0)
+  }
+})
+
+t.test('many tokens share the failure of the keys', async (t) => {
+  const { server, verifier, mint } = await start(t)
+  server.replaceAnswer('/jwks', (response) => { response.writeHead(503).end() })
+  for (let i = 0; i < 20; i++) await t.rejects(verifier.verify(await mint()), UNAVAILABLE)
+  t.equal(server.requestsOf('/jwks'), 1)
+})

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createBearerAuthenticator } from '../../src/access/bearer-authenticator.ts'
+import { createStaticToken, type NewStaticToken } from '../../src/access/new-static-token.ts'
+import { openStaticTokens } from '../../src/access/static-tokens.ts'
+import { until } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
+import { createReadableLog } from '../helpers/log.ts'
+
+const INVALID = { name: 'AuthenticationError', code: 'invalid_token' }
+const EXPIRES = new Date('2100-01-01T00:00:00Z')
+
+const make = (change: Partial<NewStaticToken> = {}) => createStaticToken({
+  subject: 'ada', scopes: ['books:read'], expiresAt: EXPIRES, ...change
+})
+
+async function open (t: Test, text: string, now = Date.now) {
+  const file = join(await makeFolder(t), 'tokens.yaml')
+  await writeFile(file, text)
+  const log = createReadableLog()
+  const verifier = await openStaticTokens(file, log.logger, { now })
+  t.teardown(async () => await verifier.close())
+  return { file, log, verifier }
+}
+
+const worksAt = async (verifier: { verify (token: string): Promise<unknown> }, token: string) => {
+  return await verifier.verify(token).then(() => true, () => false)
+}
+
+t.test('a token of the file has a subject, scopes and an expiry', async (t) => {
+  const [first, second] = [make(), make({ subject: '0042', scopes: [], clientId: 'ci' })]
+  const { verifier } = await open(t, `# Ours\n${first.entry}\n${second.entry}\n`)
+  const { subject, clientId, scopes, expiresAt } = await verifier.verify(first.token)
+  t.strictSame([subject, clientId, [...scopes]], ['ada', undefined, ['books:read']])
+  t.equal(expiresAt, EXPIRES.getTime())
+  t.match(await verifier.verify(second.token), { subject: '0042', clientId: 'ci' })
+})
+
+t.test('a token has 256 random bits, and its line does not contain it (273)', async (t) => {
+  const tokens = Array.from({ length: 100 }, () => make())
+  t.equal(new Set(tokens.map(({ token }) => token)).size, 100)
+  for (const { token, entry } of tokens) {
+    t.match(token, /^trv_[\w-]{43}$/)
+    t.equal(Buffer.from(token.slice(4), 'base64url').length, 32)
+    t.notOk(entry.includes(token.slice(4)))
+    t.notOk(entry.includes('\n'))
+  }
+})
+
+t.test('the file may be written by hand', async (t) => {
+  const sha256 = createHash('sha256').update('trv_by-hand').digest('hex')
+  for (const expiresAt of ['2100-01-01', '2100-01-01T10:00Z', '"2100-01-01T10:00:00.5+02:00"']) {
+    const { verifier } = await open(t, `
+- sha256: ${sha256}
+  subject: ada
+  scopes:
+    - books:read
+  expiresAt: ${expiresAt}
+`)
+    t.equal((await verifier.verify('trv_by-hand')).subject, 'ada')
+  }
+})
+
+t.test('a token with the prefix is valid or refused; others are left to other verifiers', async (t) => {
+  const { token, entry } = make()
+  const { verifier } = await open(t, entry)
+  for (const wrong of [make().token, `${token}x`, token.slice(0, -1), 'trv_', 'trv_abc']) {
+    await t.rejects(verifier.verify(wrong), INVALID, wrong)
+  }
+  for (const other of [token.slice(4), 'opaque', 'a.b.c', `TRV_${token.slice(4)}`]) {
+    await t.rejects(verifier.verify(other), { ...INVALID, name: 'TokenNotKnown' })
+  }
+})
+
+t.test('a token expires to the millisecond (263)', async (t) => {
+  let now = EXPIRES.getTime() - 1
+  const { token, entry } = make()
+  const { verifier } = await open(t, entry, () => now)
+  t.ok(await worksAt(verifier, token))
+  now += 1
+  await t.rejects(verifier.verify(token), { ...INVALID, message: 'the static token has expired' })
+})
+
+t.test('a changed file counts, and a removed token stops working though it was used before', async (t) => {
+  const [old, kept, added] = [make(), make(), make()]
+  const { file, log, verifier } = await open(t, `${old.entry}\n${kept.entry}`)
+  const authenticator = createBearerAuthenticator([verifier])
+  const isAccepted = async (token: string) => {
+    return await Promise.resolve(authenticator.authenticate(`Bearer ${token}`)).then(() => true, () => false)
+  }
+  t.ok(await isAccepted(old.token))
+  await writeFile(file, `${kept.entry}\n${added.entry}`)
+  await until(async () => await isAccepted(added.token), 'the added token')
+  t.notOk(await isAccepted(old.token))
+  t.ok(await isAccepted(kept.token))
+  t.match(log.lines, [{ level: 30, msg: 'static tokens reloaded', tokens: 2 }])
+})
+
+t.test('the swap of the link of a mounted Secret counts', async (t) => {
+  const folder = await makeFolder(t)
+  const [old, added] = [make(), make()]
+  for (const [name, { entry }] of [['..1', old], ['..2', added]] as const) {
+    await mkdir(join(folder, name))
+    await writeFile(join(folder, name, 'tokens.yaml'), entry)
+  }
+  await symlink('..1', join(folder, '..data'))
+  await symlink('..data/tokens.yaml', join(folder, 'tokens.yaml'))
+  const verifier = await openStaticTokens(join(folder, 'tokens.yaml'), createReadableLog().logger)
+  t.teardown(async () => await verifier.close())
+  t.ok(await worksAt(verifier, old.token))
+  await symlink('..2', join(folder, '..next'))
+  await rename(join(folder, '..next'), join(folder, '..data'))
+  await until(async () => await worksAt(verifier, added.token), 'the added token')
+  t.notOk(await worksAt(verifier, old.token))
+})
+
+t.test('a broken or missing file keeps the tokens before it, and is logged once', async (t) => {
+  const { token, entry } = make()
+  const { file, log, verifier } = await open(t, entry)
+  const errors = () => log.lines.filter(({ level }) => level === 50)
+  await writeFile(file, `${make().entry}\n- {subject: eve}\n`)
+  await until(() => errors().length === 1, 'a line of the log')
+  t.match(errors()[0], { err: { message: /^line 2: sha256 must be/ }, msg: /the tokens before the change count/ })
+  t.ok(await worksAt(verifier, token))
+  await rm(file)
+  await until(() => errors().length === 2, 'a line of the log')
+  t.ok(await worksAt(verifier, token))
+  const added = make()
+  await writeFile(file, added.entry)
+  await until(async () => await worksAt(verifier, added.token), 'the added token')
+  t.equal(errors().length, 2)
+  t.notOk(await worksAt(verifier, token))
+})
+
+t.test('a file that cannot be read at first is refused, and nothing of it is shown (273)', async (t) => {
+  const hash = 'a'.repeat(64)
+  const line = (change: object) => JSON.stringify([
+    { sha256: hash, subject: 'secret', scopes: [], expiresAt: '2100-01-01', ...change }
+  ])
+  for (const [text, message] of [
+    ['- {secret', /^line 1 is not YAML/],
+    ['- a: 1\n  a: 2', /^line 2 is not YAML/],
+    ['secret: 1', /not a list/],
+    ['- secret', /not a map/],
+    [`# One\n- {sha256: ${hash}, subject: ada, scopes: []}`, /^line 2: expiresAt must be/],
+    [line({ sha256: 'secret' }), /^line 1: sha256/],
+    [line({ sha256: hash.toUpperCase() }), /^line 1: sha256/],
+    [line({ subject: '' }), /^line 1: subject/],
+    [line({ subject: ['secret'] }), /^line 1: subject/],
+    [line({ scopes: 'secret' }), /^line 1: scopes/],
+    [line({ scopes: [['secret']] }), /^line 1: each of the scopes/],
+    [line({ clientId: '' }), /^line 1: clientId/],
+    [line({ expiresAt: '1 January 2100' }), /^line 1: expiresAt/],
+    [line({ expiresAt: '2100-13-01' }), /^line 1: expiresAt is a day/],
+    [line({ expires: 'secret' }), /^line 1 has a field that is none of/],
+    [`- {sha256: ${hash}, subject: a, scopes: [], expiresAt: 2100-01-01}\n`.repeat(2), /^line 2 has the same/]
+  ] as const) {
+    const error = await open(t, text).catch((error: unknown) => error)
+    t.match(error, { name: 'Error', message }, text)
+    t.notMatch(String(error), /secret|aaaa/)
+  }
+  await t.rejects(openStaticTokens(join(await makeFolder(t), 'none'), createReadableLog().logger), /ENOENT/)
+})
+
+t.test('an empty file has no tokens', async (t) => {
+  for (const text of ['', '# None\n', '[]']) {
+    const { verifier } = await open(t, text)
+    await t.rejects(verifier.verify(make().token), INVALID)
+  }
+})
