@@ -1,6 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../access/principal.ts'
+import type { Audiences } from '../catalog/audiences.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { ListenMessages } from '../events/listen-messages.ts'
@@ -16,12 +17,13 @@ const flag = Type.Optional(Type.Boolean())
 export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
+  readonly audiences: Audiences
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
 export function subscriptionsListen (
-  { subscriptions, openStreams, isWatching }: SubscriptionsListenDependencies
+  { subscriptions, openStreams, audiences, isWatching }: SubscriptionsListenDependencies
 ): Method {
   return defineMethod({
     name: 'subscriptions/listen',
@@ -39,9 +41,9 @@ export function subscriptionsListen (
         openStreams.checkRoom(caller)
         checkSubscribableUris(notifications.resourceSubscriptions ?? [])
         const filter = toAcceptedFilter(notifications, view, isWatching)
-        const owner = ownerOf(principal)
+        const listener = { owner: ownerOf(principal), audience: audiences.of(principal) }
         const messages = new ListenMessages(id, filter, snapshot.writer)
-        return { open: (sink) => subscriptions.open(new Subscription(owner, filter, messages, sink)) }
+        return { open: (sink) => subscriptions.open(new Subscription(listener, filter, messages, sink)) }
       }
     })
   })
