@@ -34,9 +34,12 @@ export class Announcement {
   }
 
   isFor (audience: Audience): boolean {
-    const known = this.#heard.get(audience) ?? mayHear(audience, this.event)
-    this.#heard.set(audience, known)
-    return known
+    let hears = this.#heard.get(audience)
+    if (hears === undefined) {
+      hears = mayHear(audience, this.event)
+      this.#heard.set(audience, hears)
+    }
+    return hears
   }
 
   /**
