@@ -6,6 +6,7 @@ import { openLegacyEra } from './app-legacy.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
+import { createAudiences } from './catalog/audiences.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, isLoopback, type AppConfig } from './config.ts'
@@ -128,9 +129,11 @@ export async function createService (
       'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
     )
   })
+  const audiences = createAudiences(catalog)
   const methods = createMethods({
     subscriptions,
     openStreams,
+    audiences,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, { maxPerOwner: config.maxHandles }),
@@ -183,6 +186,7 @@ export async function createService (
     relay,
     eventLog,
     subscriptions,
+    audiences,
     sealer
   }
   // The first era in the list checks each request first. The modern era serves all others.

@@ -48,7 +48,7 @@ async function connect (t: Test, transport: StreamableHTTPClientTransport, mode:
 async function signIn (visited: readonly URL[], transport: StreamableHTTPClientTransport): Promise<URL> {
   const asked = visited.at(-1)
   if (asked === undefined) throw new Error('the client was sent nowhere')
-  const back = await signInAt(asked, 'alice', REDIRECT_URL)
+  const back = await signInAt(asked, 'alice')
   await transport.finishAuth(back.searchParams)
   return asked
 }

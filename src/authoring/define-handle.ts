@@ -24,7 +24,7 @@ export interface HandleOptions<S> {
   maxBytes?: number
   /**
    * The name of the tool that creates these handles. The service appends the lifetime of the state to the
-   * description of this tool, and names the tool in the error for an unknown handle.
+   * description of this tool, and names the tool in the error for an unknown handle if the caller sees it.
    */
   createdBy?: string
 }

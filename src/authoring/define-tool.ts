@@ -1,5 +1,6 @@
 // Defines a tool.
 
+import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { ContentBlock, Meta } from '../protocol/content.ts'
 import type { ToolAnnotations } from '../protocol/primitives.ts'
@@ -59,6 +60,23 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   timeoutMs?: number
   /**
+   * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
+   * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
+   * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
+   * are not allowed, and for a string that text as the error. None by default.
+   *
+   * What it throws is handled as if `run` had thrown it. Any other output is an internal error.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
+   *
+   * @example
+   * async authorize ({ claims }, { orderId }) {
+   *   return await orders.tenantOf(orderId) === claims?.tenant || `There is no order ${orderId}.`
+   * }
+   */
+  authorize? (
+    principal: Principal, args: ArgumentsOf<I>, ctx: Context
+  ): boolean | string | Promise<boolean | string>
+  /**
    * Does the work. `args` have passed the check against `inputSchema`, and hold its defaults.
    *
    * The model receives the message of a ToolError. Anything else that `run` throws is an internal error: the
@@ -74,6 +92,9 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly annotations?: ToolAnnotations
   readonly requiredCapabilities?: ClientCapabilities
   readonly timeoutMs?: number
+  authorize? (
+    principal: Principal, args: unknown, ctx: Context
+  ): boolean | string | Promise<boolean | string>
   run (args: unknown, ctx: Context): unknown
 }
 

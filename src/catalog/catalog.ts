@@ -1,13 +1,11 @@
 // The current catalog: one snapshot, which a reload replaces.
 
-import type { ListName } from '../protocol/notifications.ts'
-import type { CompiledPrimitive } from './compiled-primitive.ts'
+import { findListChanges, type ListChange } from './list-changes.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The differences that clients are told of after a replacement. */
 export interface CatalogChange {
-  /** The lists whose entries or scopes changed. */
-  readonly lists: readonly ListName[]
+  readonly lists: readonly ListChange[]
   /** The files that were changed, added or removed: clients subscribe to a file, or to its directory. */
   readonly updatedUris: readonly string[]
 }
@@ -24,7 +22,7 @@ export function createCatalog (first: Snapshot): Catalog {
   return {
     get current () { return current },
     replace (next) {
-      const lists = findChangedLists(current, next)
+      const lists = findListChanges(current, next)
       const updatedUris = changedKeys(current.stamps, next.stamps)
       current = next
       return { lists, updatedUris }
@@ -36,21 +34,4 @@ export function createCatalog (first: Snapshot): Catalog {
 function changedKeys (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const keys = new Set([...after.keys(), ...before.keys()])
   return [...keys].filter((key) => before.get(key) !== after.get(key))
-}
-
-function findChangedLists ({ primitives: before }: Snapshot, { primitives: after }: Snapshot): ListName[] {
-  const isSame: { readonly [L in ListName]: boolean } = {
-    tools: areSame(before.tools, after.tools),
-    prompts: areSame(before.prompts, after.prompts),
-    resources: areSame(before.listed, after.listed) && areSame(before.templates, after.templates)
-  }
-  return LISTS.filter((list) => !isSame[list])
-}
-
-const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']
-
-function areSame (before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[]): boolean {
-  return before.length === after.length && before.every(({ json, scopes }, index) => {
-    return json === after[index]?.json && scopes.join(' ') === after[index].scopes.join(' ')
-  })
 }

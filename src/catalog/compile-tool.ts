@@ -9,6 +9,7 @@ import { compileSchema, type CompiledSchema, type SchemaCompilers } from './comp
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
+import { runAuthorized } from './run-authorized.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
@@ -17,6 +18,7 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly timeoutMs: number | undefined
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
+  /** Calls `authorize` first, if the tool has it. */
   run (args: unknown, ctx: Context): unknown
 }
 
@@ -34,8 +36,9 @@ export function compileTool (
     for (const problem of verdict.problems) report('', problem)
     return undefined
   }
-  if (typeof definition.run !== 'function') {
-    report('run', 'must be a function')
+  const { run, authorize } = definition
+  if (typeof run !== 'function' || (authorize !== undefined && typeof authorize !== 'function')) {
+    report(typeof run === 'function' ? 'authorize' : 'run', 'must be a function')
     return undefined
   }
   const input = compileSchema(
@@ -61,7 +64,9 @@ export function compileTool (
     timeoutMs,
     checkInput: input.check,
     checkOutput: output?.check,
-    run: (args, ctx) => definition.run(args, ctx)
+    run: authorize === undefined
+      ? (args, ctx) => definition.run(args, ctx)
+      : (args, ctx) => runAuthorized(definition, args, ctx)
   }
 }
 

@@ -68,6 +68,7 @@ const tool = Type.Object({
   annotations: optional(toolAnnotations),
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
+  authorize: optional(handler),
   run: handler
 }, closedDefinition)
 

@@ -64,9 +64,9 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       primitive !== undefined && maySee(primitive, isGranted)
 
     function admit<P extends CompiledPrimitive> (found: P | undefined): P | undefined {
-      if (found === undefined || !maySee(found, isGranted)) return undefined
-      checkScopes([found], isGranted)
-      return found
+      if (found === undefined || mayUse(found, isGranted)) return found
+      if (maySee(found, isGranted)) checkScopes([found], isGranted)
+      return undefined
     }
 
     function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {

@@ -38,7 +38,7 @@ export interface Method {
   readonly eras: readonly EraName[]
   /** The parameter that the `Mcp-Name` header mirrors. */
   readonly mirroredName: string | undefined
-  /** Throws a ProtocolError when the params are invalid or name a primitive that the caller does not have. */
+  /** Throws a ProtocolError when the params are invalid or name a primitive that the caller may not use. */
   open (params: unknown, request: RequestContext): Call
 }
 
@@ -50,7 +50,7 @@ export interface MethodOptions<T extends TypedSchema> {
   readonly params: T
   /** None by default. */
   readonly mirroredName?: string & keyof Static<T>
-  /** Finds the primitive of the request. Throws a ProtocolError when the caller has no such primitive. */
+  /** Finds the primitive of the request. Throws a ProtocolError when the caller may not use it. */
   open (params: Static<T>, request: RequestContext): CallOptions
 }
 

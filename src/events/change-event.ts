@@ -1,9 +1,17 @@
 // A change event is a fact inside the service. Each stream to a client turns it into a notification.
 
+interface SeenBySome {
+  /**
+   * If present, only callers with all scopes of one of these sets see a difference in the list. The others
+   * must not learn of it.
+   */
+  readonly seenBy?: ReadonlyArray<readonly string[]>
+}
+
 export type ChangeEvent =
-  | { readonly type: 'tools-changed' }
-  | { readonly type: 'prompts-changed' }
-  | { readonly type: 'resources-changed' }
+  | { readonly type: 'tools-changed' } & SeenBySome
+  | { readonly type: 'prompts-changed' } & SeenBySome
+  | { readonly type: 'resources-changed' } & SeenBySome
   /** If it has an owner, only that owner's streams report it. */
   | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string }
   /** The bus was interrupted, so events may have been lost. */

@@ -3,6 +3,7 @@
 
 import type { RequestId } from '../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../protocol/notifications.ts'
+import { Announcement, withoutSlash, type Audience } from './audience.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
@@ -23,10 +24,13 @@ export interface StreamMessages {
   closing? (): string
 }
 
+/** Who listens: the owner of the stream, and the audience that the owner belongs to. */
+export interface Listener { readonly owner: string, readonly audience: Audience }
+
 export class Subscription {
   readonly sink: MessageSink
   readonly messages: StreamMessages
-  readonly owner: string
+  readonly #listener: Listener
   /** The number of consecutive keep-alive rounds in which the stream was blocked. */
   blockedRounds = 0
   // Pending notifications are in sets. While the client does not read, they grow to the size of its filter,
@@ -37,8 +41,10 @@ export class Subscription {
   // Without trailing slashes.
   #followed: ReadonlySet<string> = NOTHING
 
-  constructor (owner: string, filter: SubscriptionFilter, messages: StreamMessages, sink: MessageSink) {
-    this.owner = owner
+  constructor (
+    listener: Listener, filter: SubscriptionFilter, messages: StreamMessages, sink: MessageSink
+  ) {
+    this.#listener = listener
     this.messages = messages
     this.sink = sink
     this.follow(filter)
@@ -53,17 +59,18 @@ export class Subscription {
   }
 
   /**
-   * Notes the event if the filter includes it, and returns whether it does.
-   * @param places those of the event. Many streams note one event, so the caller may find them once for all.
+   * Notes the event if the filter includes it and the listener may hear of it. Returns whether it was noted.
+   * @param announcement of the event: many streams note one event, and share what is found out about it.
    */
-  note (event: ChangeEvent, places = placesOf(event)): boolean {
+  note (event: ChangeEvent, announcement = new Announcement(event)): boolean {
     switch (event.type) {
-      case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged)
-      case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged)
-      case 'resources-changed': return this.#noteList('resources', this.#filter.resourcesListChanged)
-      case 'resource-updated': return (event.owner === undefined || event.owner === this.owner) &&
-        this.#noteUri(event.uri, places)
-      case 'events-missed': return this.#noteAll()
+      case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged, announcement)
+      case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
+      case 'resources-changed':
+        return this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
+      case 'resource-updated': return (event.owner === undefined || event.owner === this.#listener.owner) &&
+        this.#noteUri(event.uri, announcement)
+      case 'events-missed': return this.#noteAll(announcement)
     }
   }
 
@@ -76,24 +83,25 @@ export class Subscription {
     this.#uris.clear()
   }
 
-  #noteList (list: ListName, asked: boolean | undefined): boolean {
-    if (asked === true) this.#lists.add(list)
-    return asked === true
+  #noteList (list: ListName, asked: boolean | undefined, announcement: Announcement): boolean {
+    if (asked !== true || !announcement.isFor(this.#listener.audience)) return false
+    this.#lists.add(list)
+    return true
   }
 
   /** An unneeded notification costs the client one request. A lost one leaves the client with old data. */
-  #noteAll (): boolean {
-    this.#noteList('tools', this.#filter.toolsListChanged)
-    this.#noteList('prompts', this.#filter.promptsListChanged)
-    this.#noteList('resources', this.#filter.resourcesListChanged)
+  #noteAll (announcement: Announcement): boolean {
+    this.#noteList('tools', this.#filter.toolsListChanged, announcement)
+    this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
+    this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
     for (const uri of this.#filter.resourceSubscriptions ?? []) this.#uris.add(uri)
     return this.#lists.size + this.#uris.size > 0
   }
 
-  #noteUri (uri: string, places: readonly string[]): boolean {
+  #noteUri (uri: string, announcement: Announcement): boolean {
     if (this.#followed.size === 0) return false
-    const nearest = places.find((place) => this.#followed.has(place))
-    if (nearest === undefined) return false
+    const nearest = announcement.places.find((place) => this.#followed.has(place))
+    if (nearest === undefined || !announcement.isFor(this.#listener.audience)) return false
     const isExact = this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri)
     this.#uris.add(isExact ? uri : nearest)
     return true
@@ -101,23 +109,3 @@ export class Subscription {
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
-
-function withoutSlash (uri: string): string {
-  return uri.endsWith('/') ? uri.slice(0, -1) : uri
-}
-
-const NOWHERE: readonly string[] = []
-
-/**
- * The URI of an updated resource, and the directories above it: a subscription to a directory includes the
- * resources in it.
- */
-export function placesOf (event: ChangeEvent): readonly string[] {
-  if (event.type !== 'resource-updated') return NOWHERE
-  const { uri } = event
-  const found = [withoutSlash(uri)]
-  for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
-    found.push(uri.slice(0, end))
-  }
-  return found
-}

@@ -1,9 +1,10 @@
 // All open streams of changes in this process. They share one listener on the bus and one timer.
 
 import type { RequestId } from '../protocol/json-rpc.ts'
+import { Announcement } from './audience.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { EventBus } from './event-bus.ts'
-import { placesOf, type Subscription } from './subscription.ts'
+import type { Subscription } from './subscription.ts'
 
 export interface SubscriptionsOptions {
   readonly keepAliveMs: number
@@ -41,8 +42,8 @@ export function createSubscriptions (
   const timer = setInterval(keepAlive, keepAliveMs).unref()
 
   function noteEvent (event: ChangeEvent): void {
-    const places = placesOf(event)
-    for (const subscription of open) if (subscription.note(event, places)) pending.add(subscription)
+    const announcement = new Announcement(event)
+    for (const subscription of open) if (subscription.note(event, announcement)) pending.add(subscription)
     scheduleFlush()
   }
 

@@ -1,6 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../access/principal.ts'
+import type { Audiences } from '../catalog/audiences.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { endAtExpiry } from '../events/expiry.ts'
@@ -17,12 +18,13 @@ const flag = Type.Optional(Type.Boolean())
 export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
+  readonly audiences: Audiences
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
 export function subscriptionsListen (
-  { subscriptions, openStreams, isWatching }: SubscriptionsListenDependencies
+  { subscriptions, openStreams, audiences, isWatching }: SubscriptionsListenDependencies
 ): Method {
   return defineMethod({
     name: 'subscriptions/listen',
@@ -40,11 +42,11 @@ export function subscriptionsListen (
         openStreams.checkRoom(caller)
         checkSubscribableUris(notifications.resourceSubscriptions ?? [])
         const filter = toAcceptedFilter(notifications, view, isWatching)
-        const owner = ownerOf(principal)
+        const listener = { owner: ownerOf(principal), audience: audiences.of(principal) }
         const messages = new ListenMessages(id, filter, snapshot.writer)
         return {
           open (sink) {
-            const subscription = new Subscription(owner, filter, messages, sink)
+            const subscription = new Subscription(listener, filter, messages, sink)
             subscriptions.open(subscription)
             endAtExpiry(principal, sink, () => subscriptions.end(subscription))
           }

@@ -1,14 +1,19 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
+import type { WhenMissing } from '../authoring/definition.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
+import type { ListChange } from '../catalog/list-changes.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import type { CatalogSource } from './catalog-source.ts'
+
+/** In one event: an event is one message between replicas. */
+const MAX_SEEN_BY = 100
 
 interface CatalogLog {
   info (fields: object, message: string): void
@@ -78,7 +83,7 @@ export async function openLiveCatalog (
       log.info(
         {
           catalog: source.name,
-          lists,
+          lists: lists.map(({ list }) => list),
           updated: updatedUris.length,
           durationMs: Math.round(performance.now() - started)
         },
@@ -97,10 +102,18 @@ export async function openLiveCatalog (
   }
 
   async function announce ({ lists, updatedUris }: CatalogChange): Promise<void> {
-    for (const list of lists) await publish({ type: `${list}-changed` })
+    for (const change of lists) await announceList(change)
     for (const uri of updatedUris) {
       await publish({ type: 'resource-updated', uri })
       await yieldToRequests()
+    }
+  }
+
+  async function announceList ({ list, seenBy }: ListChange): Promise<void> {
+    const type = `${list}-changed` as const
+    if (seenBy.some((scopes) => scopes.length === 0)) return await publish({ type })
+    for (let start = 0; start < seenBy.length; start += MAX_SEEN_BY) {
+      await publish({ type, seenBy: seenBy.slice(start, start + MAX_SEEN_BY) })
     }
   }
 
@@ -110,13 +123,17 @@ export async function openLiveCatalog (
     )
   }
 
-  /** Without authentication no caller has a scope, so these primitives would be hidden from all callers. */
+  /** Without authentication no caller has a scope, so nobody could use these primitives. */
   function logScopedPrimitives ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
     const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
-    if (scoped.length > 0) {
-      log.info(
-        { names: scoped.map(({ key }) => key) }, 'offered only to callers with the scopes that they need'
-      )
+    const namesOf = (asked: WhenMissing) =>
+      scoped.filter(({ whenMissing }) => whenMissing === asked).map(({ key }) => key)
+    const [hidden, challenged] = [namesOf('hide'), namesOf('challenge')]
+    if (hidden.length > 0) {
+      log.info({ names: hidden }, 'offered only to callers with the scopes that they need')
+    }
+    if (challenged.length > 0) {
+      log.info({ names: challenged }, 'offered to all callers, but used only with the scopes that they need')
     }
   }
 

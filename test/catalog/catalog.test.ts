@@ -1,6 +1,6 @@
 import t from 'tap'
 import { definePrompt, defineResource, defineResourceTemplate, defineTool } from '../../src/index.ts'
-import { createCatalog } from '../../src/catalog/catalog.ts'
+import { createCatalog, type CatalogChange } from '../../src/catalog/catalog.ts'
 import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../src/catalog/contents.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
@@ -24,6 +24,8 @@ const resource = (options: object = {}) => defineResource({
 const template = (options: object = {}) => defineResourceTemplate({
   uriTemplate: 'x://t/{id}', name: 'template', read: () => 'a', ...options
 })
+
+const namesOf = ({ lists }: CatalogChange) => lists.map(({ list }) => list)
 
 const BEFORE = {
   tools: at(tool()), prompts: at(prompt()), resources: at(resource()), templates: at(template())
@@ -57,23 +59,69 @@ t.test('names the lists that changed', async (t) => {
   for (const [what, change, lists] of cases) {
     const catalog = createCatalog(await snapshotOf(BEFORE))
     const next = await snapshotOf({ ...BEFORE, ...change })
-    t.strictSame(catalog.replace(next), { lists, updatedUris: [] }, what)
+    const replaced = catalog.replace(next)
+    t.strictSame({ ...replaced, lists: namesOf(replaced) }, { lists, updatedUris: [] }, what)
     t.equal(catalog.current, next)
   }
 })
 
 t.test('compares with the previous snapshot, not with the first', async (t) => {
   const catalog = createCatalog(await snapshotOf(BEFORE))
-  t.strictSame(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] })).lists, ['tools'])
-  t.strictSame(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] })).lists, [])
-  t.strictSame(catalog.replace(await snapshotOf(BEFORE)).lists, ['tools'])
+  t.strictSame(namesOf(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] }))), ['tools'])
+  t.strictSame(namesOf(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] }))), [])
+  t.strictSame(namesOf(catalog.replace(await snapshotOf(BEFORE))), ['tools'])
 })
 
 t.test('moving a tool to another place in the list changes the list (108)', async (t) => {
   const two = (order: number) => ({ tools: at(tool({ name: 'a' }), tool({ name: 'b', order })) })
   const catalog = createCatalog(await snapshotOf(two(0)))
-  t.strictSame(catalog.replace(await snapshotOf(two(1))).lists, [])
-  t.strictSame(catalog.replace(await snapshotOf(two(-1))).lists, ['tools'])
+  t.strictSame(namesOf(catalog.replace(await snapshotOf(two(1)))), [])
+  t.strictSame(namesOf(catalog.replace(await snapshotOf(two(-1)))), ['tools'])
+})
+
+t.test('says for whom a list has changed (107, 189)', async (t) => {
+  const secret = (options: object = {}) => tool({ name: 'secret', scopes: ['a', 'b'], ...options })
+  const settings = (includes: readonly string[]) => ({
+    ...EMPTY_CONTENTS.server, scopes: at({ name: 'admin', includes })
+  })
+  type Change = Partial<CatalogContents>
+  type ScopeSets = ReadonlyArray<readonly string[]>
+  const cases: ReadonlyArray<readonly [string, Change, Change, ScopeSets | undefined]> = [
+    ['a hidden tool more', {}, { tools: at(tool(), secret()) }, [['a', 'b']]],
+    ['a hidden tool less', { tools: at(tool(), secret()) }, {}, [['a', 'b']]],
+    [
+      'an edit of a hidden tool', { tools: at(tool(), secret()) },
+      { tools: at(tool(), secret({ title: 'T' })) }, [['a', 'b']]
+    ],
+    [
+      'two of them', {}, { tools: at(tool(), secret(), tool({ name: 'c', scopes: ['c'] })) },
+      [['c'], ['a', 'b']]
+    ],
+    ['one of them is open', {}, { tools: at(tool(), secret(), tool({ name: 'c' })) }, [[]]],
+    ['a challenging tool', {}, { tools: at(tool(), secret({ whenMissing: 'challenge' })) }, [[]]],
+    [
+      'other scopes of a challenging tool', { tools: at(secret({ whenMissing: 'challenge' })) },
+      { tools: at(secret({ whenMissing: 'challenge', scopes: ['c'] })) }, undefined
+    ],
+    ['a tool that becomes hidden', {}, { tools: at(tool({ scopes: ['a'] })) }, [[]]],
+    [
+      'the place of a hidden tool', { tools: at(tool(), secret({ order: 1 })) },
+      { tools: at(tool(), secret({ order: -1 })) }, [['a', 'b']]
+    ],
+    [
+      'the scopes that a scope includes', { tools: at(secret()), server: settings(['a']) },
+      { tools: at(secret()), server: settings(['a', 'b']) }, [['admin']]
+    ],
+    [
+      'the same, without a tool that needs them', { tools: at(secret()), server: settings([]) },
+      { tools: at(secret()), server: settings(['c']) }, undefined
+    ]
+  ]
+  for (const [what, before, after, seenBy] of cases) {
+    const catalog = createCatalog(await snapshotOf({ ...BEFORE, ...before }))
+    const { lists } = catalog.replace(await snapshotOf({ ...BEFORE, ...after }))
+    t.strictSame(lists.map((one) => one.seenBy), seenBy === undefined ? [] : [seenBy], what)
+  }
 })
 
 t.test('names the files that were changed, added or removed (162)', async (t) => {

@@ -37,7 +37,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     const bus = await open(t)
     const listeners = Array.from({ length: 3 }, () => listen(bus))
     const events: ChangeEvent[] = [
-      { type: 'tools-changed' }, { type: 'prompts-changed' }, {
+      { type: 'tools-changed' }, { type: 'prompts-changed', seenBy: [['a', 'b'], ['c']] }, {
         type: 'resources-changed'
       }, updated('a://1'), updated('a://1'), updated('a://2')
     ]

@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
+import type { Audience } from '../../src/events/audience.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
 import { ListenMessages } from '../../src/events/listen-messages.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
@@ -65,13 +66,18 @@ export function build (
   return { bus, subscriptions }
 }
 
+/** May hear of everything. */
+export const everyone: Audience = { holds: () => true, mayHearOf: () => true }
+
 export function listen (
-  subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink
+  subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink,
+  audience = everyone
 ): void {
   const writer = {
     write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta })
   }
-  subscriptions.open(new Subscription('anonymous', filter, new ListenMessages(id, filter, writer), sink))
+  const messages = new ListenMessages(id, filter, writer)
+  subscriptions.open(new Subscription({ owner: 'anonymous', audience }, filter, messages, sink))
 }
 
 export async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {

@@ -106,7 +106,7 @@ t.test('announces only lists and files that have changed (135, 162, 163, 172)', 
       'resources/s.resource.ts',
       "import { defineResource } from 'trivet'\nexport default defineResource({ uri: 'x://s', name: 's', " +
         "scopes: ['s'], read: () => '' })",
-      [RESOURCES]
+      []
     ],
     ['prompts/p.md', '---\ntitle: Q\n---\nThe end.', [PROMPTS]]
   ] as const) {

@@ -6,7 +6,9 @@ import { type } from 'arktype'
 import { Type } from 'typebox'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult } from 'trivet'
+import {
+  definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult, type Context, type Principal
+} from 'trivet'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function same<A, B> (_: Same<A, B>): void {}
@@ -148,3 +150,29 @@ export const asking = defineTool({
     return first?.type === 'tool_use' ? first.name : 'words'
   }
 })
+
+export const authorizing = defineTool({
+  name: 'authorizing',
+  scopes: ['orders:read'],
+  whenMissing: 'challenge',
+  inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  async authorize (principal, args, ctx) {
+    same<typeof principal, Principal>(true)
+    same<typeof args.id, string>(true)
+    same<typeof ctx, Context>(true)
+    return principal.claims?.tenant === args.id || 'There is no such order.'
+  },
+  run (args) {
+    same<typeof args.id, string>(true)
+  }
+})
+
+export const wrongAuthorizing = defineTool({
+  name: 'wrong_authorizing',
+  // @ts-expect-error: a number is no decision
+  authorize: () => 5,
+  run: () => ''
+})
+
+// @ts-expect-error: no such answer to a missing scope
+export const wrongWhenMissing = definePrompt({ name: 'p', scopes: [], whenMissing: 'ask', render: () => '' })

@@ -60,15 +60,24 @@ export async function openRedisEventBus (
 }
 
 function readEvent (text: string, channel: string): ChangeEvent {
-  const { type, uri, owner } = readObject(text, channel)
+  const { type, uri, owner, seenBy } = readObject(text, channel)
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
+      if (seenBy === undefined) return { type }
+      if (isScopeSets(seenBy)) return { type, seenBy }
+      break
     case 'events-missed': return { type }
     case 'resource-updated': {
       if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
     }
   }
   throw new TypeError(`a message on ${channel} is no event of this release`)
+}
+
+function isScopeSets (value: unknown): value is string[][] {
+  return Array.isArray(value) && value.every(
+    (scopes) => Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')
+  )
 }

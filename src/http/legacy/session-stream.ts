@@ -5,6 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Sender } from '../../access/network.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { Audience } from '../../events/audience.ts'
 import { endAtExpiry } from '../../events/expiry.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
@@ -27,6 +29,8 @@ interface SessionStreamsDependencies {
   readonly settingsIdleMs: number
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
+  /** What the callers with the scopes of a principal may hear of. */
+  readonly audiences: { of (principal: Principal): Audience }
   readonly changes: RecentChanges
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
@@ -68,7 +72,7 @@ export function createSessionStreams (
   dependencies: SessionStreamsDependencies
 ): SessionStreams {
   const {
-    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, changes, isWatching
+    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, audiences, changes, isWatching
   } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
@@ -137,7 +141,8 @@ export function createSessionStreams (
         stream.cut()
         throw error
       })
-      const subscription = new Subscription(session.owner, toFilter(followed), toWords(session), stream)
+      const listener = { owner: session.owner, audience: audiences.of(sender.principal) }
+      const subscription = new Subscription(listener, toFilter(followed), toWords(session), stream)
       // The random part decides between two streams that were opened at the same time.
       const entry = { openedAt: openedAt + Math.random() / 1000, session, stream, subscription }
       endStream(session.id)

@@ -1,0 +1,32 @@
+// Runs a tool that decides itself who may call it with which arguments.
+
+import type { Context } from '../authoring/context.ts'
+import type { ToolDefinition } from '../authoring/define-tool.ts'
+import { ToolError } from '../authoring/tool-error.ts'
+import { ContractError } from './result-json.ts'
+
+/** Returns the output of `run`. Throws, or rejects with, a ToolError if the caller is not allowed. */
+export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: Context): unknown {
+  const decided = definition.authorize?.(ctx.principal, args, ctx)
+  if (decided instanceof Promise) {
+    return decided.then((settled) => {
+      checkDecision(definition, settled)
+      return definition.run(args, ctx)
+    })
+  }
+  checkDecision(definition, decided)
+  return definition.run(args, ctx)
+}
+
+/** Only `true` allows: an author may have forgotten a `return`. */
+function checkDecision ({ name }: ToolDefinition, decided: unknown): void {
+  if (decided === true) return
+  if (typeof decided === 'string' && decided !== '') throw new ToolError(decided)
+  if (decided === false || decided === '') {
+    throw new ToolError(
+      `You are not allowed to use ${name} with these arguments. ` +
+      'The same call fails again: use other arguments, or tell the user.'
+    )
+  }
+  throw new ContractError('authorize', ['must return true, false or a text for the model'])
+}
