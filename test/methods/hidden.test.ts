@@ -99,7 +99,8 @@ for (const [held, granted] of CALLERS) {
   t.test(`${who} learns nothing in a session`, async (t) => {
     const { hiding, without } = await buildPair(t, granted)
     const urls = [await listen(hiding), await listen(without)] as const
-    for (const revision of [LEGACY_REVISIONS[0], LEGACY_REVISIONS[3]]) {
+    const [oldest, , , latest] = LEGACY_REVISIONS
+    for (const revision of held === 'a' ? [oldest, latest] : [latest]) {
       const open = async (url: string): Promise<SessionClient> =>
         await openSession(t, url, { revision, headers: { authorization: held } })
       const [one, other] = [await open(urls[0]), await open(urls[1])]
