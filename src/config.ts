@@ -1,6 +1,7 @@
 // Reads the settings once and freezes them. All problems are reported together.
 
 import { inspect } from 'node:util'
+import { isLoopback } from './access/loopback.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { isSharedUrl } from './backends/url-schemes.ts'
 import { collect, SETTINGS, type Config, type Setting } from './settings.ts'
@@ -95,9 +96,4 @@ function settingOf<K extends keyof Config> (key: K): Setting<Config[K]> {
 /** Replicas that share a store must be able to open the tokens that another replica has sealed. */
 function needsSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
   return isSharedUrl(stateUrl) && secrets.length === 0
-}
-
-/** Whether only this machine can reach an address. */
-export function isLoopback (host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }

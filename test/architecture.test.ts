@@ -40,7 +40,7 @@ const ROOMS = {
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
   'access-settings.ts': ['settings.ts', 'access'],
-  'config.ts': ['settings.ts', 'access-settings.ts', 'backends'],
+  'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { completeConfig, ConfigError, isLoopback, readConfig } from '../src/config.ts'
+import { isLoopback } from '../src/access/loopback.ts'
+import { completeConfig, ConfigError, readConfig } from '../src/config.ts'
 import { SETTINGS, type Config } from '../src/settings.ts'
 
 interface Expectation {

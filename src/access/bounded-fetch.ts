@@ -1,5 +1,7 @@
 // Requests to authorization servers. They are trusted, but may be slow, broken or hijacked.
 
+import { isLoopback } from './loopback.ts'
+
 /** What the libraries ask of `fetch`. */
 export interface FetchInit {
   readonly method?: string | undefined
@@ -63,9 +65,4 @@ export function readServerUrl (text: string): URL {
   const url = new URL(text)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
   throw new TypeError(`${text} must begin with https://. Only an address of this machine may use http://`)
-}
-
-function isLoopback (hostname: string): boolean {
-  // The URL parser writes each IPv4 address as four numbers, so no name matches.
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }

@@ -67,7 +67,7 @@ export function build (
 }
 
 /** May hear of everything. */
-export const everyone: Audience = { holds: () => true, mayHearOf: () => true }
+const everyone: Audience = { holds: () => true, mayHearOf: () => true }
 
 export function listen (
   subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink,

@@ -3,6 +3,8 @@
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
+import { startAuthorizationServer } from '../helpers/authorization-server.ts'
+import { toolModule } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import type { Headers } from '../helpers/session.ts'
 import { openSession } from '../helpers/session.ts'
@@ -53,7 +55,17 @@ t.test('a token that is not valid is refused with a reason (263, 265, 266, 270)'
   const { server, url } = service
   const { access_token: elsewhere } = await server.clientCredentials({ resource: 'https://other.example/mcp' })
   const claims = { iss: server.issuer, aud: url, sub: 'a', client_id: 'b', exp: Date.now() / 1000 - 60 }
-  for (const token of [elsewhere, await server.sign(claims), 'opaque']) {
+  const soon = { ...claims, exp: Date.now() / 1000 + 600 }
+  const stranger = await startAuthorizationServer(t)
+  const forged = [
+    elsewhere,
+    'opaque',
+    await server.sign(claims),
+    await server.sign({ ...soon, aud: undefined }),
+    await server.sign({ ...soon, iss: 'https://other.example' }),
+    await stranger.sign(soon)
+  ]
+  for (const token of forged) {
     const { status, headers } = await call(service, 'whoami', { authorization: `Bearer ${token}` })
     t.equal(status, 401)
     t.match(readChallenge(headers['www-authenticate']), { error: 'invalid_token', scope: 'books:read' })
@@ -195,4 +207,42 @@ t.test('an anonymous caller is let in beside tokens if the setting says so', asy
   const refused = await call(service, 'lend', {})
   t.equal(refused.status, 403)
   t.match(readChallenge(refused.headers['www-authenticate']), { scope: 'books:read books:write' })
+})
+
+t.test('tools, prompts, resources and templates all challenge with every scope (268, 269)', async (t) => {
+  const kinds = ['tools', 'prompts', 'resources', 'templates']
+  const needing = (kind: string) => `scopes: ['library:${kind}', 'library:read'], whenMissing: 'challenge'`
+  const rule = "import { definePrompt, defineResource, defineResourceTemplate } from 'trivet'\n"
+  const service = await openProtectedApp(t, {
+    settings: { scopes: ['library:base', 'library:read', ...kinds.map((kind) => `library:${kind}`)] },
+    files: {
+      'tools/a.ts': toolModule('a', needing('tools')),
+      'prompts/a.ts': `${rule}export default definePrompt({ name: 'a', ${needing('prompts')}, render: () => 'p' })`,
+      'resources/a.resource.ts': `${rule}
+export const one = defineResource({ uri: 'doc://one', name: 'one', ${needing('resources')}, read: () => '1' })
+export const any = defineResourceTemplate({
+  uriTemplate: 'any://{id}', name: 'any', ${needing('templates')}, read: () => '2'
+})
+`
+    }
+  })
+  const operations = [
+    ['tools', { method: 'tools/call', params: { name: 'a' } }],
+    ['prompts', { method: 'prompts/get', params: { name: 'a' } }],
+    ['resources', { method: 'resources/read', params: { uri: 'doc://one' } }],
+    ['templates', { method: 'resources/read', params: { uri: 'any://123' } }]
+  ] as const
+  const low = await service.authorize('library:base')
+  for (const [kind, operation] of operations) {
+    const refused = await send(service.app, { ...operation, headers: low })
+    t.equal(refused.status, 403, kind)
+    const challenge = readChallenge(refused.headers['www-authenticate'])
+    t.match(challenge, { error: 'insufficient_scope' })
+    t.strictSame(challenge['scope']?.split(' ').toSorted(), [`library:${kind}`, 'library:read'].toSorted())
+    const { status, response } = await send(service.app, {
+      ...operation, headers: await service.authorize(challenge['scope'])
+    })
+    t.equal(status, 200)
+    t.ok(response.result)
+  }
 })

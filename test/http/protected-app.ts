@@ -22,7 +22,7 @@ export interface ProtectedApp {
 
 const whoami = '(_, { principal: p }) => JSON.stringify([p.subject, p.clientId, p.issuer])'
 
-export const LIBRARY: Files = {
+const LIBRARY: Files = {
   'tools/whoami.ts': toolModule('whoami', '', whoami),
   'tools/lend.ts': toolModule('lend', "scopes: ['books:read', 'books:write'], whenMissing: 'challenge'"),
   'tools/burn.ts': toolModule('burn', "scopes: ['books:burn']")

@@ -1,0 +1,6 @@
+// The addresses that only this machine can reach.
+
+/** Whether only this machine can reach an address or a host name. */
+export function isLoopback (host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
