@@ -1,7 +1,8 @@
 // The keys that an issuer publishes.
 
 import {
-  createRemoteJWKSet, customFetch, errors, type CryptoKey, type FlattenedJWSInput, type JWTHeaderParameters
+  createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type CryptoKey, type FlattenedJWSInput,
+  type JWTHeaderParameters
 } from 'jose'
 import { AuthenticationUnavailable } from './authentication-error.ts'
 import type { IssuerAccess } from './authorization-servers.ts'
@@ -15,6 +16,8 @@ export interface IssuerKeysOptions {
    * default.
    */
   readonly keysCooldownMs?: number
+  /** How long the keys count before they are read again, in milliseconds. Ten minutes by default. */
+  readonly keysMaxAgeMs?: number
   /** How long a server that failed is not asked again, in milliseconds. 5000 by default. */
   readonly cooldownMs?: number
   readonly now?: () => number
@@ -25,10 +28,13 @@ export type IssuerKeys = (header: JWTHeaderParameters, token: FlattenedJWSInput)
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
-/** A `kid` that is not among the keys asks the server again. The cooldown holds a flood of them off. */
+/**
+ * A `kid` that is not among the keys asks the server again. The cooldown holds a flood of them off. While
+ * the keys cannot be read again, those that were read last count.
+ */
 export function createIssuerKeys (
   { issuer, fetch, readMetadata }: IssuerAccess,
-  { keysCooldownMs = 30_000, cooldownMs = 5000, now = Date.now }: IssuerKeysOptions
+  { keysCooldownMs = 30_000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = Date.now }: IssuerKeysOptions
 ): IssuerKeys {
   let current: { readonly uri: string, readonly keys: RemoteKeys } | undefined
 
@@ -36,7 +42,9 @@ export function createIssuerKeys (
     const url = readServerUrl(uri)
     // Without a cooldown every token would ask while the keys cannot be read.
     const ask = withCooldown(async () => await onlyOk(fetch)(url.href, {}), cooldownMs, now)
-    return createRemoteJWKSet(url, { cooldownDuration: keysCooldownMs, [customFetch]: ask })
+    return createRemoteJWKSet(url, {
+      cooldownDuration: keysCooldownMs, cacheMaxAge: keysMaxAgeMs, [customFetch]: ask
+    })
   }
 
   return async (header, token) => {
@@ -47,9 +55,22 @@ export function createIssuerKeys (
       return await current.keys(header, token)
     } catch (error) {
       if (error instanceof AuthenticationUnavailable || isOfToken(error)) throw error
+      const known = await findLastKey(current?.keys, header, token)
+      if (known !== undefined) return known
       throw new AuthenticationUnavailable(`The keys of ${issuer} cannot be read: ${reasonOf(error)}`)
     }
   }
+}
+
+async function findLastKey (
+  keys: RemoteKeys | undefined, header: JWTHeaderParameters, token: FlattenedJWSInput
+): Promise<CryptoKey | undefined> {
+  const last = keys?.jwks()
+  if (last === undefined) return undefined
+  return await createLocalJWKSet(last)(header, token).catch((error: unknown) => {
+    if (isOfToken(error)) return undefined
+    throw error
+  })
 }
 
 function isOfToken (error: unknown): boolean {

@@ -27,7 +27,11 @@ const DESCRIPTIONS = {
 }
 
 export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): Challenges {
-  function write (error: string | undefined, description: string | undefined, scope: string): string {
+  function write (
+    error: string | undefined, description: string | undefined, asked: readonly string[]
+  ): string {
+    // A client decides by itself whether it wants refresh tokens.
+    const scope = asked.filter((one) => one !== 'offline_access').join(' ')
     const members = { resource_metadata: metadataUrl, error, error_description: description, scope }
     const written = Object.entries(members).flatMap(
       ([name, value]) => value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`]
@@ -36,9 +40,9 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
   }
 
   return {
-    unauthorized: (code) => write(code, code && DESCRIPTIONS[code], scopes.join(' ')),
+    unauthorized: (code) => write(code, code && DESCRIPTIONS[code], scopes),
     insufficientScope: (required) =>
-      write('insufficient_scope', 'The access token lacks a scope that this needs', required.join(' '))
+      write('insufficient_scope', 'The access token lacks a scope that this needs', required)
   }
 }
 

@@ -4,6 +4,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { AuthenticationError, AuthenticationUnavailable } from '../access/authentication-error.ts'
 import type { Authenticator } from '../access/authenticator.ts'
+import { reasonOf } from '../access/error-reason.ts'
 import type { Principal } from '../access/principal.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
 import { clientAddressOf } from './client-address.ts'
@@ -82,13 +83,14 @@ export function registerGuards (
 
   function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (error instanceof AuthenticationUnavailable) {
-      request.log.error({ err: error }, 'nobody can be authenticated')
+      request.log.error({ reason: error.message }, 'the authorization server does not answer')
       const unavailable = overloaded('The authorization server does not answer. Try again in a few seconds.')
       return replies.refuse(unavailable, request, reply)
     }
     const code = error instanceof AuthenticationError ? error.code : 'invalid_token'
-    // A client begins with a request without a token, to learn where to get one.
-    if (code !== undefined) request.log.info({ err: error }, 'not authenticated')
+    // A client begins with a request without a token, to learn where to get one. The log has no stack:
+    // everybody can send tokens that are not valid.
+    if (code !== undefined) request.log.info({ reason: reasonOf(error) }, 'not authenticated')
     reply.header('www-authenticate', app.challenges.unauthorized(code))
     replies.refuse(NOT_AUTHENTICATED[code ?? 'none'](), request, reply)
   }

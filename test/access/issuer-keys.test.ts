@@ -107,3 +107,11 @@ t.test('many tokens share the failure of the keys', async (t) => {
   for (let i = 0; i < 20; i++) await t.rejects(verifier.verify(await mint()), UNAVAILABLE)
   t.equal(server.requestsOf('/jwks'), 1)
 })
+
+t.test('while the server is down, the keys that were read last count', async (t) => {
+  const { server, verifier, mint } = await start(t, { keysMaxAgeMs: 0, keysCooldownMs: 0 })
+  await verifier.verify(await mint())
+  await server.stop()
+  t.equal((await verifier.verify(await mint())).subject, 'ada')
+  await t.rejects(verifier.verify(await mint({ kid: 'new' })), UNAVAILABLE, 'a key that may be new')
+})
