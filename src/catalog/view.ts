@@ -58,6 +58,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
   const templates = byKey(all.templates)
   const lookup = createResourceLookup(all.resources, all.templates)
   const findNearest = createNearestNames(tools.keys())
+  const areResourcesOpen = [...all.resources, ...all.templates].every(({ scopes }) => scopes.length === 0)
 
   return (isGranted) => {
     const sees = (primitive: CompiledPrimitive | undefined) =>
@@ -88,6 +89,8 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       resource: (uri) => resourcesAt([uri])[0],
       resourcesAt,
       mayHearOf (uri) {
+        // A handler may announce thousands of changes, and a look-up matches all templates.
+        if (areResourcesOpen) return true
         const found = lookup.find(uri, isGranted)
         if (typeof found !== 'object') return found === undefined
         return !found.isShadowed && mayUse(found.resource, isGranted)
