@@ -146,7 +146,7 @@ async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<v
     )
     await replica.restart()
     const count = took.length
-    await until(() => took.length > count + 100, 'a hundred calls')
+    await until(() => took.length > count + 100, 'a hundred calls', 30_000)
   }
   over.abort()
   await within(Promise.all(calling), 'the last answers', SLOW_MS)
