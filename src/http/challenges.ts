@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
 
 import type { AuthenticationErrorCode } from '../access/authentication-error.ts'
+import { isAnonymous, type Principal } from '../access/principal.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { challenges: Challenges }
@@ -10,8 +11,15 @@ declare module 'fastify' {
 export interface Challenges {
   /** For a request without a valid token. */
   unauthorized (code: AuthenticationErrorCode): string
-  /** @param required all scopes that the operation needs: a client asks for exactly these. */
-  insufficientScope (required: readonly string[]): string
+  /**
+   * For a caller that lacks scopes. Without a token the caller is asked for one, if there is a server that
+   * issues them.
+   * @param required all scopes that the operation needs: a client asks for exactly these.
+   */
+  insufficientScope (required: readonly string[], caller: Principal): {
+    readonly status: 401 | 403
+    readonly header: string
+  }
 }
 
 interface ChallengesOptions {
@@ -25,6 +33,8 @@ const DESCRIPTIONS = {
   invalid_request: 'The Authorization header must be "Bearer" and one token',
   invalid_token: 'The access token is expired, revoked, or not valid for this service'
 }
+
+const LACKING = 'The access token lacks a scope that this needs'
 
 export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): Challenges {
   function write (
@@ -41,8 +51,11 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
 
   return {
     unauthorized: (code) => write(code, code && DESCRIPTIONS[code], scopes),
-    insufficientScope: (required) =>
-      write('insufficient_scope', 'The access token lacks a scope that this needs', required)
+    insufficientScope (required, caller) {
+      return metadataUrl !== undefined && isAnonymous(caller)
+        ? { status: 401, header: write(undefined, undefined, required) }
+        : { status: 403, header: write('insufficient_scope', LACKING, required) }
+    }
   }
 }
 

@@ -18,7 +18,10 @@ export function sendError (
   if (status === 503) reply.header('retry-after', '5')
   if (status === 405) reply.header('allow', 'POST')
   if (error instanceof InsufficientScope) {
-    reply.header('www-authenticate', reply.server.challenges.insufficientScope(error.requiredScopes))
+    const { server: { challenges }, request: { principal } } = reply
+    const challenge = challenges.insufficientScope(error.requiredScopes, principal)
+    reply.header('www-authenticate', challenge.header)
+    status = challenge.status
   }
   reply.code(status).header('content-type', 'application/json').send(toErrorResponse(id, error))
 }

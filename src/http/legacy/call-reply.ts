@@ -49,6 +49,8 @@ export class CallReply {
     this.#pendingCount = requests.length
   }
 
+  get status (): number { return this.#reply.statusCode }
+
   /** Sends a notification before the answers, unless too many bytes wait for the client. */
   notify (json: string): void {
     const { stream } = this.#stream()

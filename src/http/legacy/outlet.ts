@@ -28,7 +28,6 @@ const OPEN_STREAM_AFTER_MS = 1000
 const LEGACY_RESOURCE_NOT_FOUND = -32002
 
 export class LegacyOutlet implements Outlet, ClientRequester {
-  readonly status = 200
   readonly #reply: CallReply
   readonly #session: Session
   readonly #id: RequestId
@@ -42,6 +41,8 @@ export class LegacyOutlet implements Outlet, ClientRequester {
     this.#id = id
     this.#dependencies = dependencies
   }
+
+  get status (): number { return this.#reply.status }
 
   /**
    * A closed connection does not stop the request, because the client may reconnect. Only a cancellation or
