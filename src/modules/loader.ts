@@ -80,7 +80,6 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   async function findFile (url: string): Promise<ModuleRecord> {
-    await yieldToRequests()
     const module = await once(url, async () => await readFile(url))
     enter(module)
     return module
@@ -88,6 +87,8 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
 
   async function readFile (url: string): Promise<ModuleRecord> {
     const file = fileURLToPath(url)
+    // Within `once`: two imports that are waiting for one file go on in their order.
+    await yieldToRequests()
     try {
       const module = await readModule(url, file)
       files.push(module)
@@ -210,7 +211,10 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
   }
 
   return {
-    open: findFile,
+    async open (url) {
+      await yieldToRequests()
+      return await findFile(url)
+    },
     find,
     findRequested,
     files: () => files,
