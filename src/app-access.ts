@@ -2,6 +2,7 @@
 
 import { openToAll, type Authenticator } from './access/authenticator.ts'
 import { createBearerAuthenticator } from './access/bearer-authenticator.ts'
+import { reasonOf } from './access/error-reason.ts'
 import { createIntrospectionVerifier } from './access/introspection-verifier.ts'
 import { createJwtVerifier } from './access/jwt-verifier.ts'
 import { openStaticTokens, type StaticTokensLog } from './access/static-tokens.ts'
@@ -23,7 +24,7 @@ export async function openAuthenticator (
     if (modes.includes('introspection')) verifiers.push(openIntrospection(config))
     return createBearerAuthenticator(verifiers, { anonymous: config.auth.includes('none') })
   } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+    throw new ConfigError([reasonOf(error)], { cause: error })
   }
 }
 

@@ -2,7 +2,7 @@
 // http/legacy/, and the lines of app.ts that use this file.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { Audiences } from './catalog/audiences.ts'
+import type { ScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { AppConfig } from './config.ts'
 import type { Method } from './dispatch/method.ts'
@@ -52,14 +52,14 @@ interface LegacyDependencies {
   readonly relay: Relay
   readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
-  readonly audiences: Audiences
+  readonly scopeGroups: ScopeGroups
   readonly sealer: Sealer
 }
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
     config, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store, bus, eventLog,
-    subscriptions, audiences, sealer
+    subscriptions, scopeGroups, sealer
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
@@ -78,7 +78,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     settings,
     subscriptions,
     openStreams,
-    audiences,
+    scopeGroups,
     changes,
     isWatching,
     settingsIdleMs: config.sessionIdleMs

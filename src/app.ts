@@ -7,7 +7,7 @@ import type { Authenticator } from './access/authenticator.ts'
 import { isLoopback } from './access/loopback.ts'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
-import { createAudiences } from './catalog/audiences.ts'
+import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, type AppConfig } from './config.ts'
@@ -130,11 +130,11 @@ export async function createService (
       'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
     )
   })
-  const audiences = createAudiences(catalog)
+  const scopeGroups = createScopeGroups(catalog)
   const methods = createMethods({
     subscriptions,
     openStreams,
-    audiences,
+    scopeGroups,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, { maxPerOwner: config.maxHandles }),
@@ -187,7 +187,7 @@ export async function createService (
     relay,
     eventLog,
     subscriptions,
-    audiences,
+    scopeGroups,
     sealer
   }
   // The first era in the list checks each request first. The modern era serves all others.

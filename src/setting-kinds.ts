@@ -28,6 +28,16 @@ export function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
   }
 }
 
+/** One of the keys of a table. */
+export function keyOf<T extends object> (table: T): Kind<keyof T & string> {
+  const { form, parse } = oneOf(Object.keys(table))
+  return {
+    form,
+    parse,
+    accepts: (value): value is keyof T & string => typeof value === 'string' && Object.hasOwn(table, value)
+  }
+}
+
 export function text (form: string, pattern: Pick<RegExp, 'test'>): Kind<string> {
   return {
     form,

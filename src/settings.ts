@@ -4,7 +4,7 @@ import { PRESETS } from './access/presets.ts'
 import { isProxyRange } from './access/proxy-range.ts'
 import { isPublicUrl, isServerUrl } from './access/server-url.ts'
 import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
-import { address, integer, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
+import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
 
 export interface Config {
   readonly host: string
@@ -57,7 +57,6 @@ export interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
-const PRESET_NAMES = ['standard', 'entra', 'auth0', 'keycloak', 'okta', 'google'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 export const SETTINGS: Settings = {
@@ -98,7 +97,7 @@ export const SETTINGS: Settings = {
     // A server must not advertise offline_access.
     kind: list('scopes, without offline_access', /^(?!offline_access$)[\x21\x23-\x5b\x5d-\x7e]+$/)
   },
-  authPreset: { variable: 'TRIVET_AUTH_PRESET', fallback: 'standard', kind: oneOf(PRESET_NAMES) },
+  authPreset: { variable: 'TRIVET_AUTH_PRESET', fallback: 'standard', kind: keyOf(PRESETS) },
   authScopeClaims: { variable: 'TRIVET_AUTH_SCOPE_CLAIMS', fallback: [], kind: list('claims', /\S/) },
   authSubjectClaims: { variable: 'TRIVET_AUTH_SUBJECT_CLAIMS', fallback: [], kind: list('claims', /\S/) },
   authClientId: { variable: 'TRIVET_AUTH_CLIENT_ID', fallback: undefined, kind: text('a client id', /\S/) },

@@ -26,7 +26,7 @@ interface TrustedIssuer {
 }
 
 const MAX_AGE_MS = 5 * 60_000
-/** Only asymmetric ones: with others, everybody who can verify a token can make one. */
+/** Only asymmetric ones. Whoever can verify a token of another algorithm can also make one. */
 const ALGORITHMS = [
   'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'
 ]

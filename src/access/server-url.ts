@@ -14,7 +14,7 @@ export function isServerUrl (text: string): boolean {
 /** Clients compare the URL as text, so it must be written in one way only. */
 export function isPublicUrl (text: string): boolean {
   if (!isServerUrl(text)) return false
-  const { href, search, username, password } = new URL(text)
+  const { href, username, password } = new URL(text)
   const isCanonical = href === text || href === `${text}/`
-  return isCanonical && !text.endsWith('/') && `${search}${username}${password}` === '' && !/[?#]/.test(text)
+  return isCanonical && !text.endsWith('/') && `${username}${password}` === '' && !/[?#]/.test(text)
 }

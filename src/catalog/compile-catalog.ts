@@ -5,7 +5,7 @@ import { CatalogError } from './problem.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
-import { compileResource, compileTemplate, type CompiledResource } from './compile-resource.ts'
+import { compileResource, compileTemplate } from './compile-resource.ts'
 import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
 import { compileTool, type CompiledTool } from './compile-tool.ts'
 import type { ResourceDefinition } from '../authoring/define-resource.ts'
@@ -37,14 +37,12 @@ export function createCatalogCompiler (
   }: CatalogCompilerOptions
 ): CatalogCompiler {
   const compilers = createSchemaCompilers()
-  const known = {
-    tools: createKnownDefinitions<CompiledTool>(compilers),
-    resources: createKnownDefinitions<CompiledResource>(compilers)
-  }
+  const knownTools = createKnownDefinitions<CompiledTool>(compilers)
   return {
     async compile (contents) {
       try {
-        return await compileCatalog(contents, options, { compilers, known, yieldToRequests, listDeadlineMs })
+        const dependencies = { compilers, knownTools, yieldToRequests, listDeadlineMs }
+        return await compileCatalog(contents, options, dependencies)
       } finally {
         compilers.input.forgetUnused()
         compilers.output.forgetUnused()
@@ -55,17 +53,14 @@ export function createCatalogCompiler (
 
 interface Dependencies {
   readonly compilers: SchemaCompilers
-  readonly known: {
-    readonly tools: KnownDefinitions<CompiledTool>
-    readonly resources: KnownDefinitions<CompiledResource>
-  }
+  readonly knownTools: KnownDefinitions<CompiledTool>
   readonly yieldToRequests: () => Promise<void> | undefined
   readonly listDeadlineMs: number
 }
 
 async function compileCatalog (
   contents: CatalogContents, options: SnapshotOptions,
-  { compilers, known, yieldToRequests, listDeadlineMs }: Dependencies
+  { compilers, knownTools, yieldToRequests, listDeadlineMs }: Dependencies
 ): Promise<Snapshot> {
   const problems: Problem[] = [...contents.problems]
   const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
@@ -92,15 +87,13 @@ async function compileCatalog (
   const lifetimes = lifetimesByTool(handles)
   const tools = await compileAll(contents.tools, (definition, report) => {
     const lifetime = lifetimes.get(definition.name)
-    return known.tools.get(definition, lifetime, report, (used, tell) => {
+    return knownTools.get(definition, lifetime, report, (used, tell) => {
       return compileTool(definition, used, tell, lifetime)
     })
   })
   const prompts = await compileAll(contents.prompts, compilePrompt)
   const compileFixed = (definition: ResourceDefinition, report: ReportProblem) =>
-    known.resources.get(
-      definition, readTtlMs, report, (_, tell) => compileResource(definition, readTtlMs, tell)
-    )
+    compileResource(definition, readTtlMs, report)
   const resources = await compileAll(contents.resources, compileFixed)
   const unlisted = await compileAll(contents.unlisted, compileFixed)
   const templates = await compileAll(

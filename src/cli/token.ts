@@ -1,6 +1,7 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
 import { parseArgs } from 'node:util'
+import { reasonOf } from '../access/error-reason.ts'
 import { createStaticToken } from '../access/new-static-token.ts'
 
 /** The arguments cannot be used. The message says how the command is used. */
@@ -47,6 +48,6 @@ function readArguments (args: readonly string[]) {
       args: [...args], options: { subject: { type }, scopes: { type }, client: { type }, expires: { type } }
     }).values
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`)
+    throw new UsageError(`${reasonOf(error)}\n${USAGE}`)
   }
 }

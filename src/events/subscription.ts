@@ -3,7 +3,8 @@
 
 import type { RequestId } from '../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../protocol/notifications.ts'
-import { Announcement, withoutSlash, type Audience } from './audience.ts'
+import type { ScopeGroup } from '../access/scope-group.ts'
+import { Announcement, withoutSlash } from './announcement.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
 
@@ -24,8 +25,8 @@ export interface StreamMessages {
   closing? (): string
 }
 
-/** Who listens: the owner of the stream, and the audience that the owner belongs to. */
-export interface Listener { readonly owner: string, readonly audience: Audience }
+/** Who listens: the owner of the stream, and the group that the owner belongs to. */
+export interface Listener { readonly owner: string, readonly scopeGroup: ScopeGroup }
 
 export class Subscription {
   readonly sink: MessageSink
@@ -84,7 +85,7 @@ export class Subscription {
   }
 
   #noteList (list: ListName, asked: boolean | undefined, announcement: Announcement): boolean {
-    if (asked !== true || !announcement.isFor(this.#listener.audience)) return false
+    if (asked !== true || !announcement.isFor(this.#listener.scopeGroup)) return false
     this.#lists.add(list)
     return true
   }
@@ -101,7 +102,7 @@ export class Subscription {
   #noteUri (uri: string, announcement: Announcement): boolean {
     if (this.#followed.size === 0) return false
     const nearest = announcement.places.find((place) => this.#followed.has(place))
-    if (nearest === undefined || !announcement.isFor(this.#listener.audience)) return false
+    if (nearest === undefined || !announcement.isFor(this.#listener.scopeGroup)) return false
     const isExact = this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri)
     this.#uris.add(isExact ? uri : nearest)
     return true

@@ -1,7 +1,7 @@
 // All open streams of changes in this process. They share one listener on the bus and one timer.
 
 import type { RequestId } from '../protocol/json-rpc.ts'
-import { Announcement } from './audience.ts'
+import { Announcement } from './announcement.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { EventBus } from './event-bus.ts'
 import type { Subscription } from './subscription.ts'

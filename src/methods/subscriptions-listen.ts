@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../access/principal.ts'
-import type { Audiences } from '../catalog/audiences.ts'
+import type { ScopeGroups } from '../catalog/scope-groups.ts'
 import type { View } from '../catalog/view.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { endAtExpiry } from '../events/expiry.ts'
@@ -18,13 +18,13 @@ const flag = Type.Optional(Type.Boolean())
 export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
-  readonly audiences: Audiences
+  readonly scopeGroups: ScopeGroups
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
 }
 
 export function subscriptionsListen (
-  { subscriptions, openStreams, audiences, isWatching }: SubscriptionsListenDependencies
+  { subscriptions, openStreams, scopeGroups, isWatching }: SubscriptionsListenDependencies
 ): Method {
   return defineMethod({
     name: 'subscriptions/listen',
@@ -42,7 +42,7 @@ export function subscriptionsListen (
         openStreams.checkRoom(caller)
         checkSubscribableUris(notifications.resourceSubscriptions ?? [])
         const filter = toAcceptedFilter(notifications, view, isWatching)
-        const listener = { owner: ownerOf(principal), audience: audiences.of(principal) }
+        const listener = { owner: ownerOf(principal), scopeGroup: scopeGroups.of(principal) }
         const messages = new ListenMessages(id, filter, snapshot.writer)
         return {
           open (sink) {

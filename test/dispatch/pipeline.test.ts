@@ -253,7 +253,7 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
     ...createMethods({
       subscriptions: nothing,
       openStreams: nothing,
-      audiences: nothing,
+      scopeGroups: nothing,
       isWatching: true,
       requestTimeoutMs: 1,
       handles: nothing,

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import { createMemoryEventBus } from '../../src/backends/memory/event-bus.ts'
-import type { Audience } from '../../src/events/audience.ts'
+import type { ScopeGroup } from '../../src/access/scope-group.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
 import { ListenMessages } from '../../src/events/listen-messages.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
@@ -67,17 +67,17 @@ export function build (
 }
 
 /** May hear of everything. */
-const everyone: Audience = { holds: () => true, mayHearOf: () => true }
+const everyone: ScopeGroup = { holds: () => true, mayHearOf: () => true }
 
 export function listen (
   subscriptions: Subscriptions, id: RequestId, filter: SubscriptionFilter, sink: MessageSink,
-  audience = everyone
+  scopeGroup = everyone
 ): void {
   const writer = {
     write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta })
   }
   const messages = new ListenMessages(id, filter, writer)
-  subscriptions.open(new Subscription({ owner: 'anonymous', audience }, filter, messages, sink))
+  subscriptions.open(new Subscription({ owner: 'anonymous', scopeGroup }, filter, messages, sink))
 }
 
 export async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Sender } from '../../access/network.ts'
 import type { Principal } from '../../access/principal.ts'
-import type { Audience } from '../../events/audience.ts'
+import type { ScopeGroup } from '../../access/scope-group.ts'
 import { endAtExpiry } from '../../events/expiry.ts'
 import type { OpenStreams } from '../../events/open-streams.ts'
 import { Subscription, type StreamMessages } from '../../events/subscription.ts'
@@ -30,7 +30,7 @@ interface SessionStreamsDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
   /** What the callers with the scopes of a principal may hear of. */
-  readonly audiences: { of (principal: Principal): Audience }
+  readonly scopeGroups: { of (principal: Principal): ScopeGroup }
   readonly changes: RecentChanges
   /** Whether the catalog can change while the service runs. */
   readonly isWatching: boolean
@@ -72,7 +72,7 @@ export function createSessionStreams (
   dependencies: SessionStreamsDependencies
 ): SessionStreams {
   const {
-    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, audiences, changes, isWatching
+    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes, isWatching
   } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
@@ -141,7 +141,7 @@ export function createSessionStreams (
         stream.cut()
         throw error
       })
-      const listener = { owner: session.owner, audience: audiences.of(sender.principal) }
+      const listener = { owner: session.owner, scopeGroup: scopeGroups.of(sender.principal) }
       const subscription = new Subscription(listener, toFilter(followed), toWords(session), stream)
       // The random part decides between two streams that were opened at the same time.
       const entry = { openedAt: openedAt + Math.random() / 1000, session, stream, subscription }

@@ -1,32 +1,25 @@
-// The sets of granted scopes that callers with open streams have, and what these callers may hear of.
+// The groups that the callers with open streams belong to.
 
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../access/principal.ts'
+import type { ScopeGroup } from '../access/scope-group.ts'
 import type { Catalog } from './catalog.ts'
 import { holdsScope } from './scope-hierarchy.ts'
 
-/** The callers with one set of granted scopes, as the current catalog sees them. */
-interface GrantedCallers {
-  /** Whether they hold all of these scopes. */
-  holds (scopes: readonly string[]): boolean
-  /** Whether they may learn that the resource with this URI has changed. */
-  mayHearOf (uri: string): boolean
-}
-
-export interface Audiences {
+export interface ScopeGroups {
   /** The same object for callers with the same scopes, so that the streams of all of them share decisions. */
-  of (principal: Principal): GrantedCallers
+  of (principal: Principal): ScopeGroup
 }
 
 /** Above this number streams with the same scopes may have different objects, which only takes more time. */
-const MAX_AUDIENCES = 1000
+const MAX_GROUPS = 1000
 
-export function createAudiences (catalog: Catalog): Audiences {
-  const known = new LRUCache<string, GrantedCallers>({ max: MAX_AUDIENCES })
+export function createScopeGroups (catalog: Catalog): ScopeGroups {
+  const known = new LRUCache<string, ScopeGroup>({ max: MAX_GROUPS })
   return {
     of ({ scopes }) {
       const key = [...scopes].sort().join(' ')
-      const found = known.get(key) ?? createAudience(catalog, { scopes: new Set(scopes) })
+      const found = known.get(key) ?? createScopeGroup(catalog, { scopes: new Set(scopes) })
       known.set(key, found)
       return found
     }
@@ -34,7 +27,7 @@ export function createAudiences (catalog: Catalog): Audiences {
 }
 
 /** Asks the current snapshot each time: a stream outlives reloads of the catalog. */
-function createAudience (catalog: Catalog, principal: Pick<Principal, 'scopes'>): GrantedCallers {
+function createScopeGroup (catalog: Catalog, principal: Pick<Principal, 'scopes'>): ScopeGroup {
   return {
     holds (scopes) {
       const { hierarchy } = catalog.current

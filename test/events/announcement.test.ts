@@ -1,31 +1,31 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { Audience } from '../../src/events/audience.ts'
+import type { ScopeGroup } from '../../src/access/scope-group.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 
 const ALL = { toolsListChanged: true, resourceSubscriptions: ['doc://hidden', 'doc://open', 'doc://'] }
 
 /** Holds these scopes, and may not hear of resources whose URI has the word `hidden`. */
-function audienceOf (scopes: readonly string[]): Audience & { asked: number } {
-  const audience = {
+function scopeGroupOf (scopes: readonly string[]): ScopeGroup & { asked: number } {
+  const scopeGroup = {
     asked: 0,
     holds (needed: readonly string[]) {
-      audience.asked++
+      scopeGroup.asked++
       return needed.every((scope) => scopes.includes(scope))
     },
     mayHearOf (uri: string) {
-      audience.asked++
+      scopeGroup.asked++
       return !uri.includes('hidden')
     }
   }
-  return audience
+  return scopeGroup
 }
 
 t.test('a change of a list is told only to callers who see it (107, 198)', async (t) => {
   const { bus, subscriptions } = build(t)
   const sinks = ['', 'a', 'b', 'a b'].map((scopes) => {
     const sink = new FakeSink()
-    listen(subscriptions, scopes, ALL, sink, audienceOf(scopes.split(' ')))
+    listen(subscriptions, scopes, ALL, sink, scopeGroupOf(scopes.split(' ')))
     return sink
   })
   const counts = async () => {
@@ -43,7 +43,7 @@ t.test('a change of a list is told only to callers who see it (107, 198)', async
 t.test('an update is told only to callers who may hear of the resource (162, 163)', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  listen(subscriptions, 1, ALL, sink, audienceOf([]))
+  listen(subscriptions, 1, ALL, sink, scopeGroupOf([]))
   await publishUpdates(bus, ['doc://hidden', 'doc://hidden/1', 'doc://open', 'doc://open/1'])
   await turn()
   t.strictSame(sink.uris, ['doc://open', 'doc://open/1'])
@@ -52,7 +52,7 @@ t.test('an update is told only to callers who may hear of the resource (162, 163
 t.test('after an interruption every stream is told all that it follows', async (t) => {
   const { bus, subscriptions } = build(t)
   const sink = new FakeSink()
-  listen(subscriptions, 1, ALL, sink, audienceOf([]))
+  listen(subscriptions, 1, ALL, sink, scopeGroupOf([]))
   await bus.publish({ type: 'events-missed' })
   await turn()
   t.strictSame(sink.uris, ALL.resourceSubscriptions)
@@ -60,12 +60,12 @@ t.test('after an interruption every stream is told all that it follows', async (
 
 t.test('decides once for all streams of callers with the same scopes', async (t) => {
   const { bus, subscriptions } = build(t)
-  const audiences = [audienceOf(['a']), audienceOf([])]
+  const scopeGroups = [scopeGroupOf(['a']), scopeGroupOf([])]
   for (let index = 0; index < 1000; index++) {
-    listen(subscriptions, index, ALL, new FakeSink(), audiences[index % 2])
+    listen(subscriptions, index, ALL, new FakeSink(), scopeGroups[index % 2])
   }
   await bus.publish({ type: 'tools-changed', seenBy: [['a']] })
   await bus.publish({ type: 'resource-updated', uri: 'doc://open' })
   await bus.publish({ type: 'resource-updated', uri: 'none://1' })
-  t.strictSame(audiences.map(({ asked }) => asked), [2, 2], 'and not for a resource that nobody follows')
+  t.strictSame(scopeGroups.map(({ asked }) => asked), [2, 2], 'and not for a resource that nobody follows')
 })

@@ -1,23 +1,15 @@
-// Who hears of a change. Callers with the same granted scopes are one audience, so that the decision is made
-// once for all of their streams.
+// Who hears of a change. The decision is made once for all streams of callers with the same granted scopes.
 
+import type { ScopeGroup } from '../access/scope-group.ts'
 import type { ChangeEvent } from './change-event.ts'
 
-/** The callers with one set of granted scopes. A reload of the catalog may change what they may hear of. */
-export interface Audience {
-  /** Whether they hold all of these scopes. */
-  holds (scopes: readonly string[]): boolean
-  /** Whether they may learn that the resource with this URI has changed. */
-  mayHearOf (uri: string): boolean
-}
-
-function mayHear (audience: Audience, event: ChangeEvent): boolean {
+function mayHear (group: ScopeGroup, event: ChangeEvent): boolean {
   switch (event.type) {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
-      return event.seenBy === undefined || event.seenBy.some((scopes) => audience.holds(scopes))
-    case 'resource-updated': return audience.mayHearOf(event.uri)
+      return event.seenBy === undefined || event.seenBy.some((scopes) => group.holds(scopes))
+    case 'resource-updated': return group.mayHearOf(event.uri)
     // Tells every stream all that it follows, so that nobody learns anything of it.
     case 'events-missed': return true
   }
@@ -26,18 +18,18 @@ function mayHear (audience: Audience, event: ChangeEvent): boolean {
 /** A change event on its way to many streams. */
 export class Announcement {
   readonly event: ChangeEvent
-  readonly #heard = new Map<Audience, boolean>()
+  readonly #heard = new Map<ScopeGroup, boolean>()
   #places: readonly string[] | undefined
 
   constructor (event: ChangeEvent) {
     this.event = event
   }
 
-  isFor (audience: Audience): boolean {
-    let hears = this.#heard.get(audience)
+  isFor (group: ScopeGroup): boolean {
+    let hears = this.#heard.get(group)
     if (hears === undefined) {
-      hears = mayHear(audience, this.event)
-      this.#heard.set(audience, hears)
+      hears = mayHear(group, this.event)
+      this.#heard.set(group, hears)
     }
     return hears
   }
