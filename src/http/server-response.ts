@@ -26,6 +26,3 @@ export class WholeResponse<R extends IncomingMessage = IncomingMessage> extends 
     return super.end()
   }
 }
-
-/** Node 24 has URLPattern. It writes one chunk by itself, and WholeResponse would cost 0 to 4 %. */
-export const responseOptions = 'URLPattern' in globalThis ? {} : { ServerResponse: WholeResponse }

@@ -1,5 +1,6 @@
 // Turns the text of any module into JavaScript that this engine runs. Each statement stays on its line.
 
+import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import type { Program } from 'acorn'
 import { hasUsing } from './engine.ts'
@@ -20,9 +21,9 @@ export async function toJavaScript (source: string, file: string): Promise<JavaS
   const isTypeScript = extension.endsWith('ts')
   // Loaded at the first TypeScript file, because loading it blocks the thread for a tenth of a second. That
   // is usually before the service listens.
-  if (isTypeScript) await import('@swc/wasm-typescript')
+  if (isTypeScript) loadTypeScript()
   const asWritten = extension.endsWith('x') ? undefined : read(source, file, isTypeScript)
-  const plain = isTypeScript && mayHaveTypes(asWritten) ? await withoutTypes(source, file) : asWritten
+  const plain = isTypeScript && mayHaveTypes(asWritten) ? withoutTypes(source, file) : asWritten
   if (isRunnable(plain)) return plain
   // The text may have syntax that must be lowered. If it is invalid too, the error of the author's own text
   // is the most exact one.
@@ -54,11 +55,15 @@ function mayHaveTypes (result: JavaScript | SyntaxError | undefined): boolean {
   return result === undefined || result instanceof SyntaxError || result.tree.hasLessThan
 }
 
+/** An `import` takes 50 ms more: Node reads the whole text to find out whether it is an ES module. */
+function loadTypeScript (): typeof import('@swc/wasm-typescript') {
+  return createRequire(import.meta.url)('@swc/wasm-typescript')
+}
+
 /** Replaces types by spaces. `undefined` if types alone cannot be removed, or the text is not TypeScript. */
-async function withoutTypes (source: string, file: string): Promise<JavaScript | SyntaxError | undefined> {
-  const { default: { transformSync } } = await import('@swc/wasm-typescript')
+function withoutTypes (source: string, file: string): JavaScript | SyntaxError | undefined {
   try {
-    return read(transformSync(source, { mode: 'strip-only', module: true }).code, file, true)
+    return read(loadTypeScript().transformSync(source, { mode: 'strip-only', module: true }).code, file, true)
   } catch {
     return undefined
   }

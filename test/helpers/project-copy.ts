@@ -42,12 +42,12 @@ export class ProjectCopy {
     await this.#writeLines(path, lines.toSpliced(at + 1, 0, line))
   }
 
-  /** Resolves to the compiler's report, which is empty if there are no errors. */
+  /** Compiles each file for itself. Resolves to the compiler's report, which has nothing but errors. */
   async build (): Promise<string> {
     const compiler = join(this.folder, 'node_modules', 'typescript', 'bin', 'tsc')
-    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-      cwd: this.folder
-    })
+    const compiling = promisify(execFile)(process.execPath, [
+      compiler, '-p', 'tsconfig.build.json', '--emitDeclarationOnly', 'false'
+    ], { cwd: this.folder })
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { open } from 'lmdb'
 import t, { type Test } from 'tap'
 import { openLmdbStateStore } from '../../../src/backends/lmdb/state-store.ts'
@@ -14,7 +15,19 @@ import { until, within } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { textOf, toValue } from '../../helpers/state-value.ts'
 
-const WRITER = fileURLToPath(new URL('../../helpers/lmdb-writer.mjs', import.meta.url))
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
+/** The program of the writing processes, where its packages are found. */
+const WRITER = join(PROJECT, 'node_modules', '.cache', `lmdb-writer-${process.pid}.mjs`)
+
+await build({
+  entryPoints: [join(PROJECT, 'test', 'helpers', 'lmdb-writer.ts')],
+  outfile: WRITER,
+  bundle: true,
+  format: 'esm',
+  packages: 'external',
+  platform: 'node'
+})
+t.teardown(async () => await rm(WRITER))
 const KEY = { owner: 'o', name: 'counter' }
 const LIFETIME = { idleMs: 3_600_000 }
 

@@ -3,15 +3,17 @@
 
 import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
-import { openLmdbStateStore } from '../../dist/backends/lmdb/state-store.js'
+import { openLmdbStateStore } from '../../src/backends/lmdb/state-store.ts'
+import type { StateStore } from '../../src/state/state-store.ts'
 
 const LIFETIME = { idleMs: 3_600_000 }
-const [work, folder, times = '0'] = process.argv.slice(2)
+const [work = '', folder = '', times = '0'] = process.argv.slice(2)
 // Not through a stream: a line in a buffer is lost when the process is killed.
-const toValue = (text) => ({ bytes: Buffer.from(text) })
-const print = (line) => { writeSync(1, `${line}\n`) }
+const toValue = (text: string | Buffer) => ({ bytes: Buffer.from(text) })
+const print = (line: string) => { writeSync(1, `${line}\n`) }
+const fail = (message: string): never => { throw new Error(message) }
 
-const WORKS = {
+const WORKS: { readonly [name: string]: (store: StateStore) => Promise<void> } = {
   /** Creates, replaces and deletes, 20 at a time, until the process is killed. */
   async write (store) {
     await Promise.all(Array.from({ length: 20 }, async (_, worker) => {
@@ -20,6 +22,7 @@ const WORKS = {
         const made = await store.create(key, toValue(`created ${i}`), LIFETIME, 1e9)
         print(`${key.owner} ${key.name} created ${i}`)
         if (i % 3 === 1) {
+          if (typeof made === 'string') throw new Error(made)
           await store.replace(key, made.version, toValue(`replaced ${i}`))
           print(`${key.owner} ${key.name} replaced ${i}`)
         }
@@ -43,7 +46,7 @@ const WORKS = {
           )
         }
         for (;;) {
-          const { value, version } = await store.read(key)
+          const { value, version } = await store.read(key) ?? fail('the counter is missing')
           if (await store.replace(key, version, toValue(String(Number(value.bytes) + 1))) !== undefined) break
         }
       }
@@ -57,18 +60,18 @@ const WORKS = {
    * still reads and closes.
    */
   async fill (store) {
-    const create = async (name) => await store.create(
+    const create = async (name: string) => await store.create(
       { owner: 'o', name }, toValue(Buffer.alloc(20_000)), LIFETIME, 1e9
     )
-    let failure
+    let failure: Error | undefined
     for (let i = 0; failure === undefined; i++) {
-      await create(`n${i}`).then(() => print(`o n${i}`), (error) => { failure = error })
+      await create(`n${i}`).then(() => print(`o n${i}`), (error: Error) => { failure = error })
     }
-    print(`failed ${failure.name}: ${failure.cause?.message}`)
+    print(`failed ${failure?.name}: ${failure?.cause instanceof Error ? failure.cause.message : ''}`)
     const others = await Promise.allSettled(
       Array.from({ length: 20 }, async (_, index) => await create(`other${index}`))
     )
-    print(`refused ${others.filter(({ reason }) => reason?.name === 'StoreUnavailable').length} of 20`)
+    print(`refused ${others.filter((one) => one.status === 'rejected' && one.reason.name === 'StoreUnavailable').length} of 20`)
     print(`reads ${(await store.read({ owner: 'o', name: 'n0' }))?.value.bytes.length}`)
     await store.close()
     print('closed')
@@ -85,4 +88,4 @@ const WORKS = {
   }
 }
 
-await WORKS[work](openLmdbStateStore(folder))
+await (WORKS[work] ?? fail(`${work} is no function`))(openLmdbStateStore(folder))
