@@ -3,6 +3,7 @@
 import type { EventBus } from '../events/event-bus.ts'
 import type { EventLog, EventLogLimits } from '../events/event-log.ts'
 import type { Relay } from '../events/relay.ts'
+import type { CallCounter } from '../state/call-counter.ts'
 import type { StateStore } from '../state/state-store.ts'
 
 export interface Backend {
@@ -44,6 +45,8 @@ export interface OpenedBackend {
   readonly bus: EventBus
   readonly relay: Relay
   readonly eventLog: EventLog
+  /** Uses the connection of the store. Nothing of it must be closed. */
+  readonly callCounter: CallCounter
   /**
    * Reads the secret that is kept with the state, and creates it if there is none. Absent if the state does
    * not outlive the process, or is shared: the replicas then get their secrets from outside.

@@ -1,4 +1,5 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
+import { createLocalCallCounter } from '../../state/local-call-counter.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from '../memory/event-bus.ts'
 import { createMemoryEventLog } from '../memory/event-log.ts'
@@ -6,7 +7,7 @@ import { createMemoryRelay } from '../memory/relay.ts'
 import { readKeptSecret } from './secret.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
-/** `file:PATH` keeps records in a folder. The bus, the relay and the log exist in this process only. */
+/** `file:PATH` keeps records in a folder. Everything else exists in this process only. */
 export const openLmdbBackend: OpenBackend = async (url, options) => {
   const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
   const folder = url.slice('file:'.length)
@@ -17,6 +18,7 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
     eventLog: createMemoryEventLog(eventLogLimits),
+    callCounter: createLocalCallCounter(),
     readKeptSecret: () => readKeptSecret(folder, prefix)
   })
 }

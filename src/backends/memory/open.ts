@@ -1,4 +1,5 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
+import { createLocalCallCounter } from '../../state/local-call-counter.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from './event-bus.ts'
 import { createMemoryEventLog } from './event-log.ts'
@@ -11,6 +12,7 @@ export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EV
     store: createMemoryStateStore(),
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
-    eventLog: createMemoryEventLog(eventLogLimits)
+    eventLog: createMemoryEventLog(eventLogLimits),
+    callCounter: createLocalCallCounter()
   })
 }

@@ -1,6 +1,8 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
+import { createLocalCallCounter } from '../../state/local-call-counter.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createOutageLog } from '../outage-log.ts'
+import { createRedisCallCounter } from './call-counter.ts'
 import { openRedis } from './connection.ts'
 import { openRedisEventBus } from './event-bus.ts'
 import { createRedisEventLog } from './event-log.ts'
@@ -10,7 +12,7 @@ import { openRedisStateStore } from './state-store.ts'
 /** How long connecting may take when the service starts, in milliseconds. */
 const CONNECT_DEADLINE_MS = 5000
 
-/** The store, the bus, the relay and the log share two connections: one for commands, one subscriber. */
+/** All members share two connections: one for commands, one subscriber. */
 export const openRedisBackend: OpenBackend = async (url, options) => {
   const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
@@ -29,7 +31,12 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
     })
     const store = openRedisStateStore(redis.commands, { prefix })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
-    return toOpenedBackend({ store, bus, relay, eventLog }, redis.close)
+    const callCounter = createRedisCallCounter(redis.commands, {
+      prefix,
+      local: createLocalCallCounter(),
+      onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
+    })
+    return toOpenedBackend({ store, bus, relay, eventLog, callCounter }, redis.close)
   } catch (error) {
     // Without it, the driver would keep trying to connect.
     await redis.close()

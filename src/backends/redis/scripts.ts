@@ -1,5 +1,7 @@
 // The Lua scripts that read and write Redis. Each is atomic: no other command runs between its steps.
 
+import { PARTS } from '../../state/call-counter.ts'
+
 /**
  * KEYS[1] is the record: a hash of the value `v`, the version `n`, the idle lifetime `i` and the end `e`,
  * which may be ''. KEYS[2] is a sorted set of the names of the owner's live records, by expiry. Times are
@@ -131,6 +133,47 @@ return deleted
 export const APPEND = `
 redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], ARGV[2], 'e', ARGV[3])
 return redis.call('PEXPIRE', KEYS[1], ARGV[4])
+`
+
+/**
+ * KEYS are hashes: the calls of a key by the parts of the time, by the clock of Redis. ARGV: for each key how
+ * many calls its rate allows, and the milliseconds of a part. Counts a call for all keys and returns nil, or
+ * for none: then the position of the key with the longest wait, and the wait in milliseconds.
+ */
+export const COUNT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local longest, used = 0, nil
+for at, key in ipairs(KEYS) do
+  local calls, part = tonumber(ARGV[2 * at - 1]), tonumber(ARGV[2 * at])
+  local oldest = math.floor(now / part) - ${PARTS}
+  local fields = redis.call('HGETALL', key)
+  local total, over, live = 0, {}, {}
+  for field = 1, #fields, 2 do
+    local found = { number = tonumber(fields[field]), calls = tonumber(fields[field + 1]) }
+    if found.number < oldest then
+      over[#over + 1] = fields[field]
+    else
+      live[#live + 1] = found
+      total = total + found.calls
+    end
+  end
+  if #over > 0 then redis.call('HDEL', key, unpack(over)) end
+  table.sort(live, function (a, b) return a.number < b.number end)
+  for _, found in ipairs(live) do
+    if total < calls then break end
+    total = total - found.calls
+    local wait = (found.number + ${PARTS + 1}) * part - now
+    if total < calls and wait > longest then longest, used = wait, at end
+  end
+end
+if used then return { used - 1, math.ceil(longest) } end
+for at, key in ipairs(KEYS) do
+  local part = tonumber(ARGV[2 * at])
+  redis.call('HINCRBY', key, string.format('%.0f', math.floor(now / part)), 1)
+  redis.call('PEXPIRE', key, math.ceil(part * ${PARTS + 1}))
+end
+return nil
 `
 
 /**

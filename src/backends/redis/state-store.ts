@@ -1,24 +1,20 @@
 // Records in Redis or Valkey: a hash for each record, which Redis expires, and a sorted set for each owner.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../state/state-store.ts'
 import { toRedisError } from './redis-error.ts'
+import { runScript, toScript, type Argument, type Script, type ScriptRunner } from './script.ts'
 import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
 
-type Argument = string | number | Buffer
-
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
-interface RedisCommands {
-  callBuffer (command: string, ...args: Argument[]): Promise<unknown>
+interface RedisCommands extends ScriptRunner {
   ping (): Promise<unknown>
   /** Absent for a cluster, which has several. */
   readonly stream?: Pick<Writable, 'cork' | 'uncork'>
 }
-
-interface Script { readonly text: string, readonly sha: string }
 
 const SCRIPTS = {
   create: toScript(CREATE),
@@ -71,14 +67,7 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
     // A cluster selects the node by the text in braces: all keys of one owner are on one node.
     const live = `${prefix}:{${owner}}`
     corkOneTurn(client)
-    const keysAndArguments = [2, `${live}:${name}`, live, name, ...args]
-    try {
-      return await client.callBuffer('EVALSHA', script.sha, ...keysAndArguments)
-    } catch (error) {
-      // A server without the script has done nothing, so the command may be sent again.
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return await client.callBuffer('EVAL', script.text, ...keysAndArguments)
-    }
+    return await runScript(client, script, [`${live}:${name}`, live], [name, ...args])
   }
 
   return {
@@ -117,10 +106,6 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
       await Promise.allSettled(underWay)
     }
   }
-}
-
-function toScript (text: string): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
 function readNumber (reply: unknown): number {

@@ -1,0 +1,77 @@
+// The call counter of one process.
+
+import { LRUCache } from 'lru-cache'
+import { PARTS, type CallCounter, type CountedRate, type UsedRate } from './call-counter.ts'
+
+interface LocalCallCounterOptions {
+  /** A monotonic clock, in milliseconds. */
+  readonly now?: () => number
+  /**
+   * How many keys are kept, each in less than a kilobyte. Above it the key that was idle longest is
+   * forgotten: its caller may use the whole rate again. 50,000 by default.
+   */
+  readonly maxKeys?: number
+}
+
+export function createLocalCallCounter (
+  { now = () => performance.now(), maxKeys = 50_000 }: LocalCallCounterOptions = {}
+): CallCounter {
+  const tallies = new LRUCache<string, Tally>({ max: maxKeys })
+
+  function findUsed<R extends CountedRate> (rates: readonly R[], time: number): UsedRate<R> | undefined {
+    let used: UsedRate<R> | undefined
+    for (const rate of rates) {
+      const waitMs = tallies.get(rate.key)?.waitMs(rate, time) ?? 0
+      if (waitMs > (used?.waitMs ?? 0)) used = { rate, waitMs }
+    }
+    return used
+  }
+
+  return {
+    count (rates) {
+      const time = now()
+      const used = findUsed(rates, time)
+      if (used !== undefined) return used
+      for (const { key, perMs } of rates) {
+        const tally = tallies.get(key) ?? new Tally()
+        tallies.set(key, tally)
+        tally.add(perMs, time)
+      }
+      return undefined
+    }
+  }
+}
+
+/** The calls of a key, by the parts of the time that they came in. */
+class Tally {
+  /** The numbers of the parts that have calls, oldest first. */
+  readonly #parts: number[] = []
+  readonly #calls: number[] = []
+  #total = 0
+
+  add (perMs: number, time: number): void {
+    const part = Math.floor(time * PARTS / perMs)
+    if (this.#parts.at(-1) !== part) {
+      this.#parts.push(part)
+      this.#calls.push(0)
+    }
+    this.#calls[this.#calls.length - 1] = (this.#calls.at(-1) ?? 0) + 1
+    this.#total++
+  }
+
+  /** 0 if the rate allows a call. */
+  waitMs ({ calls, perMs }: CountedRate, time: number): number {
+    const oldest = Math.floor(time * PARTS / perMs) - PARTS
+    const over = this.#parts.findIndex((part) => part >= oldest)
+    const gone = over === -1 ? this.#parts.length : over
+    this.#parts.splice(0, gone)
+    for (const number of this.#calls.splice(0, gone)) this.#total -= number
+    let left = this.#total
+    for (const [index, part] of this.#parts.entries()) {
+      if (left < calls) break
+      left -= this.#calls[index] ?? 0
+      if (left < calls) return (part + PARTS + 1) * perMs / PARTS - time
+    }
+    return 0
+  }
+}
