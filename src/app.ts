@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import type { Authenticator } from './access/authenticator.ts'
+import { readCallLimits } from './access/call-limits.ts'
 import { isLoopback } from './access/loopback.ts'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
@@ -12,7 +13,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
-import { unlimited } from './dispatch/limiter.ts'
+import { createCallLimiter } from './dispatch/call-limiter.ts'
 import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
@@ -158,7 +159,13 @@ export async function createService (
   const observer = joinObservers([
     createLogObserver(log)
   ])
-  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter: unlimited }
+  const limiter = createCallLimiter(backend.callCounter, readCallLimits({
+    calls: config.limitCalls,
+    allCalls: config.limitAllCalls,
+    running: config.limitRunning,
+    allRunning: config.limitAllRunning
+  }))
+  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter }
   const replies = createReplies(observer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }

@@ -26,6 +26,7 @@ export type {
 } from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
 export type { Context, Log, ReadContext } from './authoring/context.ts'
+export type { CallLimitOptions } from './access/call-limits.ts'
 export type { Principal } from './access/principal.ts'
 export type { Annotations, ContentBlock, Icon, PromptMessage, ResourceContents } from './protocol/content.ts'
 export { createApp } from './app.ts'

@@ -2,6 +2,7 @@
 
 import { PRESETS } from './access/presets.ts'
 import { isProxyRange } from './access/proxy-range.ts'
+import { RATE_FORM, RATE_PATTERN } from './access/rate.ts'
 import { isPublicUrl, isServerUrl } from './access/server-url.ts'
 import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
 import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
@@ -40,6 +41,10 @@ export interface Config {
   readonly stateUrl: string
   readonly statePrefix: string
   readonly maxHandles: number
+  readonly limitCalls: string | undefined
+  readonly limitAllCalls: string | undefined
+  readonly limitRunning: number
+  readonly limitAllRunning: number
   readonly secrets: readonly string[]
   readonly requestStateTtlMs: number
   readonly legacy: 'on' | 'off'
@@ -57,6 +62,7 @@ export interface Setting<T> {
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
 
+const RATE = text(RATE_FORM, new RegExp(RATE_PATTERN))
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 export const SETTINGS: Settings = {
@@ -156,6 +162,10 @@ export const SETTINGS: Settings = {
     kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
   },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
+  limitCalls: { variable: 'TRIVET_LIMIT_CALLS', fallback: undefined, kind: RATE },
+  limitAllCalls: { variable: 'TRIVET_LIMIT_ALL_CALLS', fallback: undefined, kind: RATE },
+  limitRunning: { variable: 'TRIVET_LIMIT_RUNNING', fallback: 1000, kind: integer(1, 1_000_000) },
+  limitAllRunning: { variable: 'TRIVET_LIMIT_ALL_RUNNING', fallback: 10_000, kind: integer(1, 1_000_000) },
   secrets: {
     variable: 'TRIVET_SECRETS',
     fallback: [],
@@ -210,6 +220,10 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     stateUrl: read('stateUrl'),
     statePrefix: read('statePrefix'),
     maxHandles: read('maxHandles'),
+    limitCalls: read('limitCalls'),
+    limitAllCalls: read('limitAllCalls'),
+    limitRunning: read('limitRunning'),
+    limitAllRunning: read('limitAllRunning'),
     secrets: read('secrets'),
     requestStateTtlMs: read('requestStateTtlMs'),
     legacy: read('legacy'),

@@ -23,6 +23,13 @@ function integer (fallback: number, min: number, max: number): Expectation {
   }
 }
 
+const RATE: Expectation = {
+  fallback: undefined,
+  good: ['100/1m', '1/s', '999999/999d', '5/2h'].map((text) => [text, text]),
+  bad: ['100', '0/1m', '100/m1', '1.5/s', '100/0s', '100 / 1m', '1000000/s', '1/1w'],
+  rule: 'must be a number of calls and a time in s, m, h or d, such as 100/1m, got '
+}
+
 const settings: { readonly [K in keyof Config]: Expectation } = {
   host: {
     fallback: '127.0.0.1',
@@ -183,6 +190,10 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be 1 to 64 letters, digits, -, _ or ., got '
   },
   maxHandles: integer(10_000, 1, 10_000_000),
+  limitCalls: RATE,
+  limitAllCalls: RATE,
+  limitRunning: integer(1000, 1, 1_000_000),
+  limitAllRunning: integer(10_000, 1, 1_000_000),
   secrets: {
     fallback: [],
     good: [

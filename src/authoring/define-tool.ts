@@ -1,5 +1,6 @@
 // Defines a tool.
 
+import type { CallLimitOptions } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { ContentBlock, Meta } from '../protocol/content.ts'
@@ -60,6 +61,12 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   timeoutMs?: number
   /**
+   * How many calls may begin in a time, and how many may run at once: `{ calls: '10/1m', running: 2 }`. A
+   * call beyond a limit ends in a tool error that says which limit it is, and how long to wait. None by
+   * default: only the limits of the service hold.
+   */
+  limits?: CallLimitOptions
+  /**
    * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
    * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
    * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
@@ -92,6 +99,7 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly annotations?: ToolAnnotations
   readonly requiredCapabilities?: ClientCapabilities
   readonly timeoutMs?: number
+  readonly limits?: CallLimitOptions
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>

@@ -1,5 +1,6 @@
 // Compiles the definition of a tool.
 
+import { readCallLimits, type CallLimits } from '../access/call-limits.ts'
 import type { Context } from '../authoring/context.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
@@ -16,6 +17,7 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly mirroredParams: readonly MirroredParam[]
   readonly requiredCapabilities: ClientCapabilities | undefined
   readonly timeoutMs: number | undefined
+  readonly limits: CallLimits
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
@@ -62,6 +64,7 @@ export function compileTool (
       : [],
     requiredCapabilities,
     timeoutMs,
+    limits: readCallLimits(definition.limits),
     checkInput: input.check,
     checkOutput: output?.check,
     run: authorize === undefined

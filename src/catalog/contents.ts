@@ -1,5 +1,6 @@
 // The contents of a catalog as a source delivers them: read, but not compiled.
 
+import type { CallLimitOptions, Unread } from '../access/call-limits.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
@@ -34,6 +35,8 @@ export interface ServerSettings {
   /** The entries on one page of a list. `undefined`: the service's setting decides. */
   readonly pageSize: number | undefined
   readonly scopes: ReadonlyArray<Located<ScopeDefinition>>
+  /** Of all calls. The service's settings come before them. */
+  readonly limits: Unread<CallLimitOptions> | undefined
 }
 
 export interface CatalogContents {

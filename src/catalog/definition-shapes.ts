@@ -1,6 +1,7 @@
 // Checks of definitions at load. The types of the define functions have the same rules, but only for authors
 // who use TypeScript.
 
+import { RATE_PATTERN } from '../access/rate.ts'
 import { checkOf } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
 import { MEDIA_TYPE } from './media-type.ts'
@@ -27,6 +28,13 @@ export const icon = Type.Object({
   mimeType: optional(Type.String({ pattern: MEDIA_TYPE })),
   sizes: optional(Type.Array(Type.String({ pattern: '^(?:any|\\d+x\\d+)$' }))),
   theme: optional(Type.Enum(['light', 'dark']))
+}, closed)
+
+const rate = optional(Type.String({ pattern: RATE_PATTERN }))
+const callCount = optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
+
+export const callLimits = Type.Object({
+  calls: rate, allCalls: rate, running: callCount, allRunning: callCount
 }, closed)
 
 const meta = Type.Record(Type.Unknown(), META_KEY)
@@ -68,6 +76,7 @@ const tool = Type.Object({
   annotations: optional(toolAnnotations),
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
+  limits: optional(callLimits),
   authorize: optional(handler),
   run: handler
 }, closedDefinition)

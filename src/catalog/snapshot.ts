@@ -1,6 +1,7 @@
 // A snapshot: one immutable, compiled state of the catalog.
 
 import { LRUCache } from 'lru-cache'
+import { readCallLimits, type CallLimits } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import type { ServerSettings } from './contents.ts'
@@ -23,6 +24,8 @@ export interface Snapshot extends SnapshotParts {
   readonly writer: ResultWriter
   /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
   readonly pageSize: number
+  /** The limits of all calls, as the catalog sets them. */
+  readonly limits: CallLimits
   view (principal: Principal): View
 }
 
@@ -63,7 +66,8 @@ export function createSnapshot (
     return known
   }
 
-  return { server, writer, primitives, pageSize, handles, stamps, hierarchy, view }
+  const limits = readCallLimits(server.limits)
+  return { server, writer, primitives, pageSize, limits, handles, stamps, hierarchy, view }
 }
 
 const NO_SCOPES: readonly string[] = []

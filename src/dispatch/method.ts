@@ -1,5 +1,6 @@
 // The definition of an MCP method. Each file in methods/ provides one, and says everything about its method.
 
+import type { CallLimits } from '../access/call-limits.ts'
 import type { MessageSink } from '../events/message-sink.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { MirroredField } from '../protocol/header-values.ts'
@@ -22,6 +23,8 @@ export interface Call {
   readonly requiredCapabilities: ClientCapabilities | undefined
   /** The `Mcp-Param-*` headers that must mirror the params. */
   readonly mirroredParams: readonly MirroredField[]
+  /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
+  readonly limits: CallLimits | undefined
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
   /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
@@ -72,9 +75,9 @@ export function defineMethod<T extends TypedSchema> (
     mirroredName,
     open (given, request) {
       const {
-        subject, requiredCapabilities, mirroredParams = NO_FIELDS, handle, recover = rethrow
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, handle, recover = rethrow
       } = open(readParams(given), request)
-      return { subject, requiredCapabilities, mirroredParams, handle, recover }
+      return { subject, requiredCapabilities, mirroredParams, limits, handle, recover }
     }
   }
 }

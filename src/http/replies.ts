@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ending, Observer, RefusedRequest } from '../dispatch/observer.ts'
 import { toProtocolError } from '../dispatch/to-protocol-error.ts'
-import { InsufficientScope, type ProtocolError } from '../protocol/errors.ts'
+import { InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
 import { toPrintable } from './client-text.ts'
 
@@ -15,7 +15,8 @@ const UNAVAILABLE_CODE = 503
 export function sendError (
   reply: FastifyReply, id: RequestId | undefined, error: ProtocolError, status = error.httpStatus
 ): void {
-  if (status === 503) reply.header('retry-after', '5')
+  if (error instanceof LimitReached) reply.header('retry-after', error.retryAfterSeconds)
+  else if (status === 503) reply.header('retry-after', '5')
   if (status === 405) reply.header('allow', 'POST')
   if (error instanceof InsufficientScope) {
     const { server: { challenges }, request: { principal } } = reply

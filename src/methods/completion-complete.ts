@@ -1,5 +1,6 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 
+import { NO_LIMITS } from '../access/call-limits.ts'
 import { complete } from '../catalog/completions.ts'
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { View } from '../catalog/view.ts'
@@ -34,6 +35,7 @@ export function completionComplete (
       const { key, completions } = findReferenced(ref, view)
       return {
         subject: key,
+        limits: NO_LIMITS,
         async handle () {
           const source = completions.get(argument.name)
           if (source === undefined) {

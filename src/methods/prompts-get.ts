@@ -1,5 +1,6 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
 
+import { NO_LIMITS } from '../access/call-limits.ts'
 import { isHandleError } from '../authoring/handles.ts'
 import { promptResult, type CompiledPrompt } from '../catalog/compile-prompt.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
@@ -24,6 +25,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
       if (prompt === undefined) throw unknownPrompt(name)
       return {
         subject: prompt.key,
+        limits: NO_LIMITS,
         handle () {
           checkArguments(prompt, args)
           const round = openRound(request, { method: METHOD, name, args }, retry)

@@ -1,5 +1,6 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
+import { NO_LIMITS } from '../access/call-limits.ts'
 import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
@@ -28,6 +29,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
       return {
         // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: found.resource.key,
+        limits: NO_LIMITS,
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
           const context = new HandlerReadContext(request, round, dependencies, uri)

@@ -9,7 +9,7 @@ import { HandlerTimeout } from '../dispatch/lifetime.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
-import { invalidParams, unknownTool } from '../protocol/errors.ts'
+import { invalidParams, LimitReached, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
 import { Type, type Static } from '../schema/type.ts'
@@ -49,6 +49,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       return {
         subject: tool.key,
         requiredCapabilities: tool.requiredCapabilities,
+        limits: tool.limits,
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {
           const verdict = tool.checkInput(params.arguments ?? {})
@@ -69,6 +70,7 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
     return toolErrorResult(snapshot.writer, error)
   }
+  if (error instanceof LimitReached) return errorResult(snapshot.writer, error.message)
   if (error instanceof HandlerTimeout) {
     return errorResult(
       snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`

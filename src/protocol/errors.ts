@@ -157,6 +157,22 @@ function revisionError (problem: string, requested: string): ProtocolError {
 export const overloaded = (problem: string, cause?: Error) =>
   new ProtocolError(503, problem, { httpStatus: 503, ...(cause !== undefined && { cause }) })
 
+/** A limit of calls is reached. A class of its own, because a transport also tells the client in a header. */
+export class LimitReached extends ProtocolError {
+  /** After how many seconds the client may try again. */
+  readonly retryAfterSeconds: number
+
+  /** 429 and 503 are application codes, like the HTTP status: 503 if the limit is that of all callers. */
+  constructor (problem: string, code: 429 | 503, retryAfterSeconds: number) {
+    const advice = `Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`
+    super(code, `${problem} ${advice}`, { data: { retryAfterSeconds }, httpStatus: code })
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+export const limitReached = (problem: string, code: 429 | 503, retryAfterSeconds: number) =>
+  new LimitReached(problem, code, retryAfterSeconds)
+
 /** @param open how many streams the replica holds now. */
 export const tooManyStreams = (open: number) =>
   overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)

@@ -1,11 +1,11 @@
-// Reads server.yaml: the name and description of the service, how long clients may cache results, and which
-// scopes include others.
+// Reads server.yaml: the name and description of the service, how long clients may cache results, which
+// scopes include others, and the limits of calls.
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import type { ServerSettings } from '../catalog/contents.ts'
-import { icon, scopeToken } from '../catalog/definition-shapes.ts'
+import { callLimits, icon, scopeToken } from '../catalog/definition-shapes.ts'
 import { createReader } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
 
@@ -25,6 +25,7 @@ const readSettings = createReader(Type.Object({
   instructions: text,
   cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+  limits: optional(callLimits),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
   }, closed), { maxItems: MAX_SCOPES }))
@@ -43,6 +44,7 @@ export function defaultServerSettings (root: string): ServerSettings {
     listTtlMs: DEFAULT_LIST_TTL_MS,
     readTtlMs: 0,
     pageSize: undefined,
+    limits: undefined,
     scopes: []
   }
 }
@@ -57,7 +59,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
   if (yaml === undefined) return defaults
   const {
     name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
-    scopes = [], ...info
+    scopes = [], limits, ...info
   } = readSettings(parse(yaml) ?? {})
   return {
     info: { name, version, ...info },
@@ -65,6 +67,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
     listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
     readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
     pageSize,
+    limits,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })
     )

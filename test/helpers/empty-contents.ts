@@ -8,7 +8,8 @@ export const EMPTY_CONTENTS: CatalogContents = {
     listTtlMs: 0,
     readTtlMs: 0,
     pageSize: undefined,
-    scopes: []
+    scopes: [],
+    limits: undefined
   },
   tools: [],
   prompts: [],

@@ -1,0 +1,36 @@
+// Counts the calls that run on this replica.
+
+import type { CallGroup } from './call-groups.ts'
+import type { Lifetime } from './lifetime.ts'
+
+export interface RunningCalls {
+  /**
+   * Counts a call in each of the groups until its lifetime ends. If one of them is full, the call counts in
+   * none, and the full group is returned.
+   */
+  add (groups: readonly CallGroup[], lifetime: Lifetime): CallGroup | undefined
+}
+
+export function createRunningCalls (): RunningCalls {
+  /** Groups without a running call have no entry. */
+  const counts = new Map<string, number>()
+
+  function change (groups: readonly CallGroup[], by: 1 | -1): void {
+    for (const { key, running } of groups) {
+      if (running === undefined) continue
+      const count = (counts.get(key) ?? 0) + by
+      if (count === 0) counts.delete(key)
+      else counts.set(key, count)
+    }
+  }
+
+  return {
+    add (groups, lifetime) {
+      const full = groups.find(({ key, running = Infinity }) => (counts.get(key) ?? 0) >= running)
+      if (full !== undefined) return full
+      change(groups, 1)
+      lifetime.onEnd(() => change(groups, -1))
+      return undefined
+    }
+  }
+}
