@@ -34,6 +34,7 @@ import { sessionCallerOf } from './legacy/session-caller.ts'
 import { createSessionRelay } from './legacy/session-relay.ts'
 import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
+import { openSharedClock } from './legacy/shared-clock.ts'
 import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
 import type { Sealer } from './sealing/sealer.ts'
 import type { StateStore } from './state/state-store.ts'
@@ -65,15 +66,17 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
+  const clock = await openSharedClock(dependencies.relay)
   const ended = await openEndedSessions(store, relay, { onError })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
   const answers = createClientAnswers(relay)
   const calls = createSessionCalls(relay, ended)
-  const changes = createRecentChanges(bus)
+  const changes = createRecentChanges(bus, clock)
   const callStreams = createCallStreams(eventLog, relay, onError)
   const sessionStreams = createSessionStreams({
     relay,
+    clock,
     ended,
     settings,
     subscriptions,
@@ -89,7 +92,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   })
   const closables = [
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, sessions, ended,
-    relay
+    clock, relay
   ]
   const pipeline = createPipeline({
     ...pipelineDependencies,

@@ -3,22 +3,23 @@
 
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
+import type { SharedClock } from './shared-clock.ts'
 
 export interface RecentChanges {
   /**
-   * The events that a client may have missed after `time`, in milliseconds since the epoch. If this replica
-   * does not know all of them, the only event is `events-missed`.
+   * The events that a client may have missed after `time`, by the clock that all replicas share. If this
+   * replica does not know all of them, the only event is `events-missed`.
    */
   since (time: number): readonly ChangeEvent[]
   close (): void
 }
 
 const MAX_CHANGES = 1000
-/** The clocks of replicas may differ by this much. An event that is told twice does no harm. */
-const MAX_SKEW_MS = 5000
+/** Replicas receive an event at times that differ by this much. An event that is told twice does no harm. */
+const MAX_DELAY_MS = 5000
 const EVENTS_MISSED: readonly ChangeEvent[] = [{ type: 'events-missed' }]
 
-export function createRecentChanges (bus: EventBus, now: () => number = Date.now): RecentChanges {
+export function createRecentChanges (bus: EventBus, { now }: Pick<SharedClock, 'now'>): RecentChanges {
   const changes: Array<{ readonly at: number, readonly event: ChangeEvent }> = []
   // This replica does not know the events before this time.
   let knownSince = now()
@@ -28,7 +29,7 @@ export function createRecentChanges (bus: EventBus, now: () => number = Date.now
   })
   return {
     since (time) {
-      const from = time - MAX_SKEW_MS
+      const from = time - MAX_DELAY_MS
       if (from < knownSince) return EVENTS_MISSED
       return changes.filter(({ at }) => at >= from).map(({ event }) => event)
     },

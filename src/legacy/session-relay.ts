@@ -97,8 +97,6 @@ export interface SessionRelay {
    * @param onMissed called when messages of other replicas may have been lost.
    */
   listen (onMessage: (message: SessionMessage) => void, onMissed?: () => void): () => void
-  /** As `Relay.time`; this replica's own clock if the shared one cannot be read. */
-  time (): Promise<number>
   /** Ends delivery to the listeners. The underlying relay stays open. */
   close (): void
 }
@@ -128,7 +126,6 @@ export function createSessionRelay (relay: Relay, onError: (error: unknown) => v
       const stops = [messages.add(onMessage), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
-    time: async () => await relay.time().catch(() => Date.now()),
     close () {
       stopListening()
       messages.close()

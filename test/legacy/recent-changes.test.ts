@@ -8,7 +8,7 @@ import { createRecentChanges } from '../../src/legacy/recent-changes.ts'
 t.test('recent changes', async (t) => {
   let now = 1_000_000
   const bus: EventBus = createMemoryEventBus()
-  const changes = createRecentChanges(bus, () => now)
+  const changes = createRecentChanges(bus, { now: () => now })
   t.teardown(() => changes.close())
   const publish = async (uri: string) => await bus.publish({ type: 'resource-updated', uri })
 
@@ -17,7 +17,7 @@ t.test('recent changes', async (t) => {
     t.strictSame(changes.since(0), [{ type: 'events-missed' }])
   })
 
-  t.test('include events shortly before the given time, since clocks differ', async (t) => {
+  t.test('include events shortly before the given time: replicas hear of them one by one', async (t) => {
     now += 60_000
     await publish('test:a')
     now += 60_000

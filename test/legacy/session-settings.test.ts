@@ -109,7 +109,6 @@ t.test('are read from the store again after missed messages', async (t) => {
       miss = onMissed
       return () => {}
     },
-    time: async () => Date.now(),
     close () {}
   }
   const there = open(t, store, { relay: deaf })

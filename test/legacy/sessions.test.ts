@@ -151,7 +151,6 @@ t.test('its end is loaded from the store after missed messages', async (t) => {
   const deaf: SessionRelay = {
     send: async () => {},
     listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} },
-    time: async () => Date.now(),
     close () {}
   }
   const here = await open(t, { store })

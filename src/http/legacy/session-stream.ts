@@ -16,6 +16,7 @@ import type { RecentChanges } from '../../legacy/recent-changes.ts'
 import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../../legacy/session-relay.ts'
 import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
+import type { SharedClock } from '../../legacy/shared-clock.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
@@ -23,6 +24,7 @@ import { EventStream } from '../event-stream.ts'
 
 interface SessionStreamsDependencies {
   readonly relay: SessionRelay
+  readonly clock: Pick<SharedClock, 'now' | 'read'>
   readonly ended: Pick<EndedSessions, 'onEnd'>
   readonly settings: SessionSettings
   /** How long the settings of a session are kept after they were last read, in milliseconds. */
@@ -54,10 +56,16 @@ const MAX_REFRESH_MS = 300_000
 class SessionEventStream extends EventStream {
   // Random, so that the ids of two streams of a session are never the same.
   readonly #name = randomBytes(6).toString('base64url')
+  readonly #now: () => number
   #events = 0
 
+  constructor (now: () => number) {
+    super()
+    this.#now = now
+  }
+
   override send (json: string): void {
-    super.send(json, `s.${Date.now().toString(36)}.${this.#name}.${++this.#events}`)
+    super.send(json, `s.${Math.floor(this.#now()).toString(36)}.${this.#name}.${++this.#events}`)
   }
 }
 
@@ -72,7 +80,8 @@ export function createSessionStreams (
   dependencies: SessionStreamsDependencies
 ): SessionStreams {
   const {
-    relay, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes, isWatching
+    relay, clock, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes,
+    isWatching
   } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
@@ -133,10 +142,10 @@ export function createSessionStreams (
     async open (session, sender, lastEventId) {
       // A stream that replaces an older one is not refused.
       if (!bySession.has(session.id)) openStreams.checkRoom(sender)
-      const stream = new SessionEventStream()
+      const stream = new SessionEventStream(clock.now)
       // Counted before the settings are read: many streams may be opened at once.
       openStreams.add(stream, sender)
-      const reading = Promise.all([settings.read(session), relay.time()])
+      const reading = Promise.all([settings.read(session), clock.read()])
       const [followed, openedAt] = await reading.catch((error: unknown) => {
         stream.cut()
         throw error
