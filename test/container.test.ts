@@ -127,8 +127,11 @@ t.test('the composition mounts the example read-only, and sets an authentication
       volumes: ['./catalog:/catalog:ro']
     })
   }
-  t.strictSame(
-    [...new Set([...configs.nginx.content.matchAll(/server (\S+):3000 /g)].map(([, name]) => name))],
-    replicas, 'and sends requests to each of its replicas'
-  )
+  for (const proxy of ['nginx', 'haproxy']) {
+    t.strictSame(
+      [...new Set([...configs[proxy].content.matchAll(/server .*?(\S+):3000\b/g)].map(([, name]) => name))],
+      replicas, `${proxy} sends requests to each of the replicas`
+    )
+    t.strictSame(services[proxy].depends_on, replicas)
+  }
 })

@@ -1,17 +1,17 @@
-// The services of docker-compose.yml without containers: three replicas with one Redis, behind nginx.
+// The services of docker-compose.yml without containers: three replicas with one Redis, behind nginx or
+// HAProxy.
 
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { parse } from 'yaml'
-import { startNginx } from './nginx.ts'
+import { PROXIES, type ProxyName } from './proxies.ts'
+import { readComposition } from './proxy.ts'
 import { findFreePort, startRedisServer, type RedisServer } from './redis-server.ts'
 import { startService, type Service } from './service.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const EXAMPLE = fileURLToPath(new URL('../../catalog', import.meta.url))
 
 export interface Replica {
-  /** The endpoint of this replica, not through nginx. */
+  /** The endpoint of this replica, not through the proxy. */
   readonly url: string
   /** The output since the last start. */
   stdout (): string
@@ -24,7 +24,7 @@ export interface Replica {
 }
 
 export interface Replicas {
-  /** The endpoint, through nginx. */
+  /** The endpoint, through the proxy. */
   readonly url: string
   readonly replicas: readonly Replica[]
   readonly redis: RedisServer
@@ -35,13 +35,15 @@ export interface ReplicasOptions {
   readonly catalog?: string
   /** Added to the variables of the compose file. */
   readonly environment?: { readonly [variable: string]: string }
+  /** nginx by default. */
+  readonly proxy?: ProxyName
 }
 
-/** Starts everything, and stops it when the test ends. Needs `hasRedisServer` and `hasNginx`. */
+/** Starts everything, and stops it when the test ends. Needs Redis and the proxy: see `hasPrograms`. */
 export async function startReplicas (
-  t: Test, { catalog = fileURLToPath(new URL('catalog', ROOT)), environment = {} }: ReplicasOptions = {}
+  t: Test, { catalog = EXAMPLE, environment = {}, proxy = 'nginx' }: ReplicasOptions = {}
 ): Promise<Replicas> {
-  const composition = parse(await readFile(new URL('docker-compose.yml', ROOT), 'utf8'))
+  const composition = await readComposition()
   const [, ...redisCommand]: string[] = composition.services.redis.command.split(' ')
   const redis = await startRedisServer(t, { args: redisCommand })
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
@@ -49,11 +51,12 @@ export async function startReplicas (
     ...composition['x-replica'].environment,
     TRIVET_STATE_URL: redis.url,
     TRIVET_SECRETS: 'a secret of the replicas of one test',
+    TRIVET_DRAIN_MS: '0',
     TRIVET_CATALOG: catalog,
     ...environment,
     PORT: String(port)
   })))
-  const origin = await startNginx(t, composition.configs.nginx.content, ports)
+  const origin = await PROXIES[proxy].start(t, ports)
   return { url: `${origin}/mcp`, replicas, redis }
 }
 

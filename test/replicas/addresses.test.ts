@@ -1,16 +1,15 @@
-// The share of one address in two replicas, and the address that nginx passes on.
+// The share of one address in two replicas, and the address that a proxy passes on.
 
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { parse } from 'yaml'
 import { isProxyRange } from '../../src/access/proxy-range.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { counterModule } from '../helpers/counter-module.ts'
-import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { startPair } from '../helpers/pair.ts'
+import { PROXIES } from '../helpers/proxies.ts'
+import { readComposition } from '../helpers/proxy.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
 import { openSession } from '../helpers/session.ts'
 import type { Service } from '../helpers/service.ts'
@@ -69,20 +68,22 @@ if (hasRedisServer(t)) {
   })
 }
 
-if (hasNginx(t)) {
-  t.test('nginx names the client, whatever the client has sent, and the replicas believe it', async (t) => {
+for (const [name, { isInstalled, start }] of Object.entries(PROXIES)) {
+  if (!isInstalled(t)) continue
+  t.test(`${name} names the client, whatever the client has sent`, async (t) => {
     const replica = createServer(({ headers }, response) => response.end(headers['x-forwarded-for']))
     await once(replica.listen(0, '127.0.0.1'), 'listening')
     t.teardown(() => { replica.close() })
     const { port } = replica.address() as AddressInfo
-    const { configs, services } = parse(
-      await readFile(new URL('../../docker-compose.yml', import.meta.url), 'utf8')
-    )
-    const origin = await startNginx(t, configs.nginx.content, [port, port, port])
+    const origin = await start(t, [port, port, port])
     for (const forwarded of ['198.51.100.1', '127.0.0.1, 198.51.100.1']) {
       const answer = await fetch(`${origin}/mcp`, { headers: { 'x-forwarded-for': forwarded } })
       t.equal(await answer.text(), '127.0.0.1')
     }
-    t.ok(isProxyRange(services['trivet-1'].environment.TRIVET_TRUSTED_PROXIES))
   })
 }
+
+t.test('the replicas believe the proxy', async (t) => {
+  const { services } = await readComposition()
+  t.ok(isProxyRange(services['trivet-1'].environment.TRIVET_TRUSTED_PROXIES))
+})
