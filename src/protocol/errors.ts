@@ -180,10 +180,15 @@ export const tooManyStreams = (open: number) =>
 export const tooManyStreamsOfAddress = (cause: Error) =>
   overloaded('Your address has used its share of the open streams of this replica. Close one.', cause)
 
-/** The request was served, and its answer is too large to wait in memory beside those that wait already. */
-export const answerDropped = () => overloaded(
+/**
+ * The request was served, and its answer is too large to wait in memory beside those that wait already. Not
+ * HTTP 503: load balancers send such a request to another replica, which would serve it again.
+ */
+export const answerDropped = () => new ProtocolError(
+  503,
   'The request was served, but its answer was dropped: too many large answers wait for slow clients. ' +
-    'Try again later.'
+    'Try again later.',
+  { httpStatus: 500 }
 )
 
 export const batchTooLarge = () => overloaded(

@@ -60,10 +60,9 @@ t.test('many clients that ask for a large resource and do not read it', async (t
   const statuses = ended().map(({ status }) => status)
   const sent = statuses.filter((status) => status === 200).length
   t.ok(sent >= 20 && sent <= 28, `${sent} answers of 10 MB wait`)
-  t.equal(statuses.filter((status) => status === 503).length, COUNT - sent, 'the others are refused')
+  t.equal(statuses.filter((status) => status === 500).length, COUNT - sent, 'the others are dropped')
   t.ok(process.memoryUsage().rss < 1_500_000_000, `${process.memoryUsage().rss} bytes of memory`)
-  t.equal(answers.at(-1)?.statusCode, 503)
-  t.equal(answers.at(-1)?.headers['retry-after'], '5')
+  t.equal(answers.at(-1)?.statusCode, 500, 'not 503, after which a load balancer may send the request again')
 
   t.equal((await post(t, url, { method: 'tools/list' })).status, 200, 'small answers are sent')
   for (const answer of answers) answer.destroy()

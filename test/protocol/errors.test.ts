@@ -38,7 +38,7 @@ const table: ReadonlyArray<readonly [
   ['tooManyEndedSessionsOfAddress', errors.tooManyEndedSessionsOfAddress(new Error('x')), 503, 503],
   ['tooManySessionSettings', errors.tooManySessionSettings(), 503, 503],
   ['tooManySessionSettingsOfAddress', errors.tooManySessionSettingsOfAddress(new Error('x')), 503, 503],
-  ['answerDropped', errors.answerDropped(), 503, 503],
+  ['answerDropped', errors.answerDropped(), 503, 500],
   ['batchTooLarge', errors.batchTooLarge(), 503, 503]
 ]
 
