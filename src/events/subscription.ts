@@ -51,6 +51,9 @@ export class Subscription {
     this.follow(filter)
   }
 
+  /** Whether there is a notification to send. */
+  get isPending (): boolean { return this.#lists.size + this.#uris.size > 0 }
+
   /** Replaces the filter. */
   follow (filter: SubscriptionFilter): void {
     this.#filter = filter
@@ -96,7 +99,7 @@ export class Subscription {
     this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
     this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
     for (const uri of this.#filter.resourceSubscriptions ?? []) this.#uris.add(uri)
-    return this.#lists.size + this.#uris.size > 0
+    return this.isPending
   }
 
   #noteUri (uri: string, announcement: Announcement): boolean {

@@ -93,7 +93,9 @@ export function createSubscriptions (
       sink.onDrain(() => {
         // The client reads, so it is not too slow.
         subscription.blockedRounds = 0
-        subscription.flush()
+        // Not at once: thousands of clients may read in one turn of the event loop.
+        if (subscription.isPending) pending.add(subscription)
+        scheduleFlush()
       })
       // Sent before the stream is added, so that no notification precedes it.
       const opening = messages.opening?.()

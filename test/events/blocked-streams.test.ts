@@ -15,8 +15,10 @@ t.test('keeps notifications while the client does not read, and sends each once 
   }
   t.strictSame(sink.methods, [])
   sink.unblock()
+  await turn()
   t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated'])
   sink.unblock()
+  await turn()
   t.equal(sink.messages.length, 3, 'nothing is told twice')
 })
 
@@ -29,6 +31,7 @@ t.test('missed events and later ones are reported once', async (t) => {
   await publishUpdates(bus, ['shop://a'])
   await turn()
   sink.unblock()
+  await turn()
   t.strictSame(sink.methods, ['notifications/tools/list_changed', 'notifications/resources/updated'])
 })
 
@@ -43,12 +46,30 @@ t.test('a blocked stream keeps no more than its filter includes (207)', async (t
   await turn()
   exact.unblock()
   directory.unblock()
+  await turn()
   t.strictSame(exact.uris, ['file:///docs/1', 'file:///docs/2'])
   t.ok(directory.uris.length <= 1001, `${directory.uris.length} messages about one directory`)
   t.ok(directory.uris.includes('file:///docs'), 'past the limit the directory stands for what is in it')
   await publishUpdates(bus, ['file:///docs/3'])
   await turn()
   t.equal(directory.uris.at(-1), 'file:///docs/3', 'and then single resources are told again')
+})
+
+t.test('clients that read again at the same time are served over several turns', async (t) => {
+  const { bus, subscriptions } = build(t)
+  const sinks = Array.from({ length: 2000 }, () => new FakeSink())
+  for (const [id, sink] of sinks.entries()) {
+    listen(subscriptions, id, { resourceSubscriptions: ['file:///docs'] }, sink)
+    sink.isBlocked = true
+  }
+  await publishUpdates(bus, ['file:///docs/1', 'file:///docs/2'])
+  await turn()
+  for (const sink of sinks) sink.unblock()
+  const served = () => sinks.filter(({ uris }) => uris.length === 2).length
+  t.equal(served(), 0)
+  await turn()
+  t.ok(served() <= 500, `${served()} in one turn`)
+  await until(() => served() === sinks.length, 'the notifications')
 })
 
 t.test('a stream that is blocked for two keep-alive rounds is closed and reported', async (t) => {
