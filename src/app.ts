@@ -6,7 +6,9 @@ import { openLegacyEra } from './app-legacy.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
 import { isLoopback } from './access/loopback.ts'
+import { createRangeCheck } from './access/proxy-range.ts'
 import type { OpenedBackend } from './backends/backend.ts'
+import { createOutageLog } from './backends/outage-log.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
@@ -148,7 +150,9 @@ export async function createService (
   const app = createFastify(log, config.trustedProxies)
   limitConnections(app.server, {
     maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
-    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read')
+    isProxy: createRangeCheck(config.trustedProxies),
+    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
+    onRefused: createOutageLog({ log, message: 'connections were refused' })
   })
   rememberPeers(app.server)
   const policy = createOriginPolicy(config)

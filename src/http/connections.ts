@@ -1,16 +1,24 @@
-// Limits of the connections: how many are open, how long bytes may wait for a client that does not read, and
-// how many requests one connection may send ahead of the answers.
+// Limits of the connections: how many are open, in all and of one network, how long bytes may wait for a
+// client that does not read, and how many requests one connection may send ahead of the answers.
 
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../access/network.ts'
+import { ANONYMOUS } from '../access/principal.ts'
+import { createTally } from '../events/tally.ts'
 
 interface ConnectionLimits {
+  /** One network may have half of them. */
   readonly maxConnections: number
+  /** Whether the peer is a proxy, which has the connections of many clients. */
+  isProxy (remoteAddress: string): boolean
   /** How long a client may read nothing while bytes wait for it, in milliseconds. 60 s by default. */
   readonly stallMs?: number
   /** Called for each connection that is closed because its client does not read. */
   onStalled (remoteAddress: string | undefined): void
+  /** Called for each connection that is refused because its network has its share. */
+  onRefused (error: Error): void
 }
 
 /**
@@ -20,12 +28,17 @@ interface ConnectionLimits {
 const STALL_MS = 60_000
 const CHECKS_PER_STALL = 6
 const MAX_REQUESTS_AHEAD = 100
+/** No request was read, so there is no JSON-RPC error. */
+const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
+  'Retry-After: 5\r\n\r\n'
 
 /** Connections are checked by one timer, so that requests pay nothing. */
 export function limitConnections (
-  server: Server, { maxConnections, stallMs = STALL_MS, onStalled }: ConnectionLimits
+  server: Server, { maxConnections, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits
 ): void {
   const open = new Set<Socket>()
+  const byNetwork = createTally()
+  const share = Math.ceil(maxConnections / 2)
   server.maxConnections = maxConnections
 
   function cut (this: Socket): void {
@@ -33,9 +46,24 @@ export function limitConnections (
     this.destroy()
   }
 
+  function networkOfPeer ({ remoteAddress: address }: Socket): string | undefined {
+    if (address === undefined || isProxy(address)) return undefined
+    return networkOf({ principal: ANONYMOUS, address })
+  }
+
   server.on('connection', (socket) => {
+    const network = networkOfPeer(socket)
+    if (byNetwork.of(network) >= share) {
+      onRefused(new ConnectionsUsed(network, share))
+      socket.end(REFUSAL)
+      return socket.destroySoon()
+    }
+    const uncount = byNetwork.add(network, 1)
     open.add(socket)
-    socket.once('close', () => { open.delete(socket) })
+    socket.once('close', () => {
+      open.delete(socket)
+      uncount()
+    })
   })
   const timer = setInterval(() => {
     for (const socket of open) {
@@ -47,6 +75,17 @@ export function limitConnections (
     }
   }, stallMs / CHECKS_PER_STALL).unref()
   server.once('close', () => clearInterval(timer))
+}
+
+/** One network has its share of the connections. */
+class ConnectionsUsed extends Error {
+  constructor (network: string | undefined, share: number) {
+    super(
+      `${network} has ${share} connections, half of the limit. ` +
+      'If this is the address of a proxy, name the proxy in TRIVET_TRUSTED_PROXIES'
+    )
+    this.name = 'ConnectionsUsed'
+  }
 }
 
 const ahead = new WeakMap<Socket, number>()

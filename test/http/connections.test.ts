@@ -2,7 +2,9 @@
 
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import t, { type Test } from 'tap'
+import { createRangeCheck } from '../../src/access/proxy-range.ts'
 import { limitConnections } from '../../src/http/connections.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
@@ -11,15 +13,23 @@ import { toPost } from '../helpers/request.ts'
 
 const ANSWER = Buffer.alloc(10_000_000)
 
-async function serve (t: Test, maxConnections: number, stalled: string[] = []): Promise<Server> {
+interface Observing { readonly stalled?: string[], readonly refused?: string[], readonly proxies?: string[] }
+
+async function serve (
+  t: Test, maxConnections: number, { stalled = [], refused = [], proxies = [] }: Observing = {}
+): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/large') response.end(ANSWER)
     else response.write('begun')
   })
   limitConnections(server, {
-    maxConnections, stallMs: 600, onStalled: (client) => stalled.push(String(client))
+    maxConnections,
+    stallMs: 600,
+    isProxy: createRangeCheck(proxies),
+    onStalled: (client) => stalled.push(String(client)),
+    onRefused: ({ message }) => refused.push(message)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
@@ -27,8 +37,8 @@ async function serve (t: Test, maxConnections: number, stalled: string[] = []): 
   return server
 }
 
-function open (t: Test, port: number, path?: string): Socket {
-  const socket = connect(port, '127.0.0.1')
+function open (t: Test, port: number, path?: string, host = '127.0.0.1'): Socket {
+  const socket = connect(port, host)
   socket.on('error', () => {})
   t.teardown(() => { socket.destroy() })
   if (path !== undefined) socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
@@ -42,7 +52,7 @@ const countOf = async (server: Server) => await new Promise<number>((resolve, re
 
 t.test('closes the connections of clients that do not read, and no silent stream', async (t) => {
   const stalled: string[] = []
-  const server = await serve(t, 100, stalled)
+  const server = await serve(t, 100, { stalled })
   const silent = open(t, portOf(server), '/silent')
   silent.resume()
   for (let i = 0; i < 20; i++) open(t, portOf(server), '/large').pause()
@@ -59,6 +69,40 @@ t.test('accepts no connection over the limit', async (t) => {
   const third = open(t, portOf(server))
   await until(() => third.destroyed, 'the end of the third')
   for (const socket of sockets) t.notOk(socket.destroyed)
+})
+
+/** An address of this machine that is not loopback, as a client elsewhere has. */
+const ELSEWHERE = Object.values(networkInterfaces()).flat().find(
+  (one) => one?.internal === false && one.family === 'IPv4'
+)?.address ?? 'this machine has no address but loopback'
+
+t.test('one network may have half of the connections, and is told 503 beyond it', async (t) => {
+  const refused: string[] = []
+  const server = await serve(t, 7, { refused })
+  const openElsewhere = () => open(t, portOf(server), undefined, ELSEWHERE)
+  const first = Array.from({ length: 4 }, openElsewhere)
+  await until(async () => await countOf(server) === 4, 'the connections')
+  const fifth = openElsewhere()
+  let answer = ''
+  fifth.on('data', (chunk) => { answer += chunk })
+  await until(() => fifth.destroyed, 'the end of the fifth')
+  t.match(answer, /^HTTP\/1\.1 503 .*\r\nRetry-After: 5\r\n\r\n$/s)
+  t.match(refused, [/has 4 connections, half of the limit.*TRIVET_TRUSTED_PROXIES/])
+  for (const socket of first) t.notOk(socket.destroyed)
+
+  const others = Array.from({ length: 2 }, () => open(t, portOf(server)))
+  await until(async () => await countOf(server) === 6, 'connections of this machine')
+  first[0]?.destroy()
+  await until(async () => await countOf(server) === 5, 'the end of the first')
+  const next = openElsewhere()
+  await until(async () => await countOf(server) === 6, 'a connection in its place')
+  for (const socket of [next, ...others]) t.notOk(socket.destroyed)
+})
+
+t.test('a trusted proxy may have all connections', async (t) => {
+  const server = await serve(t, 4, { proxies: [ELSEWHERE] })
+  for (let i = 0; i < 4; i++) open(t, portOf(server), undefined, ELSEWHERE)
+  await until(async () => await countOf(server) === 4, 'the connections')
 })
 
 t.test('serves the requests of one connection one after another', async (t) => {
