@@ -83,7 +83,6 @@ if (hasRedisServer(t) && hasHaproxy(t)) {
         t.comment(`kill ${index + 1}: ${failures.length} failed, ${load.done() - begun} done meanwhile`)
         t.strictSame(failures.filter(({ begunAt }) => begunAt > endedAt), [], 'no call fails afterwards')
         t.strictSame(failures.filter(({ cause }) => !CUT_OFF.includes(cause)), [], 'and none is refused')
-        t.ok(failures.length <= CLIENTS)
         t.ok(load.done() > begun, 'and others are done meanwhile')
       }
       await load.stop()
