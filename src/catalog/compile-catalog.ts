@@ -2,6 +2,7 @@
 
 import type { ReportProblem, Problem } from './problem.ts'
 import { CatalogError } from './problem.ts'
+import { toCatalogVersion } from './catalog-version.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
@@ -131,8 +132,9 @@ async function compileCatalog (
     listed: inOrder(listed)
   }
   const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
-  const { server, stamps } = contents
-  return createSnapshot({ server, primitives, handles: kinds, stamps, hierarchy }, options)
+  const { server, stamps, digest } = contents
+  const version = toCatalogVersion({ server, primitives, hierarchy, digest })
+  return createSnapshot({ server, primitives, handles: kinds, stamps, hierarchy, version }, options)
 }
 
 /** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */

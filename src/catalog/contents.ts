@@ -50,6 +50,11 @@ export interface CatalogContents {
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
+  /**
+   * A hash of the contents of all files of the source. The same on every replica with the same files: it has
+   * no times and no absolute paths.
+   */
+  readonly digest: string
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
 }

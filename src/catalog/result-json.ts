@@ -17,7 +17,7 @@ export interface ResultWriter {
   /** @param members the result's own members as JSON, without braces, such as `"content":[]`. */
   write (members: string, meta?: Meta): string
   /** A result that clients may cache. */
-  writeCacheable (members: string, cache: CacheHints): string
+  writeCacheable (members: string, cache: CacheHints, meta?: Meta): string
   /** @param members `inputRequests`, `requestState` or both, as JSON without braces. */
   writeInputRequired (members: string): string
   /** The blocks in the form that the revision has. */
@@ -37,15 +37,16 @@ export interface ResultWriter {
 export function createResultWriter (info: Implementation): ResultWriter {
   const identity = { [META_SERVER_INFO]: info }
   const identityJson = JSON.stringify(identity)
+  // `identity` comes last: a tool may pass on a result of another server, which has that server's name.
+  const toMetaJson = (meta: Meta | undefined) =>
+    meta === undefined ? identityJson : JSON.stringify({ ...meta, ...identity })
   return {
     write (members, meta) {
-      // `identity` comes last: a tool may pass on a result of another server, which has that server's name.
-      const ownMeta = meta === undefined ? identityJson : JSON.stringify({ ...meta, ...identity })
-      return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${ownMeta}}`
+      return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${toMetaJson(meta)}}`
     },
-    writeCacheable (members, { ttlMs, cacheScope }) {
+    writeCacheable (members, { ttlMs, cacheScope }, meta) {
       const cacheMembers = `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`
-      return `{"resultType":"complete",${members},${cacheMembers},"_meta":${identityJson}}`
+      return `{"resultType":"complete",${members},${cacheMembers},"_meta":${toMetaJson(meta)}}`
     },
     writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${identityJson}}`,
     toContent: (blocks) => blocks,

@@ -18,6 +18,8 @@ export interface SnapshotParts {
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   readonly hierarchy: ScopeHierarchy
+  /** A short hash of all that is served. */
+  readonly version: string
 }
 
 export interface Snapshot extends SnapshotParts {
@@ -40,7 +42,7 @@ export interface SnapshotOptions {
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  { server, primitives, handles, stamps, hierarchy }: SnapshotParts,
+  { server, primitives, handles, stamps, hierarchy, version }: SnapshotParts,
   // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
@@ -67,7 +69,7 @@ export function createSnapshot (
   }
 
   const limits = readCallLimits(server.limits)
-  return { server, writer, primitives, pageSize, limits, handles, stamps, hierarchy, view }
+  return { server, writer, primitives, pageSize, limits, handles, stamps, hierarchy, version, view }
 }
 
 const NO_SCOPES: readonly string[] = []

@@ -4,6 +4,7 @@ import { createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { toServerCapabilities } from '../protocol/capabilities.ts'
+import { META_CATALOG_VERSION } from '../protocol/meta-keys.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
 import { Type } from '../schema/type.ts'
 
@@ -16,11 +17,12 @@ export function serverDiscover ({ isWatching }: DiscoverDependencies): Method {
   const capabilities = toServerCapabilities(isWatching)
   const results = new WeakMap<Snapshot, string>()
 
-  function serialise ({ server: { info, instructions, listTtlMs } }: Snapshot): string {
+  function serialise ({ server: { info, instructions, listTtlMs }, version }: Snapshot): string {
     const own = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
     }).slice(1, -1)
-    return createResultWriter(info).writeCacheable(own, { ttlMs: listTtlMs, cacheScope: 'public' })
+    const cache = { ttlMs: listTtlMs, cacheScope: 'public' } as const
+    return createResultWriter(info).writeCacheable(own, cache, { [META_CATALOG_VERSION]: version })
   }
 
   return defineMethod({

@@ -10,6 +10,8 @@ import type { ModuleFacts, ModuleRequest } from './module-facts.ts'
 import { rewriteModule } from './rewrite.ts'
 
 export interface CompiledModule extends ModuleFacts {
+  /** The hash of the text. */
+  readonly digest: string
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
   /** Whether it contains `import.meta`. */
@@ -54,7 +56,7 @@ export function createCompiledModules (): CompiledModules {
   async function enter (source: string, file: string, stamp: string | undefined): Promise<CompiledModule> {
     const digest = createHash('sha256').update(source).digest('base64')
     const known = current.get(file) ?? earlier.get(file)
-    const compiled = known?.digest === digest ? known.compiled : await compileModule(source, file)
+    const compiled = known?.digest === digest ? known.compiled : await compileModule(source, file, digest)
     current.set(file, { digest, stamp, compiled })
     return compiled
   }
@@ -99,12 +101,15 @@ function stampOf (file: string): string | undefined {
   return `${facts.ctimeMs}:${facts.mtimeMs}:${facts.size}:${facts.ino}:${facts.dev}`
 }
 
-async function compileModule (source: string, file: string): Promise<CompiledModule> {
+async function compileModule (
+  source: string, file: string, digest: string
+): Promise<CompiledModule> {
   const javaScript = await toJavaScript(source, file)
   const { code, columnOffset, ...rewritten } = rewriteModule(javaScript)
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   return {
     ...rewritten,
+    digest,
     body: bodyOf(new Script(code, { filename: file, columnOffset, importModuleDynamically })),
     places: placesOf(rewritten.requests, javaScript.source, file)
   }

@@ -11,6 +11,8 @@ import type { Namespace } from '../modules/namespace.ts'
 import { isPart } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import type { CatalogSource } from './catalog-source.ts'
+import { createFileDigests, type FileDigests } from './file-digests.ts'
+import { digestFiles } from './folder-digest.ts'
 import { isMissingPath, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { ruleOf } from './module-definitions.ts'
@@ -33,6 +35,7 @@ interface CatalogFolderOptions {
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
   const compiled = createCompiledModules()
+  const fileDigests = createFileDigests(options.maxResourceBytes)
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
@@ -41,7 +44,9 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   return {
     name: root,
     async load () {
-      const { contents, modules } = await loadFolder(root, { ...options, compiled, onImport }, served)
+      const { contents, modules } = await loadFolder(
+        root, { ...options, compiled, fileDigests, onImport }, served
+      )
       loaded = modules
       return contents
     },
@@ -61,6 +66,7 @@ const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.tes
 
 interface FolderLoad extends CatalogFolderOptions {
   readonly compiled: CompiledModules
+  readonly fileDigests: FileDigests
   /** Called with each file that a module imports. */
   readonly onImport: (file: string) => void
 }
@@ -76,7 +82,12 @@ async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
 ): Promise<{ readonly contents: CatalogContents, readonly modules: LoadedModules }> {
   await assertFolder(root)
-  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, onImport } = options
+  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, fileDigests } = options
+  const imported = new Set<string>()
+  const onImport = (file: string) => {
+    imported.add(file)
+    options.onImport(file)
+  }
   const graph = createModuleGraph({
     root, provided: { trivet }, compiled, onImport, ...(deadlineMs === undefined ? {} : { deadlineMs })
   })
@@ -123,6 +134,12 @@ async function loadFolder (
     ],
     handles: await reader.handles(),
     stamps: plain.stamps,
+    digest: await digestFiles(root, {
+      modules: graph.files(),
+      imported,
+      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles],
+      fileDigests
+    }),
     problems: reader.problems
   }
   return { contents, modules: { graph, otherFiles } }

@@ -11,6 +11,7 @@ import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import type { CatalogSource } from './catalog-source.ts'
+import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.ts'
 
 /** In one event: an event is one message between replicas. */
 const MAX_SEEN_BY = 100
@@ -21,8 +22,9 @@ interface CatalogLog {
   error (fields: object, message: string): void
 }
 
-interface LiveCatalog {
+export interface LiveCatalog {
   readonly catalog: Catalog
+  readonly reloads: Reloads
   /**
    * Stops watching. Does not wait for a load in progress, which may take until a deadline: its result is
    * dropped.
@@ -54,6 +56,7 @@ export async function openLiveCatalog (
     throw error
   })
   isLoaded = true
+  let reloads = firstLoad()
   if (dirty) startReloading()
   logScopedPrimitives(catalog.current)
 
@@ -79,10 +82,12 @@ export async function openLiveCatalog (
       const next = await load()
       if (closed) return
       const change = catalog.replace(next)
+      reloads = afterSuccess(reloads)
       const { lists, updatedUris } = change
       log.info(
         {
           catalog: source.name,
+          version: next.version,
           lists: lists.map(({ list }) => list),
           updated: updatedUris.length,
           durationMs: Math.round(performance.now() - started)
@@ -93,6 +98,7 @@ export async function openLiveCatalog (
       await announcing
     } catch (error) {
       if (closed) return
+      reloads = afterFailure(reloads, error)
       const problems = error instanceof CatalogError ? error.problems : undefined
       log.error(
         { catalog: source.name, problems, err: error },
@@ -139,6 +145,7 @@ export async function openLiveCatalog (
 
   return {
     catalog,
+    get reloads () { return reloads },
     async close () {
       closed = true
       await stopWatching()

@@ -18,5 +18,6 @@ export const EMPTY_CONTENTS: CatalogContents = {
   templates: [],
   handles: [],
   stamps: new Map(),
+  digest: '',
   problems: []
 }

@@ -4,6 +4,7 @@ import { toolModule, type Files } from '../helpers/catalog-folder.ts'
 import { send, type RequestParts } from '../helpers/request.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
+const CATALOG_VERSION = 'dev.trivet/catalogVersion'
 
 const FILES: Files = {
   'server.yaml': `name: shop
@@ -44,6 +45,7 @@ t.test('has the revisions, the capabilities, the server and the instructions (84
   const { status, headers, response } = await send(app, { method: 'server/discover', id: 'd' })
   t.equal(status, 200)
   t.match(headers, { 'content-type': /^application\/json/ })
+  t.match(response.result._meta[CATALOG_VERSION], /^[0-9a-f]{12}$/)
   t.strictSame(response, {
     jsonrpc: '2.0',
     id: 'd',
@@ -55,6 +57,7 @@ t.test('has the revisions, the capabilities, the server and the instructions (84
       ttlMs: 9000,
       cacheScope: 'public',
       _meta: {
+        [CATALOG_VERSION]: response.result._meta[CATALOG_VERSION],
         [SERVER_INFO]: {
           name: 'shop',
           version: '1.2.3',
