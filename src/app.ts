@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
+import { openMetering, type Build } from './app-admin.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
@@ -30,6 +31,7 @@ import { createFastify } from './http/fastify.ts'
 import { createChallenges } from './http/challenges.ts'
 import { registerGuards } from './http/guards.ts'
 import { registerHealthRoutes } from './http/health-routes.ts'
+import { createCheckedPart, createReadiness } from './http/readiness.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { registerMcpRoute } from './http/mcp-route.ts'
 import { createModernEra } from './http/modern/era.ts'
@@ -50,8 +52,8 @@ import { createHandles } from './state/handles.ts'
 
 /**
  * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
- * default. `host`, `port` and `auth` are not options: the embedding program calls `listen`, and passes an
- * authenticator.
+ * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost` and
+ * `adminPort`: metrics are served only by the service that runs as a process of its own.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -85,6 +87,8 @@ export async function createApp (options: AppOptions = {}): Promise<FastifyInsta
 
 export interface Service {
   readonly app: FastifyInstance
+  /** The app of the admin address. It must listen and close by itself. */
+  readonly admin: FastifyInstance | undefined
   readonly catalog: Catalog
   /**
    * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
@@ -93,9 +97,12 @@ export interface Service {
   drain (): Promise<void>
 }
 
-/** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
+/**
+ * Does the work of `createApp`. Also returns the catalog, which the start message describes.
+ * @param build present if the service shall measure itself and have an admin app.
+ */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions, guard = createLoadGuard()
+  { logger, authenticator: given, ...options }: AppOptions, guard = createLoadGuard(), build?: Build
 ): Promise<Service> {
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
@@ -110,12 +117,13 @@ export async function createService (
     trivet: await import('./index.ts')
   })
   const opening = openLiveCatalog(source, bus, log, { pageSize: config.pageSize }, guard)
-  const { catalog, close } = await opening.catch(async (error: unknown) => {
+  const live = await opening.catch(async (error: unknown) => {
     await backend.close()
     throw error
   })
+  const { catalog } = live
   const closeAll = async () => {
-    await close()
+    await live.close()
     await backend.close()
   }
   const closeAndThrow = async (error: unknown): Promise<never> => {
@@ -124,6 +132,8 @@ export async function createService (
   }
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const openStreams = createOpenStreams(config.maxStreams)
+  const storePart = createCheckedPart('state store', async () => await store.check())
+  const metering = build && await openMetering({ build, openStreams, storePart, live }).catch(closeAndThrow)
   const subscriptions = createSubscriptions(bus, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
@@ -140,7 +150,9 @@ export async function createService (
     scopeGroups,
     isWatching: config.watch !== 'off',
     requestTimeoutMs: config.requestTimeoutMs,
-    handles: createHandles(store, { maxPerOwner: config.maxHandles }),
+    handles: createHandles(store, {
+      maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
+    }),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
@@ -161,7 +173,8 @@ export async function createService (
   const lifetimes = createLifetimes()
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
-    createLogObserver(log)
+    createLogObserver(log),
+    ...(metering === undefined ? [] : [metering.observer])
   ])
   const limiter = createCallLimiter(backend.callCounter, readCallLimits({
     calls: config.limitCalls,
@@ -218,7 +231,7 @@ export async function createService (
       await closeAll()
     }
   })
-  const storeCheck = { name: 'the state store', check: async () => await store.check() }
+  const readiness = createReadiness(shutdown, [storePart])
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const hasMetadata = publicUrl !== undefined && issuers.length > 0
   app.decorate('challenges', createChallenges({
@@ -228,13 +241,13 @@ export async function createService (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
-  app.register(async (open) => registerHealthRoutes(open, shutdown, [storeCheck]))
+  app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, replies })
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
-  return { app, catalog, drain: shutdown.drain }
+  return { app, admin: metering?.createApp(log, readiness), catalog, drain: shutdown.drain }
 }
 
 async function openConfiguredBackend (

@@ -7,7 +7,7 @@ import { isSharedUrl } from './backends/url-schemes.ts'
 import { collect, SETTINGS, type Config, type Setting } from './settings.ts'
 
 /** The settings that only the process uses, to listen. The app uses all others. */
-type ListeningKey = 'host' | 'port'
+type ListeningKey = 'host' | 'port' | 'adminPort' | 'adminHost'
 
 export type AppConfig = Omit<Config, ListeningKey>
 
@@ -54,10 +54,15 @@ export function readConfig (environment: { readonly [variable: string]: string |
   return Object.freeze(config)
 }
 
+const NO_ADMIN_OPTION =
+  'is not an option of createApp: only a service that runs as a process has an admin address'
+
 /** The problems of settings that are not options of `createApp`. */
 const NOT_OPTIONS: { readonly [K in ListeningKey]: string } = {
   host: 'host is not an option of createApp: pass it to app.listen()',
-  port: 'port is not an option of createApp: pass it to app.listen()'
+  port: 'port is not an option of createApp: pass it to app.listen()',
+  adminPort: `adminPort ${NO_ADMIN_OPTION}`,
+  adminHost: `adminHost ${NO_ADMIN_OPTION}`
 }
 
 /** Adds the defaults to the given options. Throws a ConfigError with every problem. */
@@ -67,7 +72,7 @@ export function completeConfig (given: Partial<AppConfig>): AppConfig {
     if (isListeningKey(key)) return [NOT_OPTIONS[key]]
     return Object.hasOwn(SETTINGS, key) ? [] : [`${key} is not an option of createApp`]
   })
-  const { host, port, ...config } = collect((key) => {
+  const { host, port, adminPort, adminHost, ...config } = collect((key) => {
     const { fallback, kind, isSecret } = settingOf(key)
     if (!options.has(key) || isListeningKey(key)) return fallback
     const value = options.get(key)

@@ -2,10 +2,12 @@
 // The process: reads settings from the environment, listens, and handles signals. No other file uses
 // `process`.
 
+import { readFileSync } from 'node:fs'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
+import type { Build } from './app-admin.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import { runToken, UsageError } from './cli/token.ts'
@@ -20,13 +22,18 @@ const CLOSING_MARGIN_MS = 3000
 /** The service cannot listen on its address. */
 class ListenError extends Error {}
 
+type Advice = { readonly [code: string]: string }
+
 /** What to do about an error of listening, by its code. */
-const LISTEN_ADVICE: { readonly [code: string]: string } = {
-  EADDRINUSE: 'another process listens there; end it, or set PORT',
-  EACCES: 'this user may not use the port; set PORT to 1024 or more',
-  EADDRNOTAVAIL: 'this machine does not have the address; correct HOST',
-  ENOTFOUND: 'no machine has this name; correct HOST'
-}
+const toAdvice = (host: string, port: string): Advice => ({
+  EADDRINUSE: `another process listens there; end it, or set ${port}`,
+  EACCES: `this user may not use the port; set ${port} to 1024 or more`,
+  EADDRNOTAVAIL: `this machine does not have the address; correct ${host}`,
+  ENOTFOUND: `no machine has this name; correct ${host}`
+})
+
+const LISTEN_ADVICE = toAdvice('HOST', 'PORT')
+const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
 let isClosing = false
 
@@ -52,7 +59,7 @@ function printToken (args: readonly string[]): void {
   process.stderr.write(err)
 }
 
-async function serve ({ host, port, ...config }: Config): Promise<void> {
+async function serve ({ host, port, adminHost, adminPort, ...config }: Config): Promise<void> {
   const logger = openLog(config.logLevel)
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
@@ -62,16 +69,27 @@ async function serve ({ host, port, ...config }: Config): Promise<void> {
     // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
     if (signal === 'SIGTERM') await opened.service?.drain()
     await opened.service?.app.close()
+    // Last, so that the metrics of the shutdown can be read.
+    await opened.service?.admin?.close()
   })
   const { createService } = await import('./app.ts')
-  opened.service = await createService({ ...config, logger }, guard)
-  const { app, catalog } = opened.service
+  const build = adminPort === undefined ? undefined : readBuild()
+  opened.service = await createService({ ...config, logger }, guard, build)
+  const { app, admin, catalog } = opened.service
 
   // Fastify would log the address. The line below has it too.
   logger.level = 'warn'
-  const address = await listen(app, host, port)
+  const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
+  const address = await listen(app, host, port, LISTEN_ADVICE)
   logger.level = config.logLevel
   process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
+  if (adminAddress !== undefined) process.stdout.write(`Metrics at ${adminAddress}/metrics\n`)
+}
+
+/** The file is beside src/ and beside dist/. */
+function readBuild (): Build {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return { version: String(version), node: process.versions.node }
 }
 
 /** Closes the service and ends the process after a signal, or after an error that nobody caught. */
@@ -103,12 +121,14 @@ function endGracefully (
   })
 }
 
-async function listen (app: FastifyInstance, host: string, port: number): Promise<string> {
+async function listen (
+  app: FastifyInstance, host: string, port: number | undefined, advices: Advice
+): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    return await app.listen({ host, port: port ?? 0 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const advice = LISTEN_ADVICE[code]
+    const advice = advices[code]
     const reason = advice === undefined ? toMessage(error) : `${advice} (${code})`
     throw new ListenError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })
   }

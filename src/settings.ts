@@ -10,6 +10,9 @@ import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from '.
 export interface Config {
   readonly host: string
   readonly port: number
+  /** `undefined`: the service has no admin address. */
+  readonly adminPort: number | undefined
+  readonly adminHost: string
   readonly path: string
   readonly catalog: string
   readonly watch: 'on' | 'off' | 'poll'
@@ -68,6 +71,8 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 export const SETTINGS: Settings = {
   host: { variable: 'HOST', fallback: '127.0.0.1', kind: address() },
   port: { variable: 'PORT', fallback: 3000, kind: integer(0, 65_535) },
+  adminPort: { variable: 'TRIVET_ADMIN_PORT', fallback: undefined, kind: integer(0, 65_535) },
+  adminHost: { variable: 'TRIVET_ADMIN_HOST', fallback: '127.0.0.1', kind: address() },
   path: {
     variable: 'TRIVET_PATH',
     fallback: '/mcp',
@@ -189,6 +194,8 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
   return {
     host: read('host'),
     port: read('port'),
+    adminPort: read('adminPort'),
+    adminHost: read('adminHost'),
     path: read('path'),
     catalog: read('catalog'),
     watch: read('watch'),

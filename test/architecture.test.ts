@@ -34,6 +34,7 @@ const ROOMS = {
   methods: [
     'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
   ],
+  metrics: ['dispatch'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
   cli: ['access'],
@@ -42,10 +43,11 @@ const ROOMS = {
   'access-settings.ts': ['settings.ts', 'access'],
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
+  'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'sources'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],
-  'main.ts': ['app.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'catalog'],
+  'main.ts': ['app.ts', 'app-admin.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'catalog'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
 
@@ -59,7 +61,7 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  ((file === 'main.ts' || file === 'app-legacy.ts') && isType)
+  (['main.ts', 'app-admin.ts', 'app-legacy.ts'].includes(file) && isType)
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(
   target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/'
 )
@@ -71,6 +73,9 @@ const mayImportBackend = ({ file, target }: Import) => {
   return (file === 'backends/url-schemes.ts' && ENTRY.test(target)) ||
     (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
 }
+/** A service without an admin address must not load the library. */
+const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
+  !target.startsWith('metrics/') || file.startsWith('metrics/') || isType || isDynamic
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -151,6 +156,22 @@ const RULES: ReadonlyArray<{
       'schema/c.ts': "import { type ErrorObject } from 'ajv'\n"
     },
     found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
+  },
+  {
+    claim: 'only metrics/ imports prom-client, and the others import metrics/ late',
+    breaks: (sources) => [
+      ...breaksOfPackage(sources, /^prom-client$/, ({ file }) => file.startsWith('metrics/')),
+      ...readImports(sources).filter((one) => !mayImportMetrics(one)).map(
+        ({ file, target }) => `${file} imports ${target} early`
+      )
+    ],
+    made: {
+      'metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
+      'app-admin.ts': "import type { A } from './metrics/a.ts'\nconst a = await import('./metrics/a.ts')\n",
+      'app.ts': "import { a } from './metrics/a.ts'\n",
+      'http/b.ts': "import type { Registry } from 'prom-client'\n"
+    },
+    found: ['http/b.ts imports prom-client', 'app.ts imports metrics/a.ts early']
   },
   {
     claim: "a driver is imported by its own backend's folder alone",

@@ -38,6 +38,13 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be an address or a host name, got '
   },
   port: integer(3000, 0, 65_535),
+  adminPort: { ...integer(0, 0, 65_535), fallback: undefined },
+  adminHost: {
+    fallback: '127.0.0.1',
+    good: [['0.0.0.0', '0.0.0.0'], ['[::]', '::']],
+    bad: ['http://localhost', 'two words'],
+    rule: 'must be an address or a host name, got '
+  },
   path: {
     fallback: '/mcp',
     good: [['/', '/'], ['/a/b-c', '/a/b-c']],
@@ -299,7 +306,7 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, ...defaults } = readConfig({})
+  const { host, port, adminPort, adminHost, ...defaults } = readConfig({})
   t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
 })
@@ -319,6 +326,10 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
     'host is not an option of createApp: pass it to app.listen()',
     'pagesize is not an option of createApp',
     "auth must be a list of none, jwt, introspection, tokens, got 'none'"
+  ])
+  t.match(refused({ adminPort: 9464, adminHost: '0.0.0.0' }), [
+    /^adminPort is not an option of createApp: only a service that runs as a process has/,
+    /^adminHost is not an option/
   ])
   const wrong: ReadonlyArray<readonly [given: object, problem: string]> = [
     [{ requestTimeoutMs: 3e9 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 3000000000'],

@@ -27,6 +27,12 @@ export function toolErrorResult (writer: ResultWriter, { message, content }: Too
   return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
+/** Whether the result of the output has `isError`. */
+export function isErrorOutput (output: unknown, checkOutput: Check | undefined): boolean {
+  if (!isObject(output) || output.isError !== true) return false
+  return isToolResult(output) || (checkOutput === undefined && Array.isArray(output.content))
+}
+
 /** Throws a ContractError when the output does not match the tool's definition. */
 export function outputResult (
   writer: ResultWriter, output: unknown, checkOutput: Check | undefined

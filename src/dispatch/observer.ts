@@ -22,6 +22,10 @@ export interface Observed {
   readonly principal: Principal | undefined
   /** The protocol revision. */
   readonly revision: string | undefined
+  /** Whether `begin` was called. */
+  readonly isBegun: boolean
+  /** Whether the result says that the tool failed. */
+  readonly isToolError: boolean
   /** Present for an HTTP request that was refused. */
   readonly refused?: RefusedRequest | undefined
 }

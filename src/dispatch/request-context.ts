@@ -37,6 +37,9 @@ export class ObservedRequest implements Observed {
   method: string | undefined
   /** Set when the primitive is found. */
   subject: string | undefined
+  readonly isBegun = true
+  /** Set when the output of a tool is known. */
+  isToolError = false
 
   constructor ({ requestId, principal, envelope: { revision } }: Caller) {
     this.requestId = requestId

@@ -1,35 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import type { Readiness } from './readiness.ts'
 
-export interface Health {
-  /** Why load balancers should send no new requests to this replica; `undefined` while they should. */
-  readonly unreadyReason: string | undefined
-}
-
-/** Checks something that requests need, such as the state store. */
-interface ReadinessCheck {
-  readonly name: string
-  /** Rejects if the thing is not available now. */
-  check (): Promise<void>
-}
-
-/** Routes for the platform that runs the container. They reveal nothing of the catalog and need no token. */
-export function registerHealthRoutes (
-  app: FastifyInstance, health: Health, checks: readonly ReadinessCheck[]
-): void {
+/** Routes for the platform that runs the container. They reveal nothing of the service and need no token. */
+export function registerHealthRoutes (app: FastifyInstance, readiness: Pick<Readiness, 'isReady'>): void {
   // Some load balancers check with HEAD.
   const options = { logLevel: 'silent', exposeHeadRoute: true } as const
   app.get('/livez', options, () => ({ status: 'ok' }))
   app.get('/readyz', options, async (_, reply) => {
-    const reason = health.unreadyReason ?? await findUnavailable(checks)
-    return reason === undefined ? { status: 'ok' } : reply.code(503).send({ status: 'unready', reason })
+    return await readiness.isReady() ? { status: 'ok' } : reply.code(503).send({ status: 'unready' })
   })
-}
-
-async function findUnavailable (checks: readonly ReadinessCheck[]): Promise<string | undefined> {
-  const reasons = await Promise.all(
-    checks.map(async ({ name, check }) => {
-      return await check().then(() => undefined, () => `${name} is not available`)
-    })
-  )
-  return reasons.find((reason) => reason !== undefined)
 }

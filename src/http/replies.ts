@@ -47,7 +47,17 @@ export function createReplies (observer: Required<Observer>): Replies {
     { id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>,
     refused?: RefusedRequest
   ): void {
-    observer.end({ requestId: id, method, principal, subject: undefined, revision: undefined, refused }, {
+    const observed = {
+      requestId: id,
+      method,
+      principal,
+      subject: undefined,
+      revision: undefined,
+      isBegun: false,
+      isToolError: false,
+      refused
+    }
+    observer.end(observed, {
       durationMs: reply.elapsedTime,
       status: reply.statusCode,
       protocolError: undefined,

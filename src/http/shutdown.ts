@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Lifetimes } from '../dispatch/lifetimes.ts'
-import type { Health } from './health-routes.ts'
+import type { Health } from './readiness.ts'
 
 interface ShutdownOptions {
   readonly lifetimes: Lifetimes

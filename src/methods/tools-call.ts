@@ -3,7 +3,7 @@
 import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
-import { errorResult, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
+import { errorResult, isErrorOutput, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { HandlerTimeout } from '../dispatch/lifetime.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
@@ -35,7 +35,10 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const run = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
     return runRound(
-      request, round, timeoutMs, run, (output) => outputResult(writer, output, tool.checkOutput)
+      request, round, timeoutMs, run, (output) => {
+        request.observed.isToolError = isErrorOutput(output, tool.checkOutput)
+        return outputResult(writer, output, tool.checkOutput)
+      }
     )
   }
 
@@ -65,7 +68,10 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
 }
 
 /** A result for the errors that a model can act on. Throws any other error. */
-function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: RequestContext): string {
+function toErrorResult (
+  error: unknown, tool: CompiledTool, { snapshot, log, observed }: RequestContext
+): string {
+  observed.isToolError = true
   if (isToolError(error)) {
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
     return toolErrorResult(snapshot.writer, error)
@@ -81,9 +87,10 @@ function toErrorResult (error: unknown, tool: CompiledTool, { snapshot, log }: R
 
 /** The problems as a result for the model. Throws invalid params for a revision without such results. */
 function toArgumentsResult (
-  tool: CompiledTool, problems: readonly string[], { snapshot, revision }: RequestContext
+  tool: CompiledTool, problems: readonly string[], { snapshot, revision, observed }: RequestContext
 ): string {
   const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
   if (!hasArgumentErrorResults(revision)) throw invalidParams(text)
+  observed.isToolError = true
   return errorResult(snapshot.writer, `Invalid ${text}`)
 }

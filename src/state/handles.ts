@@ -22,6 +22,8 @@ interface HandlesOptions {
   /** How many live handles one principal may have. */
   readonly maxPerOwner: number
   readonly now?: () => number
+  /** Called for each handle that was created. */
+  readonly onCreate?: () => void
 }
 
 export interface HandleAccess {
@@ -46,13 +48,14 @@ const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
 const MAX_ATTEMPTS = 64
 
 export function createHandles (
-  store: StateStore, { maxPerOwner, now = Date.now }: HandlesOptions
+  store: StateStore, { maxPerOwner, now = Date.now, onCreate = () => {} }: HandlesOptions
 ): HandleAccess {
   const dependencies = {
     store,
     shares: createShares(store, { purpose: 'handles', share: shareOf(maxPerOwner) }),
     maxPerOwner,
     now,
+    onCreate,
     turns: createTurns(),
     removals: createRemovals(store)
   }
@@ -77,7 +80,7 @@ class OwnHandles implements Handles<unknown> {
   }
 
   async create (given: unknown): Promise<NewHandle<unknown>> {
-    const { shares, removals, maxPerOwner, now } = this.#dependencies
+    const { shares, removals, maxPerOwner, now, onCreate } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
       const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
@@ -95,6 +98,7 @@ class OwnHandles implements Handles<unknown> {
       if (record === 'taken') {
         throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)
       }
+      onCreate()
       return { id, value: readJson(value), expiresAt: new Date(record.expiresAt).toISOString() }
     } catch (error) {
       throw toHandleError(this.#kind, error)

@@ -196,7 +196,7 @@ if (hasRedisServer(t)) {
           )
         }
         t.strictSame(await health(url, '/readyz'), {
-          status: 503, body: { status: 'unready', reason: 'the state store is not available' }
+          status: 503, body: { status: 'unready' }
         })
         t.strictSame(
           await health(url, '/livez'), { status: 200, body: { status: 'ok' } }, 'nobody need restart it'

@@ -1,0 +1,64 @@
+// The composition root of what operators see: the metrics, and the app of the admin address.
+
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Snapshot } from './catalog/snapshot.ts'
+import type { OpenStreams } from './events/open-streams.ts'
+import { createAdminApp } from './http/admin-app.ts'
+import type { CheckedPart, Readiness, ServicePart } from './http/readiness.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import type { MetricSources } from './metrics/service-metrics.ts'
+import type { LiveCatalog } from './sources/live-catalog.ts'
+import type { Reloads } from './sources/reloads.ts'
+
+export type Build = MetricSources['build']
+
+interface MeteringDependencies {
+  readonly build: Build
+  readonly openStreams: OpenStreams
+  readonly storePart: CheckedPart
+  readonly live: LiveCatalog
+}
+
+export interface Metering extends Pick<Metrics, 'observer' | 'countHandle'> {
+  /** Builds the app of the admin address. It does not listen. */
+  createApp (log: FastifyBaseLogger, readiness: Readiness): FastifyInstance
+}
+
+export async function openMetering (
+  { build, openStreams, storePart, live }: MeteringDependencies
+): Promise<Metering> {
+  // Imported only when the service has an admin address: the library takes time to load.
+  const { createMetrics } = await import('./metrics/metrics.ts')
+  const metrics = createMetrics({
+    build,
+    openStreams: () => openStreams.size,
+    isStoreReady: () => storePart.wasReady,
+    catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
+  })
+  return {
+    observer: metrics.observer,
+    countHandle: metrics.countHandle,
+    createApp: (log, readiness) => createAdminApp({
+      log,
+      metrics,
+      readiness: {
+        parts: async () => [...await readiness.parts(), describeCatalog(live.catalog.current, live.reloads)]
+      }
+    })
+  }
+}
+
+function toFacts ({ version, primitives: { tools, prompts, listed, templates } }: Snapshot) {
+  const sizes = {
+    tool: tools.length, prompt: prompts.length, resource: listed.length, resource_template: templates.length
+  }
+  return { version, sizes }
+}
+
+/** Ready in any case: while a reload fails, the catalog before it is served. */
+function describeCatalog ({ version }: Snapshot, { failure }: Reloads): ServicePart {
+  const part = { name: 'catalog', ready: true, version }
+  if (failure === undefined) return part
+  const { at, problem } = failure
+  return { ...part, lastReload: { failedAt: new Date(at).toISOString(), ...problem } }
+}

@@ -1,0 +1,37 @@
+// All metrics of one service, in a registry of its own: a process may run several services.
+
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client'
+import type { Observer } from '../dispatch/observer.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+import { registerServiceMetrics, type MetricSources } from './service-metrics.ts'
+
+export interface Metrics {
+  /** Measures the requests. */
+  readonly observer: Observer
+  /** Counts a handle that a tool has created. */
+  countHandle (): void
+  readonly contentType: string
+  /** The metrics in the text format of Prometheus. */
+  text (): Promise<string>
+}
+
+/** Gauges with the suffix of a counter. The same numbers, by kind, have names without it. */
+const MISNAMED = [
+  'nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'
+]
+
+export function createMetrics (sources: MetricSources): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  registerServiceMetrics(registry, sources)
+  const handles = new Counter({
+    name: 'trivet_handles_created_total', help: 'Handles that tools have created.', registers: [registry]
+  })
+  return {
+    observer: createRequestMetrics(registry),
+    countHandle: () => handles.inc(),
+    contentType: registry.contentType,
+    text: async () => await registry.metrics()
+  }
+}
