@@ -37,12 +37,13 @@ t.test('is short, and the same wherever and whenever the same files were written
   t.match(version, /^[0-9a-f]{12}$/)
   t.equal(await versionOf(other), version)
   t.equal(await versionOf(one), version)
-  const volumes = await Promise.all(['1', '2'].map(async (moment) => {
+  const volumes = new Set<string>()
+  for (const moment of ['1', '2']) {
     const volume = await makeFolder(t)
     await writeVolume(volume, moment, FILES)
-    return await versionOf(volume)
-  }))
-  t.strictSame(volumes[0], volumes[1], 'also as mounted ConfigMaps')
+    volumes.add(await versionOf(volume))
+  }
+  t.equal(volumes.size, 1, 'also as mounted ConfigMaps')
 })
 
 t.test('changes with every file that changes what is served', async (t) => {
