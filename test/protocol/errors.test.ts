@@ -3,7 +3,7 @@ import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
-  ProtocolError, ResourceNotFound, InsufficientScope, INTERNAL_ERROR, quote, ...factories
+  ProtocolError, ResourceNotFound, InsufficientScope, LimitReached, INTERNAL_ERROR, quote, ...factories
 } = errors
 
 // Section D of the checklist: each error with its code and its HTTP status.
@@ -31,6 +31,7 @@ const table: ReadonlyArray<readonly [
   ['missingClientCapability', errors.missingClientCapability({ sampling: {} }), -32021, 400],
   ['unsupportedRevision', errors.unsupportedRevision('x'), -32022, 400],
   ['handshakeRefused', errors.handshakeRefused('x'), -32022, 400],
+  ['limitReached', errors.limitReached('x', 429, 1), 429, 429],
   ['overloaded', errors.overloaded('x'), 503, 503],
   ['tooManyStreams', errors.tooManyStreams(1), 503, 503],
   ['tooManyStreamsOfAddress', errors.tooManyStreamsOfAddress(new Error('x')), 503, 503],
@@ -52,6 +53,12 @@ for (const [factory, error, code, httpStatus] of table) {
     t.equal(error instanceof InsufficientScope, factory === 'insufficientScope')
   })
 }
+
+t.test('a limit of all callers is 503, and says when to try again', async (t) => {
+  const { code, httpStatus, message, data } = errors.limitReached('Too many.', 503, 1)
+  t.strictSame([code, httpStatus, message], [503, 503, 'Too many. Try again in 1 second.'])
+  t.strictSame(data, { retryAfterSeconds: 1 })
+})
 
 t.test('every factory is in the table above', async (t) => {
   t.same(table.map(([factory]) => factory).sort(), Object.keys(factories).sort())

@@ -4,6 +4,7 @@ import {
 } from '../../events/event-log.ts'
 import type { ChangeEvent } from '../../events/change-event.ts'
 import type { RelayMessage } from '../../events/relay.ts'
+import { createLocalCallCounter } from '../../state/local-call-counter.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { openJsonStateStore } from './state-store.ts'
 
@@ -22,7 +23,8 @@ export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT
       time: async () => Date.now(),
       close: async () => messages.close()
     },
-    eventLog: createEventLog(eventLogLimits)
+    eventLog: createEventLog(eventLogLimits),
+    callCounter: createLocalCallCounter()
   })
 }
 
