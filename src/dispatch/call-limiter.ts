@@ -32,9 +32,8 @@ export function createCallLimiter (counter: CallCounter, settings: CallLimits): 
       if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
       const full = runningCalls.add(groups, lifetime)
       if (full !== undefined) throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
-      const rates = groups.flatMap(toGroupRate)
-      if (rates.length === 0) return undefined
-      const used = counter.count(rates)
+      if (!groups.some(hasRate)) return undefined
+      const used = counter.count(groups.flatMap(toGroupRate))
       return used instanceof Promise ? used.then(check) : check(used)
     }
   }
@@ -51,6 +50,10 @@ function check (used: UsedRate<GroupRate> | undefined): void {
 function toError ({ isOfAll }: CallGroup, problem: string, waitMs: number, jitterMs: number): LimitReached {
   const seconds = Math.ceil((waitMs + Math.random() * jitterMs) / 1000)
   return limitReached(problem, isOfAll ? 503 : 429, seconds)
+}
+
+function hasRate ({ rate }: CallGroup): boolean {
+  return rate !== undefined
 }
 
 function toGroupRate (group: CallGroup): GroupRate[] {

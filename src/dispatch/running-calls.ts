@@ -26,8 +26,9 @@ export function createRunningCalls (): RunningCalls {
 
   return {
     add (groups, lifetime) {
-      const full = groups.find(({ key, running = Infinity }) => (counts.get(key) ?? 0) >= running)
-      if (full !== undefined) return full
+      for (const group of groups) {
+        if (group.running !== undefined && (counts.get(group.key) ?? 0) >= group.running) return group
+      }
       change(groups, 1)
       lifetime.onEnd(() => change(groups, -1))
       return undefined

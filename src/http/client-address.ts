@@ -21,8 +21,9 @@ export function rememberPeers (server: Server): void {
  * `undefined` for a connection without addresses, such as a Unix socket. A client that reset its connection
  * before the service asked for its address must not be taken for one of those.
  */
-export function clientAddressOf ({ ip, server: { server } }: FastifyRequest): string | undefined {
+export function clientAddressOf (request: FastifyRequest): string | undefined {
   // The types of Fastify do not tell that the address of a connection may be missing.
-  const address: string | undefined = ip
-  return address ?? (typeof server.address() === 'string' ? undefined : 'unknown')
+  const address: string | undefined = request.ip
+  if (address !== undefined) return address
+  return typeof request.server.server.address() === 'string' ? undefined : 'unknown'
 }
