@@ -7,7 +7,7 @@ import { basename, sep } from 'node:path'
 import { SourceModule } from '../modules/source-module.ts'
 import type { FileModule } from '../modules/reusable-modules.ts'
 import type { FileDigests } from './file-digests.ts'
-import type { FolderFile } from './folder-files.ts'
+import { toStamp, type FolderFile } from './folder-files.ts'
 
 interface DigestedFiles {
   readonly modules: readonly FileModule[]
@@ -41,8 +41,7 @@ export async function digestFiles (
 async function digestOf (absolutePath: string, fileDigests: FileDigests): Promise<string> {
   const facts = statSync(absolutePath, { throwIfNoEntry: false })
   if (facts === undefined) return ''
-  const { size, mtimeMs, ino } = facts
-  return await fileDigests.of({ absolutePath, size, stamp: `${mtimeMs}:${size}:${ino}` })
+  return await fileDigests.of({ absolutePath, size: facts.size, stamp: toStamp(facts) })
 }
 
 /** The path in the folder, or the name of a file elsewhere: the target of a link has a path of its own. */

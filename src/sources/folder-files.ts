@@ -28,6 +28,11 @@ export function isForeignName (name: string): boolean {
   return name.startsWith('.') || name === 'node_modules' || name === 'lost+found'
 }
 
+/** Changes if the contents of the file may have changed. */
+export function toStamp ({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs}:${size}:${ino}`
+}
+
 /** Whether the error says that a path does not exist. */
 export function isMissingPath (error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
@@ -66,8 +71,7 @@ export async function listFiles (
         await walk({ absolutePath, real, path }, [...above, real])
       }
       if (facts?.isFile() === true) {
-        const { size, mtimeMs, ino } = facts
-        files.push({ path, absolutePath, size, stamp: `${mtimeMs}:${size}:${ino}` })
+        files.push({ path, absolutePath, size: facts.size, stamp: toStamp(facts) })
       }
     }
   }
