@@ -13,7 +13,7 @@ import { createOutageLog } from './backends/outage-log.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { createLoadGuard } from './catalog/load-guard.ts'
+import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
 import { createCallLimiter } from './dispatch/call-limiter.ts'
@@ -42,7 +42,7 @@ import { metadataUrlOf, registerResourceMetadata } from './http/resource-metadat
 import { registerShutdown } from './http/shutdown.ts'
 import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
-import { openLog } from './log.ts'
+import { openLog, type ServiceLog } from './log.ts'
 import { createMethods } from './methods/method-list.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import { createSealer } from './sealing/sealer.ts'
@@ -97,16 +97,24 @@ export interface Service {
   drain (): Promise<void>
 }
 
-/**
- * Does the work of `createApp`. Also returns the catalog, which the start message describes.
- * @param build present if the service shall measure itself and have an admin app.
- */
+/** What a process gives to its service, and an embedding program does not. */
+export interface ServiceProcess {
+  readonly guard?: LoadGuard
+  /** Takes the place of the option `logger`. */
+  readonly log?: ServiceLog
+  /** Present if the service shall measure itself and have an admin app. */
+  readonly build?: Build | undefined
+}
+
+/** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions, guard = createLoadGuard(), build?: Build
+  { logger, authenticator: given, ...options }: AppOptions,
+  { guard = createLoadGuard(), log: processLog, build }: ServiceProcess = {}
 ): Promise<Service> {
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
-  const log = logger ?? openLog(config.logLevel)
+  const requestLog = processLog ?? (logger === undefined ? openLog(config.logLevel) : { logger })
+  const log: FastifyBaseLogger = requestLog.logger
   const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
   const secrets = await readSecrets(config, backend, log)
@@ -173,7 +181,7 @@ export async function createService (
   const lifetimes = createLifetimes()
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
-    createLogObserver(log),
+    createLogObserver(requestLog),
     ...(metering === undefined ? [] : [metering.observer])
   ])
   const limiter = createCallLimiter(backend.callCounter, readCallLimits({

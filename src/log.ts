@@ -19,10 +19,20 @@ export interface LogDestination {
   readonly maxWaitingBytes?: number
 }
 
+export interface ServiceLog {
+  readonly logger: Logger
+  /**
+   * Writes a line of level "info", as `logger.info` does, in a quarter of the time.
+   * @param fields members of a JSON object, without braces.
+   * @param message without characters that JSON escapes.
+   */
+  writeInfo (fields: string, message: string): void
+}
+
 /** Lines that wait are written when the process exits, also after an error that nobody caught. */
 export function openLog (
   level: string, { fd = 1, maxWaitingBytes = MAX_WAITING_BYTES }: LogDestination = {}
-): Logger {
+): ServiceLog {
   const destination = pino.destination({
     fd, sync: false, minLength: WRITE_BYTES, maxLength: maxWaitingBytes, periodicFlush: FLUSH_MS
   })
@@ -32,20 +42,35 @@ export function openLog (
     if (dropped === 0) return
     const lines = dropped
     dropped = 0
-    log.warn({ lines }, 'lines of the log were dropped: it is read more slowly than it is written')
+    logger.warn({ lines }, 'lines of the log were dropped: it is read more slowly than it is written')
   })
-  const log = pino({ level }, destination)
-  return log
+  const logger = pino({ level }, destination)
+  const base = readBase()
+  return {
+    logger,
+    writeInfo (fields, message) {
+      if (!logger.isLevelEnabled('info')) return
+      destination.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":"${message}"}\n`)
+    }
+  }
+}
+
+/** The fields that pino adds to each line: those of the process and of the machine. */
+function readBase (): string {
+  let line = '{}'
+  pino({ timestamp: false }, { write (written: string) { line = written } }).info({})
+  const { level, ...base } = JSON.parse(line)
+  return JSON.stringify(base).slice(1, -1)
 }
 
 /** Resolves when every line so far is written. */
-export async function flushLog (log: Logger): Promise<void> {
+export async function flushLog (logger: Logger): Promise<void> {
   // The first flush may only wait for a write that was begun before the last lines came.
-  await flushOnce(log)
-  await flushOnce(log)
+  await flushOnce(logger)
+  await flushOnce(logger)
 }
 
-async function flushOnce (log: Logger): Promise<void> {
+async function flushOnce (logger: Logger): Promise<void> {
   // The error is that of an fsync, which pipes and terminals do not have.
-  await new Promise<void>((resolve) => { log.flush(() => resolve()) })
+  await new Promise<void>((resolve) => { logger.flush(() => resolve()) })
 }

@@ -60,7 +60,8 @@ function printToken (args: readonly string[]): void {
 }
 
 async function serve ({ host, port, adminHost, adminPort, ...config }: Config): Promise<void> {
-  const logger = openLog(config.logLevel)
+  const log = openLog(config.logLevel)
+  const { logger } = log
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
   const opened: { service?: Service } = {}
@@ -74,7 +75,7 @@ async function serve ({ host, port, adminHost, adminPort, ...config }: Config): 
   })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
-  opened.service = await createService({ ...config, logger }, guard, build)
+  opened.service = await createService(config, { guard, log, build })
   const { app, admin, catalog } = opened.service
 
   // Fastify would log the address. The line below has it too.

@@ -31,7 +31,7 @@ t.test('a line is written soon, and a flush writes all that wait', async (t) => 
   const file = join(t.testdir({}), 'log')
   const fd = openSync(file, 'w')
   t.teardown(() => closeSync(fd))
-  const log = openLog('info', { fd })
+  const { logger: log } = openLog('info', { fd })
   log.info('one')
   t.equal(readFileSync(file, 'utf8'), '', 'nobody waits for the write')
   await until(() => readFileSync(file, 'utf8').includes('one'), 'the line')
@@ -42,7 +42,7 @@ t.test('a line is written soon, and a flush writes all that wait', async (t) => 
 
 t.test('lines that nobody reads are dropped past the limit, and counted', async (t) => {
   const fd = openPipe(t)
-  const log = openLog('info', { fd, maxWaitingBytes: 100_000 })
+  const { logger: log } = openLog('info', { fd, maxWaitingBytes: 100_000 })
   const text = 'x'.repeat(1000)
   const before = process.memoryUsage().rss
   for (let i = 0; i < 50_000; i++) log.info({ i, text }, 'request')
@@ -58,4 +58,21 @@ t.test('lines that nobody reads are dropped past the limit, and counted', async 
   const dropped = lines.find((line) => line.lines !== undefined)
   t.match(dropped, { level: 40, msg: /dropped/ })
   t.equal(lines.filter(({ i }) => i !== undefined).length + dropped.lines, 50_000)
+})
+
+t.test('a line of fields that are JSON already has the form of any other line', async (t) => {
+  const file = join(t.testdir({}), 'log')
+  const fd = openSync(file, 'w')
+  t.teardown(() => closeSync(fd))
+  const { logger, writeInfo } = openLog('info', { fd })
+  logger.info({ status: 200 }, 'request')
+  writeInfo('"status":200', 'request')
+  logger.level = 'warn'
+  writeInfo('"status":201', 'request')
+  await flushLog(logger)
+  const [slow, fast, ...rest] = readFileSync(file, 'utf8').trimEnd().split('\n')
+  const withoutTime = (line = '') => line.replace(/"time":\d{13}/, '"time":0')
+  t.match(fast, /"hostname":".+"status":200/)
+  t.equal(withoutTime(fast), withoutTime(slow))
+  t.strictSame(rest, [], 'the level holds for it too')
 })

@@ -1,37 +1,61 @@
 // Writes one line to the log for each request: its method and its ending, never its arguments or its result.
 
 import { ClientGone, ServiceClosing } from './lifetime.ts'
-import type { Ending, Observer } from './observer.ts'
+import type { Ending, Observed, Observer } from './observer.ts'
 import type { RequestLog } from './caller.ts'
 import { INTERNAL_ERROR } from '../protocol/errors.ts'
 
-/** The optional fields are left out: passing over an undefined field takes the logger half a microsecond. */
-interface RequestLine {
-  readonly reqId: string
-  readonly method: string | undefined
-  readonly name: string | undefined
-  readonly status: number | undefined
-  readonly durationMs: number
-  code?: number
-  cancelled?: true
+export interface RequestLines {
+  readonly logger: Pick<RequestLog, 'info' | 'warn' | 'error'>
+  /** A faster form of `logger.info`. @param fields members of a JSON object, without braces. */
+  writeInfo? (fields: string, message: string): void
 }
 
-export function createLogObserver (log: Pick<RequestLog, 'info' | 'warn' | 'error'>): Observer {
+const MESSAGE = 'request'
+
+export function createLogObserver (log: RequestLines): Observer {
+  const { logger } = log
   return {
     end (observed, ending) {
-      const { requestId: reqId, method, subject: name } = observed
-      const { durationMs, status, protocolError, isCancelled } = ending
-      if (isInternalError(ending)) log.error({ reqId, err: ending.error, method, name }, 'request failed')
+      const { requestId: reqId, method, subject: name, refused } = observed
+      const { status, protocolError, isCancelled } = ending
+      if (isInternalError(ending)) logger.error({ reqId, err: ending.error, method, name }, 'request failed')
       else if (protocolError?.cause !== undefined) {
-        log.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
+        logger.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
       }
-      const roundedMs = Math.round(durationMs * 100) / 100
-      const line: RequestLine = { reqId, method, name, status, durationMs: roundedMs }
-      if (protocolError !== undefined) line.code = protocolError.code
-      if (isCancelled) line.cancelled = true
-      log.info(observed.refused === undefined ? line : { ...line, ...observed.refused }, 'request')
+      const durationMs = Math.round(ending.durationMs * 100) / 100
+      if (log.writeInfo !== undefined && isPlain(observed, ending)) {
+        log.writeInfo(toFields(observed, status, durationMs), MESSAGE)
+      } else {
+        logger.info({
+          reqId,
+          method,
+          name,
+          status,
+          durationMs,
+          ...(protocolError !== undefined && { code: protocolError.code }),
+          ...(isCancelled && { cancelled: true }),
+          ...refused
+        }, MESSAGE)
+      }
     }
   }
+}
+
+/** Whether the line has no optional field. Most lines are plain. */
+function isPlain ({ refused }: Observed, { protocolError, isCancelled }: Ending): boolean {
+  return protocolError === undefined && !isCancelled && refused === undefined
+}
+
+/** The fields of a plain line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
+function toFields (
+  { requestId, method, subject }: Observed, status: number | undefined, durationMs: number
+): string {
+  return `"reqId":${JSON.stringify(requestId)}` +
+    (method === undefined ? '' : `,"method":${JSON.stringify(method)}`) +
+    (subject === undefined ? '' : `,"name":${JSON.stringify(subject)}`) +
+    (status === undefined ? '' : `,"status":${status}`) +
+    `,"durationMs":${durationMs}`
 }
 
 /** Whether the error is a bug to look for. A client that left and a shutdown are not. */

@@ -13,7 +13,7 @@ export async function buildMetered (
 ): Promise<{ readonly app: FastifyInstance, readonly readMetrics: () => Promise<string> }> {
   const catalog = await writeCatalog(t, files)
   const options = { catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' } as const
-  const { app, admin } = await createService(options, undefined, { version: '1.2.3', node: '20.19.0' })
+  const { app, admin } = await createService(options, { build: { version: '1.2.3', node: '20.19.0' } })
   if (admin === undefined) throw new Error('no admin app')
   t.teardown(async () => {
     await app.close()
