@@ -7,6 +7,7 @@ import { createAdminApp } from './http/admin-app.ts'
 import type { CheckedPart, Readiness, ServicePart } from './http/readiness.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { MetricSources } from './metrics/service-metrics.ts'
+import type { Shedding } from './overload/shedding.ts'
 import type { LiveCatalog } from './sources/live-catalog.ts'
 import type { Reloads } from './sources/reloads.ts'
 
@@ -15,6 +16,7 @@ export type Build = MetricSources['build']
 interface MeteringDependencies {
   readonly build: Build
   readonly openStreams: OpenStreams
+  readonly shedding: Shedding
   readonly storePart: CheckedPart
   readonly live: LiveCatalog
 }
@@ -25,13 +27,14 @@ export interface Metering extends Pick<Metrics, 'observer' | 'countHandle'> {
 }
 
 export async function openMetering (
-  { build, openStreams, storePart, live }: MeteringDependencies
+  { build, openStreams, shedding, storePart, live }: MeteringDependencies
 ): Promise<Metering> {
   // Imported only when the service has an admin address: the library takes time to load.
   const { createMetrics } = await import('./metrics/metrics.ts')
   const metrics = createMetrics({
     build,
     openStreams: () => openStreams.size,
+    shedding,
     isStoreReady: () => storePart.wasReady,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })

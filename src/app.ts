@@ -4,13 +4,12 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openLegacyEra } from './app-legacy.ts'
+import { openConfiguredBackend, readSecrets } from './app-state.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
 import { isLoopback } from './access/loopback.ts'
 import { createRangeCheck } from './access/proxy-range.ts'
-import type { OpenedBackend } from './backends/backend.ts'
 import { createOutageLog } from './backends/outage-log.ts'
-import { openBackend } from './backends/url-schemes.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
@@ -44,6 +43,8 @@ import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
 import { openLog, type ServiceLog } from './log.ts'
 import { createMethods } from './methods/method-list.ts'
+import { createShedReport } from './overload/shed-report.ts'
+import { createShedding } from './overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import { createSealer } from './sealing/sealer.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
@@ -102,6 +103,8 @@ export interface ServiceProcess {
   readonly guard?: LoadGuard
   /** Takes the place of the option `logger`. */
   readonly log?: ServiceLog
+  /** What the container may use, in bytes. By default the memory of the machine. */
+  readonly memoryBytes?: number | undefined
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
 }
@@ -109,7 +112,7 @@ export interface ServiceProcess {
 /** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
   { logger, authenticator: given, ...options }: AppOptions,
-  { guard = createLoadGuard(), log: processLog, build }: ServiceProcess = {}
+  { guard = createLoadGuard(), log: processLog, memoryBytes, build }: ServiceProcess = {}
 ): Promise<Service> {
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
@@ -141,7 +144,12 @@ export async function createService (
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const openStreams = createOpenStreams(config.maxStreams)
   const storePart = createCheckedPart('state store', async () => await store.check())
-  const metering = build && await openMetering({ build, openStreams, storePart, live }).catch(closeAndThrow)
+  const lifetimes = createLifetimes()
+  const shedding = createShedding({
+    ...config, memoryBytes, countRequests: () => lifetimes.pending, report: createShedReport(log)
+  })
+  const metering = build && await openMetering({ build, openStreams, shedding, storePart, live })
+    .catch(closeAndThrow)
   const subscriptions = createSubscriptions(bus, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
@@ -175,10 +183,10 @@ export async function createService (
     onRefused: createOutageLog({ log, message: 'connections were refused' })
   })
   rememberPeers(app.server)
+  app.addHook('onReady', async () => shedding.start())
   const policy = createOriginPolicy(config)
   // Runs before the first connection. The policy depends on the address that the app listens on.
   app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
-  const lifetimes = createLifetimes()
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
     createLogObserver(requestLog),
@@ -234,6 +242,7 @@ export async function createService (
     drainMs: config.drainMs,
     async closeRest () {
       keepAlive.close()
+      shedding.close()
       await Promise.all(eras.map(async (era) => await era.close()))
       await authenticator.close?.()
       await closeAll()
@@ -251,37 +260,11 @@ export async function createService (
   }
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
-    registerGuards(guarded, { policy, authenticator, shutdown, replies })
+    registerGuards(guarded, { policy, authenticator, shutdown, shedding, replies })
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
   return { app, admin: metering?.createApp(log, readiness), catalog, drain: shutdown.drain }
-}
-
-async function openConfiguredBackend (
-  { stateUrl, statePrefix }: AppConfig, log: FastifyBaseLogger
-): Promise<OpenedBackend> {
-  try {
-    return await openBackend(stateUrl, { log, prefix: statePrefix })
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
-  }
-}
-
-/** `undefined` if no secret outlives the process. */
-async function readSecrets (
-  { secrets }: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger
-): Promise<readonly string[] | undefined> {
-  if (secrets.length > 0) return secrets
-  try {
-    const kept = backend.readKeptSecret?.()
-    if (kept === undefined) return undefined
-    log.info({ file: kept.file }, 'TRIVET_SECRETS is not set: the secret in this file is used')
-    return [kept.secret]
-  } catch (error) {
-    await backend.close()
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
-  }
 }
 
 /** Whether only this machine can reach the address that the app listens on. */

@@ -75,7 +75,9 @@ async function serve ({ host, port, adminHost, adminPort, ...config }: Config): 
   })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
-  opened.service = await createService(config, { guard, log, build })
+  opened.service = await createService(config, {
+    guard, log, build, memoryBytes: process.constrainedMemory() || undefined
+  })
   const { app, admin, catalog } = opened.service
 
   // Fastify would log the address. The line below has it too.

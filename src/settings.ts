@@ -44,6 +44,9 @@ export interface Config {
   readonly stateUrl: string
   readonly statePrefix: string
   readonly maxHandles: number
+  readonly maxLoopDelayMs: number
+  readonly maxMemoryPercent: number
+  readonly maxRequests: number
   readonly limitCalls: string | undefined
   readonly limitAllCalls: string | undefined
   readonly limitRunning: number
@@ -167,6 +170,9 @@ export const SETTINGS: Settings = {
     kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
   },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
+  maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 30, kind: integer(0, 60_000) },
+  maxMemoryPercent: { variable: 'TRIVET_MAX_MEMORY_PERCENT', fallback: 90, kind: integer(1, 100) },
+  maxRequests: { variable: 'TRIVET_MAX_REQUESTS', fallback: 10_000, kind: integer(1, 1_000_000) },
   limitCalls: { variable: 'TRIVET_LIMIT_CALLS', fallback: undefined, kind: RATE },
   limitAllCalls: { variable: 'TRIVET_LIMIT_ALL_CALLS', fallback: undefined, kind: RATE },
   limitRunning: { variable: 'TRIVET_LIMIT_RUNNING', fallback: 1000, kind: integer(1, 1_000_000) },
@@ -227,6 +233,9 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     stateUrl: read('stateUrl'),
     statePrefix: read('statePrefix'),
     maxHandles: read('maxHandles'),
+    maxLoopDelayMs: read('maxLoopDelayMs'),
+    maxMemoryPercent: read('maxMemoryPercent'),
+    maxRequests: read('maxRequests'),
     limitCalls: read('limitCalls'),
     limitAllCalls: read('limitAllCalls'),
     limitRunning: read('limitRunning'),

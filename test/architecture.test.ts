@@ -35,15 +35,17 @@ const ROOMS = {
     'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
   ],
   metrics: ['dispatch'],
+  overload: [],
   // An adapter knows no method and no catalog: the pipeline does.
-  http: ['legacy', 'dispatch', 'events', 'protocol', 'access'],
+  http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
   cli: ['access'],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
   'access-settings.ts': ['settings.ts', 'access'],
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
-  'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'sources'],
+  'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
+  'app-state.ts': ['backends', 'config.ts'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],
@@ -61,7 +63,7 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  (['main.ts', 'app-admin.ts', 'app-legacy.ts'].includes(file) && isType)
+  (['main.ts', 'app-admin.ts', 'app-legacy.ts', 'app-state.ts'].includes(file) && isType)
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(
   target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/'
 )

@@ -8,6 +8,7 @@ import * as edit from './edit.mjs'
 import * as eras from './eras.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
+import * as overload from './overload.mjs'
 import * as payloads from './payloads.mjs'
 import * as reload from './reload.mjs'
 import * as replicas from './replicas.mjs'
@@ -16,5 +17,6 @@ import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 
 export const SECTIONS = [
-  calls, alone, eras, access, growth, latency, payloads, reload, edit, startup, streams, state, replicas
+  calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, streams,
+  state, replicas
 ]

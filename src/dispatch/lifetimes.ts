@@ -8,6 +8,13 @@ export interface Watcher { onPending (lifetime: Lifetime): void }
 export interface Lifetimes {
   /** Counts the request until it ends. */
   watch (lifetime: Lifetime, watcher: Watcher): void
+  /**
+   * How many requests are being served, without open streams. The requests of this turn of the event loop
+   * count, also those that have ended.
+   */
+  readonly pending: number
+  /** Says that the answer is a stream, so that the request does not count as pending. */
+  markStream (lifetime: Lifetime): void
   /** Stops every request that is being served, and every later one. */
   stopAll (): void
   /** Resolves when no request is being served. */
@@ -20,6 +27,7 @@ export function createLifetimes (): Lifetimes {
   const lasting = new Set<Lifetime>()
   let waiting: Array<() => void> = []
   let isStopped = false
+  let streams = 0
 
   function moveToLasting (): void {
     const added = fresh
@@ -48,6 +56,11 @@ export function createLifetimes (): Lifetimes {
   return {
     watch (lifetime, watcher) {
       if (fresh.push({ lifetime, watcher }) === 1) setImmediate(moveToLasting)
+    },
+    get pending () { return lasting.size + fresh.length - streams },
+    markStream (lifetime) {
+      streams++
+      lifetime.onEnd(() => { streams-- })
     },
     stopAll () {
       isStopped = true

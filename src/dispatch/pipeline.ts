@@ -88,6 +88,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     { open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet
   ): void {
     const sink = outlet.openStream()
+    lifetimes.markStream(lifetime)
     sink.onClose((isComplete) => {
       lifetime.end()
       reportEnd(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })

@@ -11,6 +11,8 @@ import { clientAddressOf } from './client-address.ts'
 import { toPrintable } from './client-text.ts'
 import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
+import type { Shedding } from '../overload/shedding.ts'
+import { toErrorResponse } from '../protocol/json-rpc.ts'
 import type { Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
 
@@ -26,11 +28,12 @@ interface GuardsDependencies {
   readonly policy: OriginPolicy
   readonly authenticator: Authenticator
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
+  readonly shedding: Pick<Shedding, 'mustRefuse'>
   readonly replies: Replies
 }
 
 export function registerGuards (
-  app: FastifyInstance, { policy, authenticator, shutdown, replies }: GuardsDependencies
+  app: FastifyInstance, { policy, authenticator, shutdown, shedding, replies }: GuardsDependencies
 ): void {
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
@@ -49,6 +52,8 @@ export function registerGuards (
       reply.header('retry-after', '1').header('connection', 'close')
       const error = overloaded('This replica is shutting down. Nothing was done; try again.')
       replies.refuse(error, request, reply)
+    } else if (shedding.mustRefuse()) {
+      shed(reply)
     } else if (host?.includes(',') === true) {
       // The lines of a repeated header are joined.
       replies.refuse(invalidRequest('Host is sent more than once'), request, reply)
@@ -94,6 +99,18 @@ export function registerGuards (
     reply.header('www-authenticate', app.challenges.unauthorized(code))
     replies.refuse(NOT_AUTHENTICATED[code ?? 'none'](), request, reply)
   }
+}
+
+const OVERLOADED = toErrorResponse(
+  undefined, overloaded('This replica is overloaded. Nothing was done; try again later.')
+)
+/** The clients' next attempts are spread over this time. */
+const SHED_WAIT_SECONDS = 5
+
+/** Costs as little as it can: no line in the log, and the body of the request is not parsed. */
+function shed (reply: FastifyReply): void {
+  const seconds = 1 + Math.floor(Math.random() * SHED_WAIT_SECONDS)
+  reply.code(503).header('retry-after', seconds).header('content-type', 'application/json').send(OVERLOADED)
 }
 
 const NOT_AUTHENTICATED = {

@@ -7,6 +7,12 @@ export interface MetricSources {
   /** The version of the service and of Node. */
   readonly build: { readonly version: string, readonly node: string }
   openStreams (): number
+  readonly shedding: {
+    /** How many requests may be served at once. */
+    readonly limit: number
+    /** How many were refused, by reason. */
+    readonly refused: { readonly [reason: string]: number }
+  }
   /** The result of the last check of the state store. `undefined` before the first one. */
   isStoreReady (): boolean | undefined
   catalog (): CatalogFacts
@@ -39,9 +45,27 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
       }
     })
   }
+  const counter = (
+    name: string, help: string, label: string, read: () => { readonly [value: string]: number }
+  ) => {
+    const made: Counter = new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect () {
+        made.reset()
+        for (const [value, count] of Object.entries(read())) made.inc({ [label]: value }, count)
+      }
+    })
+  }
   gauge('trivet_build_info', 'Always 1. The labels are the versions.', ['version', 'node', 'catalog_version'],
     (made) => made.set({ ...sources.build, catalog_version: sources.catalog().version }, 1))
   gauge('trivet_open_streams', 'Open streams of every kind.', [], (made) => made.set(sources.openStreams()))
+  gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
+    (made) => made.set(sources.shedding.limit))
+  counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
+    () => sources.shedding.refused)
   gauge('trivet_state_store_ready', 'Whether the last check by /readyz reached the state store.', [],
     (made) => {
       const isReady = sources.isStoreReady()
@@ -57,16 +81,8 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
     (made) => made.set(sources.catalog().reloads.failure === undefined ? 1 : 0))
   gauge('trivet_catalog_last_reload_success_timestamp_seconds', 'When the served catalog was loaded.', [],
     (made) => made.set(sources.catalog().reloads.lastSuccessAt / 1000))
-  const reloads: Counter = new Counter({
-    name: 'trivet_catalog_reloads_total',
-    help: 'Reloads of the catalog, after the first load.',
-    labelNames: ['result'],
-    registers: [registry],
-    collect () {
-      const { succeeded, failed } = sources.catalog().reloads
-      reloads.reset()
-      reloads.inc({ result: 'success' }, succeeded)
-      reloads.inc({ result: 'failure' }, failed)
-    }
+  counter('trivet_catalog_reloads_total', 'Reloads of the catalog, after the first load.', 'result', () => {
+    const { succeeded, failed } = sources.catalog().reloads
+    return { success: succeeded, failure: failed }
   })
 }

@@ -11,7 +11,9 @@ import { writeCatalog, type Files } from './catalog-folder.ts'
  */
 export async function buildApp (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
   const catalog = await writeCatalog(t, files)
-  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
+  // The process of a test is often busy.
+  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
+  const app = await createApp({ catalog, ...defaults, ...options })
   t.teardown(async () => await app.close())
   return app
 }

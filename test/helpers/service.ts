@@ -75,6 +75,8 @@ function launch (environment: Environment, uid?: number) {
       PORT: '0',
       TRIVET_LOG_LEVEL: 'warn',
       TRIVET_STATE_URL: 'memory:',
+      // The machine of the tests is often busy.
+      TRIVET_MAX_LOOP_DELAY_MS: '0',
       ...environment
     },
     stdio: ['ignore', 'pipe', 'pipe'],

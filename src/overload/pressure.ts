@@ -1,0 +1,63 @@
+// Measures the delay of the event loop and the memory in use.
+
+import { totalmem } from 'node:os'
+import { monitorEventLoopDelay, type Histogram } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+
+/** How often the delay is sampled, in milliseconds. */
+const RESOLUTION_MS = 10
+const NS_PER_MS = 1_000_000
+
+export interface LoopMeasurement {
+  /** The time since the last measurement, in milliseconds. */
+  readonly elapsedMs: number
+  /** How long a turn took, in milliseconds: the one that a request finds when it comes at any time. */
+  readonly delayMs: number
+  /** The part of the time in which the event loop was not idle. */
+  readonly utilization: number
+}
+
+/** Measures the event loop until the returned function is called. Does not keep the process alive. */
+export function measureLoop (
+  everyMs: number, onMeasured: (measurement: LoopMeasurement) => void
+): () => void {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  histogram.enable()
+  let used = performance.eventLoopUtilization()
+  let measuredAt = performance.now()
+  const timer = setInterval(() => {
+    const elapsedMs = performance.now() - measuredAt
+    // In a long turn this timer may come before that of the histogram.
+    const delayMs = Math.max(toDelayMs(histogram), elapsedMs - everyMs)
+    const total = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(total, used)
+    histogram.reset()
+    used = total
+    measuredAt += elapsedMs
+    onMeasured({ elapsedMs, delayMs, utilization })
+  }, everyMs).unref()
+  return () => {
+    clearInterval(timer)
+    histogram.disable()
+  }
+}
+
+/** The mean of the turns, each with its own length as its weight. */
+function toDelayMs ({ count, mean, stddev }: Histogram): number {
+  if (count === 0) return 0
+  // A sample is the time between two turns of a timer, so it includes the timer's own time.
+  return Math.max((mean + stddev ** 2 / mean) / NS_PER_MS - RESOLUTION_MS, 0)
+}
+
+/**
+ * Returns the part of the memory in use, from 0 to 1: of the heap, or of all memory that the process may
+ * have. Memory that the process holds without using it does not count.
+ * @param limitBytes what the container may use.
+ */
+export function createMemoryMeter (limitBytes = Infinity): () => number {
+  const memoryBytes = Math.min(limitBytes, totalmem())
+  return () => {
+    const { used_heap_size: heap, heap_size_limit: limit, external_memory: external } = getHeapStatistics()
+    return Math.max(heap / limit, (heap + external) / memoryBytes)
+  }
+}
