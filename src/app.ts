@@ -13,7 +13,7 @@ import { createOutageLog } from './backends/outage-log.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { createLoadGuard } from './catalog/load-guard.ts'
+import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
 import { createCallLimiter } from './dispatch/call-limiter.ts'
@@ -52,8 +52,9 @@ import { createHandles } from './state/handles.ts'
 
 /**
  * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
- * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost` and
- * `adminPort`: metrics are served only by the service that runs as a process of its own.
+ * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
+ * `adminPort` and `logLevelFile`: only the service that runs as a process of its own serves metrics, and
+ * takes signals.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -95,15 +96,22 @@ export interface Service {
    * afterwards.
    */
   drain (): Promise<void>
+  /** Begins a load of the whole catalog, also if no file has changed. */
+  reload (): void
 }
 
-/**
- * Does the work of `createApp`. Also returns the catalog, which the start message describes.
- * @param build present if the service shall measure itself and have an admin app.
- */
+/** What a service has that runs as a process of its own. */
+export interface OwnProcess {
+  readonly guard: LoadGuard
+  /** Present if the service shall measure itself and have an admin app. */
+  readonly build?: Build | undefined
+}
+
+/** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions, guard = createLoadGuard(), build?: Build
+  { logger, authenticator: given, ...options }: AppOptions, own?: OwnProcess
 ): Promise<Service> {
+  const { guard = createLoadGuard(), build } = own ?? {}
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const log = logger ?? openLog(config.logLevel)
@@ -143,12 +151,14 @@ export async function createService (
       'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
     )
   })
+  // A process loads its catalog again after SIGHUP too.
+  const isWatching = own !== undefined || config.watch !== 'off'
   const scopeGroups = createScopeGroups(catalog)
   const methods = createMethods({
     subscriptions,
     openStreams,
     scopeGroups,
-    isWatching: config.watch !== 'off',
+    isWatching,
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, {
       maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
@@ -200,6 +210,7 @@ export async function createService (
   const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
   const legacyDependencies = {
     config,
+    isWatching,
     log,
     catalog,
     methods,
@@ -247,7 +258,8 @@ export async function createService (
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
-  return { app, admin: metering?.createApp(log, readiness), catalog, drain: shutdown.drain }
+  const admin = metering?.createApp(log, readiness)
+  return { app, admin, catalog, drain: shutdown.drain, reload: live.reload }
 }
 
 async function openConfiguredBackend (
