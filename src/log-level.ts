@@ -8,9 +8,6 @@ import { SETTINGS, type Config } from './settings.ts'
 
 type LevelSettings = Pick<Config, 'logLevel' | 'logLevelFile'>
 
-/** What has a level: a log, or a child of a log. */
-interface Leveled { level: string }
-
 /** A problem quotes no more characters of the file. */
 const MAX_QUOTED = 40
 
@@ -29,23 +26,20 @@ export function readLogLevel ({ logLevel, logLevelFile }: LevelSettings): string
   return written
 }
 
-/**
- * Reads the level again, and sets it on the log and on its children, which have levels of their own. If it
- * cannot be read, the level stays.
- */
-export function updateLogLevel (log: Logger, children: readonly Leveled[], settings: LevelSettings): void {
+/** Reads the level again, and sets it on the log and so on its children. If it cannot be read, it stays. */
+export function updateLogLevel (log: Logger, settings: LevelSettings): void {
   try {
     const [from, to] = [log.level, readLogLevel(settings)]
     if (from === to) return
     writeAtAnyLevel(log, () => log.info({ from, to }, 'log level changed'))
-    for (const one of [log, ...children]) one.level = to
+    log.level = to
   } catch (err) {
     writeAtAnyLevel(log, () => log.error({ err }, 'log level not changed'))
   }
 }
 
 /** An operator waits for the line, also if the log is silent. */
-function writeAtAnyLevel (log: Leveled, write: () => void): void {
+function writeAtAnyLevel (log: Logger, write: () => void): void {
   const { level } = log
   log.level = 'info'
   write()

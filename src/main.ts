@@ -63,12 +63,10 @@ function printToken (args: readonly string[]): void {
   process.stderr.write(err)
 }
 
-async function serve (
-  { host, port, adminHost, adminPort, logLevelFile, ...config }: Config
-): Promise<void> {
+async function serve (config: Config): Promise<void> {
   const hangUps = listenForHangUps()
-  const levelSettings = { logLevel: config.logLevel, logLevelFile }
-  const level = readLogLevel(levelSettings)
+  const { host, port, adminHost, adminPort, logLevelFile, ...appConfig } = config
+  const level = readLogLevel(config)
   const logger = openLog(level)
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
@@ -83,21 +81,24 @@ async function serve (
   })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
-  opened.service = await createService({ ...config, logger }, { guard, build })
-  const { app, admin, catalog, reload } = opened.service
-
-  // Fastify would log the address. The line below has it too.
+  const service = opened.service = await createService({ ...appConfig, logger }, { guard, build })
+  // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'
-  const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
-  const address = await listen(app, host, port, LISTEN_ADVICE)
+  await openAddresses(service, config)
   logger.level = level
-  process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
-  if (adminAddress !== undefined) process.stdout.write(`Metrics at ${adminAddress}/metrics\n`)
   hangUps.handle(() => {
     logger.info({ signal: 'SIGHUP' }, 'reloading')
-    updateLogLevel(logger, admin === undefined ? [app.log] : [app.log, admin.log], levelSettings)
-    reload()
+    updateLogLevel(logger, config)
+    service.reload()
   })
+}
+
+async function openAddresses ({ app, admin, catalog }: Service, config: Config): Promise<void> {
+  const { host, port, adminHost, adminPort, path } = config
+  const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
+  const address = await listen(app, host, port, LISTEN_ADVICE)
+  process.stdout.write(`${describe(catalog.current)} at ${address}${path}\n`)
+  if (adminAddress !== undefined) process.stdout.write(`Metrics at ${adminAddress}/metrics\n`)
 }
 
 /**

@@ -182,6 +182,29 @@ t.test('SIGHUP reads the log level again, from the file of TRIVET_LOG_LEVEL_FILE
   )
 })
 
+t.test('requests that run follow the log level too', async (t) => {
+  const folder = await makeFolder(t)
+  const [file, gate] = [join(folder, 'log-level'), join(folder, 'gate')]
+  const { service } = await startUnwatched(t, {
+    'tools/a.ts': `import { existsSync } from 'node:fs'
+      import { setTimeout } from 'node:timers/promises'
+      ${toolModule('a', '', `async (_, ctx) => {
+        ctx.log.error('begun')
+        while (!existsSync('${gate}')) await setTimeout(5)
+        ctx.log.info('ended')
+        return 'done'
+      }`)}`
+  }, { TRIVET_LOG_LEVEL: 'error', TRIVET_LOG_LEVEL_FILE: file })
+  const answer = call(service)
+  await until(() => logLines(service, 'begun').length === 1, 'the call')
+  await writeFile(file, 'info')
+  service.child.kill('SIGHUP')
+  await until(() => logLines(service, 'log level changed').length === 1, 'the change')
+  await writeFile(gate, '')
+  t.equal(await answer, 'done')
+  await until(() => logLines(service, 'ended').length === 1, 'its line at the new level')
+})
+
 t.test('a file with another content ends the start with a message', async (t) => {
   const file = join(await makeFolder(t), 'log-level')
   const catalog = await writeCatalog(t, {})

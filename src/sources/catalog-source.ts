@@ -10,7 +10,7 @@ export interface CatalogSource {
   load (): Promise<CatalogContents>
   /** Called when the contents that were loaded last are served. The next load may reuse parts of them. */
   accepted? (): void
-  /** The next load reuses nothing: it does not depend on which files seem to have changed. */
+  /** The next load evaluates every module and reads every file, whether or not they seem to have changed. */
   forget? (): void
   /**
    * Calls back after each change, until the returned function is called. Changes close together count as one.

@@ -26,8 +26,8 @@ export interface LiveCatalog {
   readonly catalog: Catalog
   readonly reloads: Reloads
   /**
-   * Begins a load of the whole catalog, and reuses nothing of the one before. While a load is in progress,
-   * one more follows it, however often this is called.
+   * Begins a load of the whole catalog, which evaluates every module. While a load is in progress, one more
+   * follows it, however often this is called.
    */
   reload (): void
   /**
