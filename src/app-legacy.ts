@@ -41,6 +41,8 @@ import type { StateStore } from './state/state-store.ts'
 
 interface LegacyDependencies {
   readonly config: AppConfig
+  /** Whether the catalog can change while the service runs. */
+  readonly isWatching: boolean
   readonly log: FastifyBaseLogger
   readonly catalog: Catalog
   readonly methods: readonly Method[]
@@ -59,12 +61,11 @@ interface LegacyDependencies {
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
-    config, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store, bus, eventLog,
-    subscriptions, scopeGroups, sealer
+    config, isWatching, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store, bus,
+    eventLog, subscriptions, scopeGroups, sealer
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const isWatching = config.watch !== 'off'
   const relay = createSessionRelay(dependencies.relay, onError)
   const clock = await openSharedClock(dependencies.relay)
   const ended = await openEndedSessions(store, relay, { onError })

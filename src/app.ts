@@ -53,8 +53,9 @@ import { createHandles } from './state/handles.ts'
 
 /**
  * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
- * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost` and
- * `adminPort`: metrics are served only by the service that runs as a process of its own.
+ * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
+ * `adminPort` and `logLevelFile`: only the service that runs as a process of its own serves metrics, and
+ * takes signals.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -96,11 +97,13 @@ export interface Service {
    * afterwards.
    */
   drain (): Promise<void>
+  /** Begins a load of the whole catalog, also if no file has changed. */
+  reload (): void
 }
 
-/** What a process gives to its service, and an embedding program does not. */
-export interface ServiceProcess {
-  readonly guard?: LoadGuard
+/** What a service has that runs as a process of its own. */
+export interface OwnProcess {
+  readonly guard: LoadGuard
   /** Takes the place of the option `logger`. */
   readonly log?: ServiceLog
   /** What the container may use, in bytes. By default the memory of the machine. */
@@ -111,12 +114,12 @@ export interface ServiceProcess {
 
 /** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions,
-  { guard = createLoadGuard(), log: processLog, memoryBytes, build }: ServiceProcess = {}
+  { logger, authenticator: given, ...options }: AppOptions, own?: OwnProcess
 ): Promise<Service> {
+  const { guard = createLoadGuard(), build } = own ?? {}
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
-  const requestLog = processLog ?? (logger === undefined ? openLog(config.logLevel) : { logger })
+  const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
   const backend = await openConfiguredBackend(config, log)
   const { store, bus, relay, eventLog } = backend
@@ -146,7 +149,7 @@ export async function createService (
   const storePart = createCheckedPart('state store', async () => await store.check())
   const lifetimes = createLifetimes()
   const shedding = createShedding({
-    ...config, memoryBytes, countRequests: () => lifetimes.pending, report: createShedReport(log)
+    ...config, memoryBytes: own?.memoryBytes, countRequests: () => lifetimes.pending, report: createShedReport(log)
   })
   const metering = build && await openMetering({ build, openStreams, shedding, storePart, live })
     .catch(closeAndThrow)
@@ -159,12 +162,14 @@ export async function createService (
       'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
     )
   })
+  // A process loads its catalog again after SIGHUP too.
+  const isWatching = own !== undefined || config.watch !== 'off'
   const scopeGroups = createScopeGroups(catalog)
   const methods = createMethods({
     subscriptions,
     openStreams,
     scopeGroups,
-    isWatching: config.watch !== 'off',
+    isWatching,
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, {
       maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
@@ -216,6 +221,7 @@ export async function createService (
   const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
   const legacyDependencies = {
     config,
+    isWatching,
     log,
     catalog,
     methods,
@@ -264,7 +270,8 @@ export async function createService (
     registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
-  return { app, admin: metering?.createApp(log, readiness), catalog, drain: shutdown.drain }
+  const admin = metering?.createApp(log, readiness)
+  return { app, admin, catalog, drain: shutdown.drain, reload: live.reload }
 }
 
 /** Whether only this machine can reach the address that the app listens on. */

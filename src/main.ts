@@ -3,6 +3,7 @@
 // `process`.
 
 import { readFileSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -13,6 +14,7 @@ import { CatalogError } from './catalog/problem.ts'
 import { runToken, UsageError } from './cli/token.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { readLogLevel, updateLogLevel } from './log-level.ts'
 import { flushLog, openLog } from './log.ts'
 import type { Config } from './settings.ts'
 
@@ -36,6 +38,8 @@ const LISTEN_ADVICE = toAdvice('HOST', 'PORT')
 const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
 let isClosing = false
+/** A terminal that is closed sends SIGHUP. The service must not outlive it and hold the port. */
+const hasTerminal = isatty(0)
 
 try {
   const [command, ...args] = process.argv.slice(2)
@@ -59,8 +63,11 @@ function printToken (args: readonly string[]): void {
   process.stderr.write(err)
 }
 
-async function serve ({ host, port, adminHost, adminPort, ...config }: Config): Promise<void> {
-  const log = openLog(config.logLevel)
+async function serve (config: Config): Promise<void> {
+  const hangUps = listenForHangUps()
+  const { host, port, adminHost, adminPort, logLevelFile, ...appConfig } = config
+  const level = readLogLevel(config)
+  const log = openLog(level)
   const { logger } = log
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
@@ -75,18 +82,41 @@ async function serve ({ host, port, adminHost, adminPort, ...config }: Config): 
   })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
-  opened.service = await createService(config, {
-    guard, log, build, memoryBytes: process.constrainedMemory() || undefined
-  })
-  const { app, admin, catalog } = opened.service
-
-  // Fastify would log the address. The line below has it too.
+  const memoryBytes = process.constrainedMemory() || undefined
+  const service = opened.service = await createService(appConfig, { guard, log, memoryBytes, build })
+  // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'
+  await openAddresses(service, config)
+  logger.level = level
+  hangUps.handle(() => {
+    logger.info({ signal: 'SIGHUP' }, 'reloading')
+    updateLogLevel(logger, config)
+    service.reload()
+  })
+}
+
+async function openAddresses ({ app, admin, catalog }: Service, config: Config): Promise<void> {
+  const { host, port, adminHost, adminPort, path } = config
   const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
   const address = await listen(app, host, port, LISTEN_ADVICE)
-  logger.level = config.logLevel
-  process.stdout.write(`${describe(catalog.current)} at ${address}${config.path}\n`)
+  process.stdout.write(`${describe(catalog.current)} at ${address}${path}\n`)
   if (adminAddress !== undefined) process.stdout.write(`Metrics at ${adminAddress}/metrics\n`)
+}
+
+/**
+ * Receives SIGHUP, by which operators ask for a reload: a process that does not handle it ends, unless it is
+ * the first of a container. A SIGHUP that comes before there is a handler is remembered.
+ */
+function listenForHangUps () {
+  let isRemembered = false
+  let react = () => { isRemembered = true }
+  if (!hasTerminal) process.on('SIGHUP', () => { if (!isClosing) react() })
+  return {
+    handle (reload: () => void) {
+      react = reload
+      if (isRemembered && !isClosing) reload()
+    }
+  }
 }
 
 /** The file is beside src/ and beside dist/. */
@@ -101,7 +131,8 @@ function endGracefully (
 ): void {
   let exitCode = 0
   const skip = ['unhandledRejection' as const, 'uncaughtException' as const, 'beforeExit' as const]
-  const grace = closeWithGrace({ delay, logger, skip }, async ({ signal }) => {
+  const signals = hasTerminal ? [] : ['SIGHUP' as const]
+  const grace = closeWithGrace({ delay, logger, skip: [...skip, ...signals] }, async ({ signal }) => {
     isClosing = true
     if (signal !== undefined) logger.info({ signal }, 'shutting down')
     await close(signal)

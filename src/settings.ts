@@ -33,6 +33,7 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly logLevel: string
+  readonly logLevelFile: string | undefined
   readonly pageSize: number
   readonly maxBodyBytes: number
   readonly maxResourceBytes: number
@@ -148,6 +149,9 @@ export const SETTINGS: Settings = {
     )
   },
   logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', kind: oneOf(LOG_LEVELS) },
+  logLevelFile: {
+    variable: 'TRIVET_LOG_LEVEL_FILE', fallback: undefined, kind: text('the path of a file', /\S/)
+  },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
   maxResourceBytes: {
@@ -222,6 +226,7 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     allowedOrigins: read('allowedOrigins'),
     trustedProxies: read('trustedProxies'),
     logLevel: read('logLevel'),
+    logLevelFile: read('logLevelFile'),
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),
     maxResourceBytes: read('maxResourceBytes'),

@@ -49,7 +49,10 @@ const ROOMS = {
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],
-  'main.ts': ['app.ts', 'app-admin.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'catalog'],
+  'log-level.ts': ['config.ts', 'settings.ts'],
+  'main.ts': [
+    'app.ts', 'app-admin.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'log-level.ts', 'catalog'
+  ],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
 

@@ -176,6 +176,9 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['warning', 'INFO', '30'],
     rule: 'must be one of trace, debug, info, warn, error, fatal, silent, got '
   },
+  logLevelFile: {
+    fallback: undefined, good: [['/etc/trivet/log-level', '/etc/trivet/log-level']], bad: [], rule: ''
+  },
   pageSize: integer(1000, 1, 100_000),
   maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
   maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
@@ -309,7 +312,7 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, adminPort, adminHost, ...defaults } = readConfig({})
+  const { host, port, adminPort, adminHost, logLevelFile, ...defaults } = readConfig({})
   t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
 })

@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
 import { until } from './helpers/deadline.ts'
+import { makeFolder } from './helpers/folder.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -115,6 +116,32 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   function steps (name: string): string {
     return stages.find((stage) => stage.name === name)?.steps.map((step) => step.join(' ')).join('\n') ?? ''
   }
+})
+
+t.test('each stage has the same base, of an exact version', async (t) => {
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base = '']) => base)
+  t.equal(bases.length, 3)
+  t.equal(new Set(bases).size, 1)
+  t.match(bases[0], /^node:24\.\d+\.\d+-slim(?:@sha256:[0-9a-f]{64})?$/)
+  t.match(await readFile(join(root, 'deploy/README.md'), 'utf8'), `# FROM ${bases[0]?.split('@')[0]}@sha256:`)
+})
+
+t.test('the list of packages of deploy/README.md has those of the image, and no others', async (t) => {
+  const folder = join(await makeFolder(t), 'sbom')
+  const readme = await readFile(join(root, 'deploy/README.md'), 'utf8')
+  const [, commands = ''] = /```sh\n(mkdir \S+sbom [^`]*)```/.exec(readme) ?? []
+  await run('bash', ['-ec', commands.replaceAll('/tmp/sbom', folder)], { cwd: root })
+  const { bomFormat, components } = JSON.parse(await readFile(join(folder, 'sbom.json'), 'utf8'))
+  t.equal(bomFormat, 'CycloneDX')
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const locked = Object.entries<{ version: string, dev?: true }>(packages)
+    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .map(([path, { version }]) => `${path.replace(/.*node_modules\//, '')}@${version}`)
+  const listed = components.map(
+    ({ group, name, version }: { [field: string]: string | undefined }) =>
+      `${group === undefined ? '' : `${group}/`}${name}@${version}`
+  )
+  t.strictSame(new Set(listed), new Set(locked))
 })
 
 t.test('the composition mounts the example read-only, and sets an authentication mode', async (t) => {

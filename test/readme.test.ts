@@ -31,6 +31,11 @@ t.test('every named file and script exists', async (t) => {
   for (const [, target = ''] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
     t.ok(await stat(new URL(target, root)), target)
   }
+  const deploy = new URL('deploy/', root)
+  const operators = await readFile(new URL('README.md', deploy), 'utf8')
+  for (const [, target = ''] of operators.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+    t.ok(await stat(new URL(target, deploy)), target)
+  }
   const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'))
   for (const [, script = ''] of readme.matchAll(/npm run ([\w:]+)/g)) {
     t.ok(scripts[script], `npm run ${script}`)

@@ -10,6 +10,9 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
 /** The methods whose primitives have a label. A resource has none: a catalog may have a million URIs. */
 const NAME_LABELS = new Map([['tools/call', 'gen_ai_tool_name'], ['prompts/get', 'gen_ai_prompt_name']])
 
+/** Its requests last as long as their clients listen, and cost almost nothing. */
+const LISTEN = 'subscriptions/listen'
+
 /** The most names of one method. A series takes about 2 kB, and a name has one for each kind of outcome. */
 const MAX_NAMES = 200
 
@@ -36,12 +39,19 @@ export function createRequestMetrics (registry: Registry): Required<Observer> {
     labelNames: ['http_response_status_code'],
     registers
   })
-  let active = 0
-  const gauge: Gauge = new Gauge({
+  const active = new Set<Observed>()
+  const activeGauge: Gauge = new Gauge({
     name: 'trivet_active_requests',
     help: 'Requests without a complete answer, including open streams of subscriptions/listen.',
     registers,
-    collect: () => gauge.set(active)
+    collect: () => activeGauge.set(active.size)
+  })
+  const runningGauge: Gauge = new Gauge({
+    name: 'trivet_running_requests',
+    help: 'Requests without a complete answer, without open streams of subscriptions/listen.',
+    registers,
+    // Counted when it is read: the method is not known yet when a request begins.
+    collect: () => runningGauge.set([...active].filter(({ method }) => method !== LISTEN).length)
   })
   const methods = new Map<string, Map<string, SeriesByOutcome>>()
 
@@ -60,11 +70,11 @@ export function createRequestMetrics (registry: Registry): Required<Observer> {
   }
 
   return {
-    begin () { active++ },
+    begin (observed) { active.add(observed) },
     end (observed, ending) {
       if (observed.refused !== undefined) refusals.inc({ http_response_status_code: ending.status ?? OTHER })
       if (!observed.isBegun) return
-      active--
+      active.delete(observed)
       findSeries(observed, toErrorType(observed, ending)).observe(ending.durationMs / 1000)
     }
   }

@@ -35,7 +35,7 @@ interface CatalogFolderOptions {
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
   const root = resolve(folder)
   const compiled = createCompiledModules()
-  const fileDigests = createFileDigests(options.maxResourceBytes)
+  let fileDigests = createFileDigests(options.maxResourceBytes)
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
@@ -52,6 +52,10 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     },
     // The modules of a load that was refused may not work, although they were evaluated.
     accepted () { served = loaded },
+    forget () {
+      served = undefined
+      fileDigests = createFileDigests(options.maxResourceBytes)
+    },
     watch: async (onChange, onError) => await watchFolder(root, options.watchMode, {
       onChange, onError, isPart: (path) => isPart(path, imported)
     })

@@ -26,6 +26,11 @@ export interface LiveCatalog {
   readonly catalog: Catalog
   readonly reloads: Reloads
   /**
+   * Begins a load of the whole catalog, which evaluates every module. While a load is in progress, one more
+   * follows it, however often this is called.
+   */
+  reload (): void
+  /**
    * Stops watching. Does not wait for a load in progress, which may take until a deadline: its result is
    * dropped.
    */
@@ -39,6 +44,7 @@ export async function openLiveCatalog (
 ): Promise<LiveCatalog> {
   const compiler = createCatalogCompiler({ ...options, yieldToRequests })
   let dirty = false
+  let mustForget = false
   let loading: Promise<void> | undefined
   let announcing: Promise<void> | undefined
   let closed = false
@@ -67,16 +73,19 @@ export async function openLiveCatalog (
   }
 
   function startReloading (): void {
+    if (closed) return
     loading ??= reloadWhileDirty().finally(() => { loading = undefined })
   }
 
   async function reloadWhileDirty (): Promise<void> {
     dirty = false
-    await reload()
+    if (mustForget) source.forget?.()
+    mustForget = false
+    await loadNext()
     if (dirty && !closed) await reloadWhileDirty()
   }
 
-  async function reload (): Promise<void> {
+  async function loadNext (): Promise<void> {
     const started = performance.now()
     try {
       const next = await load()
@@ -146,6 +155,11 @@ export async function openLiveCatalog (
   return {
     catalog,
     get reloads () { return reloads },
+    reload () {
+      mustForget = true
+      dirty = true
+      startReloading()
+    },
     async close () {
       closed = true
       await stopWatching()

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { createService } from '../../src/app.ts'
+import { createLoadGuard } from '../../src/catalog/load-guard.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { until } from './deadline.ts'
 import type { Service } from './service.ts'
@@ -13,7 +14,8 @@ export async function buildMetered (
 ): Promise<{ readonly app: FastifyInstance, readonly readMetrics: () => Promise<string> }> {
   const catalog = await writeCatalog(t, files)
   const options = { catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' } as const
-  const { app, admin } = await createService(options, { build: { version: '1.2.3', node: '20.19.0' } })
+  const build = { version: '1.2.3', node: '20.19.0' }
+  const { app, admin } = await createService(options, { guard: createLoadGuard(), build })
   if (admin === undefined) throw new Error('no admin app')
   t.teardown(async () => {
     await app.close()

@@ -23,7 +23,7 @@ interface ProxyProcess {
 
 /** The parsed docker-compose.yml. */
 export async function readComposition () {
-  return parse(await readFile(COMPOSITION, 'utf8'))
+  return parse(await readFile(COMPOSITION, 'utf8'), { merge: true })
 }
 
 /** Starts the proxy and resolves to its origin when it listens. It is stopped when the test ends. */

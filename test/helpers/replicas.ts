@@ -52,6 +52,9 @@ export async function startReplicas (
     TRIVET_STATE_URL: redis.url,
     TRIVET_SECRETS: 'a secret of the replicas of one test',
     TRIVET_DRAIN_MS: '0',
+    // The replicas of a test are on one machine.
+    TRIVET_ADMIN_PORT: '0',
+    TRIVET_ADMIN_HOST: '127.0.0.1',
     TRIVET_CATALOG: catalog,
     ...environment,
     PORT: String(port)

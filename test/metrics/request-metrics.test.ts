@@ -66,11 +66,13 @@ t.test('counts requests in flight, and cancelled ones', async (t) => {
   const { begin, end } = createRequestMetrics(registry)
   const observed = { ...OBSERVED, method: 'tools/call', subject: 'a' }
   begin(observed)
-  begin(observed)
+  begin({ ...observed })
+  begin({ ...observed, method: 'subscriptions/listen' })
   end(observed, { ...ENDED, isCancelled: true })
   end({ ...observed, isBegun: false }, ENDED)
   const text = await registry.metrics()
-  t.strictSame(linesOf(text, 'trivet_active_requests'), ['trivet_active_requests 1'])
+  t.strictSame(linesOf(text, 'trivet_active_requests'), ['trivet_active_requests 2'])
+  t.strictSame(linesOf(text, 'trivet_running_requests'), ['trivet_running_requests 1'])
   t.strictSame(linesOf(text, COUNT), [
     `${COUNT}{mcp_method_name="tools/call",error_type="cancelled",gen_ai_tool_name="a"} 1`
   ])

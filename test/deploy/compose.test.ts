@@ -1,0 +1,102 @@
+// What docker-compose.yml adds with its profiles: TLS, and Prometheus with Grafana.
+
+import { execFile, spawnSync } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { parse } from 'yaml'
+import { makeFolder } from '../helpers/folder.ts'
+import { hasNginx, startNginx } from '../helpers/nginx.ts'
+import { readComposition } from '../helpers/proxy.ts'
+import { findFreePort, hasPrograms } from '../helpers/redis-server.ts'
+import type { Message } from '../helpers/request.ts'
+import { startService } from '../helpers/service.ts'
+
+const run = promisify(execFile)
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const readYaml = async (path: string): Promise<Message> => parse(await readFile(pathOf(path), 'utf8'))
+const PROMETHEUS = 'deploy/prometheus/prometheus.yml'
+const composition = await readComposition()
+const { services } = composition
+
+t.test('nginx serves the official client over TLS, with a certificate as in deploy/README.md', async (t) => {
+  if (!hasNginx(t) || !hasPrograms(t, ['openssl'], 'openssl')) return
+  const folder = await makeFolder(t)
+  const readme = await readFile(pathOf('deploy/README.md'), 'utf8')
+  const [command = ''] = /openssl req .*/.exec(readme) ?? []
+  await run('sh', ['-c', command.replaceAll('deploy/tls', folder)])
+  t.strictSame((await readdir(folder)).toSorted(), ['cert.pem', 'key.pem'])
+
+  const [service, port] = [
+    await startService(t, { TRIVET_CATALOG: pathOf('catalog'), ...replicaSettings() }), await findFreePort()
+  ]
+  const replicaPort = Number(new URL(service.url).port)
+  await startNginx(t, [replicaPort, replicaPort, replicaPort], { port, folder })
+  const client = async (trusted: { readonly [variable: string]: string }) => await run(
+    process.execPath, [pathOf('test/helpers/tls-client.mjs'), `https://localhost:${port}/mcp`],
+    { env: { PATH: process.env.PATH ?? '', ...trusted } }
+  )
+  const { stdout } = await client({ NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') })
+  t.match(JSON.parse(stdout), { books: [{ id: 'moby-dick' }] })
+  await t.rejects(client({}), /self-signed|fetch failed/, 'and nobody trusts it without the certificate')
+})
+
+/** Those of a replica that do not depend on other containers. */
+function replicaSettings (): { readonly [variable: string]: string } {
+  const { TRIVET_AUTH, TRIVET_ALLOWED_HOSTS, TRIVET_TRUSTED_PROXIES } = composition['x-replica'].environment
+  return { TRIVET_AUTH, TRIVET_ALLOWED_HOSTS, TRIVET_TRUSTED_PROXIES }
+}
+
+t.test('only ports of this machine are published, and no admin address', async (t) => {
+  for (const [name, { ports = [] }] of Object.entries<Message>(services)) {
+    for (const port of ports) t.match(port, /^127\.0\.0\.1:\d+:(?:8080|8443|9090|3000)$/, name)
+    if (name.startsWith('trivet-')) t.strictSame(ports, [])
+  }
+  const { TRIVET_ADMIN_PORT: adminPort, TRIVET_ADMIN_HOST: host } = composition['x-replica'].environment
+  t.equal(host, '0.0.0.0', 'other containers reach it')
+  const { scrape_configs: [{ static_configs: [{ targets }] }] } = await readYaml(PROMETHEUS)
+  const replicas = Object.keys(services).filter((name) => name.startsWith('trivet-'))
+  t.strictSame(targets, replicas.map((name) => `${name}:${adminPort}`))
+})
+
+t.test('profiles start only what is asked for, and mount only files that exist', async (t) => {
+  const profiles = Object.entries<Message>(services).map(([name, one]) => [name, one.profiles?.join() ?? ''])
+  t.match(Object.fromEntries(profiles), {
+    nginx: '',
+    redis: '',
+    haproxy: 'haproxy',
+    'nginx-tls': 'tls',
+    prometheus: 'monitoring',
+    grafana: 'monitoring'
+  })
+  const sources = Object.values<Message>(services).flatMap(({ volumes = [] }) => volumes)
+    .map((one: string) => one.split(':')[0] ?? '').filter((one: string) => one.startsWith('./deploy/'))
+  const ignored = (await readFile(pathOf('.gitignore'), 'utf8')).split('\n')
+  t.ok(ignored.includes('deploy/tls/'), 'a key never gets into the repository')
+  for (const source of sources.filter((one: string) => one !== './deploy/tls')) {
+    t.ok(await readdir(pathOf(source)).catch(() => readFile(pathOf(source))), source)
+  }
+})
+
+t.test('Grafana finds Prometheus and the dashboard', async (t) => {
+  const { volumes, environment } = services.grafana
+  const mounted = new Map(volumes.map((one: string) => one.split(':').slice(0, 2).toReversed()))
+  const folder = 'deploy/grafana/provisioning'
+  const { providers: [{ options: { path } }] } = await readYaml(`${folder}/dashboards/trivet.yaml`)
+  t.equal(mounted.get(`${path}/dashboard.json`), './deploy/grafana/dashboard.json')
+  t.ok(mounted.has(environment.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH))
+  const { datasources: [source] } = await readYaml(`${folder}/datasources/prometheus.yaml`)
+  t.match(source, { type: 'prometheus', isDefault: true, url: 'http://prometheus:9090' })
+  const { global } = await readYaml(PROMETHEUS)
+  t.equal(source.jsonData.timeInterval, global.scrape_interval)
+})
+
+t.test('promtool accepts the configuration of Prometheus', async (t) => {
+  if (!hasPrograms(t, ['promtool'], 'prometheus')) return
+  const args = ['check', 'config', pathOf(PROMETHEUS)]
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
+  t.equal(status, 0, stdout + stderr)
+  t.match(stdout, '1 rule files found')
+})

@@ -1,0 +1,41 @@
+// Checks objects of Kubernetes against what `kubernetes-models` publishes: validators, which are compiled
+// from the schemas of Kubernetes, and types. Validators accept unknown fields, so types find misspelled ones.
+
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import type { Manifest } from './manifests.ts'
+
+/** Only a name: the file does not exist. */
+const FILE = fileURLToPath(new URL('manifest-types.ts', import.meta.url))
+
+/** The problems that the validator of the object's kind finds. */
+export async function findInvalidValues (manifest: Manifest): Promise<string[]> {
+  const { apiVersion, kind } = manifest
+  const module = await import(`kubernetes-models/${apiVersion}/${kind}`)
+  try {
+    new module[kind](manifest).validate()
+    return []
+  } catch (error) {
+    return [`${kind}: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
+
+/** Fields that an object's kind does not have, and other problems of its type. */
+export function findTypeProblems (manifests: readonly Manifest[]): string[] {
+  const text = manifests.map(({ apiVersion, kind, ...rest }, index) => {
+    return `import type { I${kind} as Type${index} } from 'kubernetes-models/${apiVersion}/${kind}'\n` +
+      `export const object${index}: Type${index} = ${JSON.stringify({ apiVersion, kind, ...rest })}\n`
+  }).join('')
+  const options = {
+    module: ts.ModuleKind.NodeNext, strict: true, skipLibCheck: true, noEmit: true, types: []
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile } = host
+  host.getSourceFile = (file, target, ...rest) => file === FILE
+    ? ts.createSourceFile(file, text, target)
+    : getSourceFile.call(host, file, target, ...rest)
+  const program = ts.createProgram([FILE], options, host)
+  return ts.getPreEmitDiagnostics(program).map(
+    ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')
+  )
+}
