@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openLegacyEra } from './app-legacy.ts'
+import { openRequestTracer } from './app-tracing.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
 import { isLoopback } from './access/loopback.ts'
@@ -182,7 +183,8 @@ export async function createService (
     running: config.limitRunning,
     allRunning: config.limitAllRunning
   }))
-  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter }
+  const tracer = await openRequestTracer(log).catch(closeAndThrow)
+  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer }
   const replies = createReplies(observer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }

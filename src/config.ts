@@ -6,10 +6,10 @@ import { findAccessConflicts } from './access-settings.ts'
 import { isSharedUrl } from './backends/url-schemes.ts'
 import { collect, SETTINGS, type Config, type Setting } from './settings.ts'
 
-/** The settings that only the process uses, to listen. The app uses all others. */
-type ListeningKey = 'host' | 'port' | 'adminPort' | 'adminHost'
+/** The settings that only the process uses. The app uses all others. */
+type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'otlpUrl'
 
-export type AppConfig = Omit<Config, ListeningKey>
+export type AppConfig = Omit<Config, ProcessKey>
 
 const MISSING_SECRETS =
   'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: ' +
@@ -58,23 +58,24 @@ const NO_ADMIN_OPTION =
   'is not an option of createApp: only a service that runs as a process has an admin address'
 
 /** The problems of settings that are not options of `createApp`. */
-const NOT_OPTIONS: { readonly [K in ListeningKey]: string } = {
+const NOT_OPTIONS: { readonly [K in ProcessKey]: string } = {
   host: 'host is not an option of createApp: pass it to app.listen()',
   port: 'port is not an option of createApp: pass it to app.listen()',
   adminPort: `adminPort ${NO_ADMIN_OPTION}`,
-  adminHost: `adminHost ${NO_ADMIN_OPTION}`
+  adminHost: `adminHost ${NO_ADMIN_OPTION}`,
+  otlpUrl: 'otlpUrl is not an option of createApp: register an SDK of OpenTelemetry before you call it'
 }
 
 /** Adds the defaults to the given options. Throws a ConfigError with every problem. */
 export function completeConfig (given: Partial<AppConfig>): AppConfig {
   const options = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined))
   const problems = [...options.keys()].flatMap((key) => {
-    if (isListeningKey(key)) return [NOT_OPTIONS[key]]
+    if (isProcessKey(key)) return [NOT_OPTIONS[key]]
     return Object.hasOwn(SETTINGS, key) ? [] : [`${key} is not an option of createApp`]
   })
-  const { host, port, adminPort, adminHost, ...config } = collect((key) => {
+  const { host, port, adminPort, adminHost, otlpUrl, ...config } = collect((key) => {
     const { fallback, kind, isSecret } = settingOf(key)
-    if (!options.has(key) || isListeningKey(key)) return fallback
+    if (!options.has(key) || isProcessKey(key)) return fallback
     const value = options.get(key)
     if (kind.accepts(value)) return value
     problems.push(`${key} must be ${kind.form}, got ${isSecret === true ? 'something else' : inspect(value)}`)
@@ -90,7 +91,7 @@ function findConflicts (config: AppConfig): string[] {
   return [...needsSecrets(config) ? [MISSING_SECRETS] : [], ...findAccessConflicts(config)]
 }
 
-function isListeningKey (key: string): key is ListeningKey {
+function isProcessKey (key: string): key is ProcessKey {
   return Object.hasOwn(NOT_OPTIONS, key)
 }
 
