@@ -74,7 +74,8 @@ const MAX_OTHER_CONNECTIONS = 10_000
  * problem of the catalog, and with a ConfigError for an unknown option or a value that is not valid.
  *
  * The address that the app listens on decides the host names that it answers to: on a loopback address those
- * of this machine, on any other address `allowedHosts`, or all names if that list is empty.
+ * of this machine, on any other address `allowedHosts`, or all names if that list is empty. Requests are
+ * traced if the program has registered an SDK of OpenTelemetry before.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  *
  * @example

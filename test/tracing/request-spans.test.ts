@@ -9,6 +9,7 @@ import { counterModule } from '../helpers/counter-module.ts'
 import { recordSpans } from '../helpers/recorded-spans.ts'
 import { send, type RequestParts } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
+import { startRequest } from '../helpers/stream.ts'
 
 const OPEN = "inputSchema: { type: 'object' }"
 const FILES = {
@@ -19,6 +20,10 @@ const FILES = {
     'named', OPEN, '({ text }) => { throw Object.assign(new Error("x"), { name: text }) }'
   ),
   'tools/stuck.ts': toolModule('stuck', `${OPEN}, timeoutMs: 50`, '() => new Promise(() => {})'),
+  'tools/waits.ts': toolModule('waits', '', `async (_, ctx) => {
+    await ctx.span('begun', () => {})
+    await new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
+  }`),
   'tools/asks.ts': "import { defineTool, elicit } from 'trivet'\n" +
     "const schema = { type: 'object', properties: { a: { type: 'string' } } }\n" +
     "export default defineTool({ name: 'asks', description: 'Asks.', run: async (_, ctx) => {\n" +
@@ -162,6 +167,27 @@ t.test('a handler that asks its client has not failed', async (t) => {
   for (const name of ['tools/call asks', 'execute_tool asks']) {
     t.equal((await recorded.named(name)).status.code, SpanStatusCode.UNSET)
   }
+})
+
+t.test('a client that leaves is no failure of the service', async (t) => {
+  const sending = startRequest(t, url, call('waits'))
+  await recorded.named('begun')
+  sending.abort()
+  const left = await recorded.named('tools/call waits')
+  t.equal(left.attributes['trivet.cancelled'], true)
+  t.equal(left.status.code, SpanStatusCode.UNSET)
+  t.equal((await recorded.named('execute_tool waits')).attributes['error.type'], 'AbortError')
+})
+
+t.test('the span of a subscription ends with its stream', async (t) => {
+  const sending = startRequest(t, url, {
+    method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }
+  })
+  const stream = await sending.answer
+  await stream.next()
+  t.strictSame(recorded.all(), [])
+  sending.abort()
+  t.equal((await recorded.named('subscriptions/listen')).status.code, SpanStatusCode.UNSET)
 })
 
 t.test('the parent is that of the message, else that of the headers', async (t) => {
