@@ -5,6 +5,7 @@ import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import { openConfiguredBackend, readSecrets } from './app-state.ts'
+import { openRequestTracer } from './app-tracing.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
 import { isLoopback } from './access/loopback.ts'
@@ -75,7 +76,8 @@ const MAX_OTHER_CONNECTIONS = 10_000
  * problem of the catalog, and with a ConfigError for an unknown option or a value that is not valid.
  *
  * The address that the app listens on decides the host names that it answers to: on a loopback address those
- * of this machine, on any other address `allowedHosts`, or all names if that list is empty.
+ * of this machine, on any other address `allowedHosts`, or all names if that list is empty. Requests are
+ * traced if the program has registered an SDK of OpenTelemetry before.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  *
  * @example
@@ -149,7 +151,10 @@ export async function createService (
   const storePart = createCheckedPart('state store', async () => await store.check())
   const lifetimes = createLifetimes()
   const shedding = createShedding({
-    ...config, memoryBytes: own?.memoryBytes, countRequests: () => lifetimes.pending, report: createShedReport(log)
+    ...config,
+    memoryBytes: own?.memoryBytes,
+    countRequests: () => lifetimes.pending,
+    report: createShedReport(log)
   })
   const metering = build && await openMetering({ build, openStreams, shedding, storePart, live })
     .catch(closeAndThrow)
@@ -203,7 +208,8 @@ export async function createService (
     running: config.limitRunning,
     allRunning: config.limitAllRunning
   }))
-  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter }
+  const tracer = await openRequestTracer(log).catch(closeAndThrow)
+  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer }
   const replies = createReplies(observer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }

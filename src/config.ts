@@ -7,7 +7,7 @@ import { isSharedUrl } from './backends/url-schemes.ts'
 import { collect, SETTINGS, type Config, type Setting } from './settings.ts'
 
 /** The settings that only the process uses. The app uses all others. */
-type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'logLevelFile'
+type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'logLevelFile' | 'otlpUrl'
 
 export type AppConfig = Omit<Config, ProcessKey>
 
@@ -63,7 +63,8 @@ const NOT_OPTIONS: { readonly [K in ProcessKey]: string } = {
   port: 'port is not an option of createApp: pass it to app.listen()',
   adminPort: `adminPort ${NO_ADMIN_OPTION}`,
   adminHost: `adminHost ${NO_ADMIN_OPTION}`,
-  logLevelFile: 'logLevelFile is not an option of createApp: only a process reads it again after SIGHUP'
+  logLevelFile: 'logLevelFile is not an option of createApp: only a process reads it again after SIGHUP',
+  otlpUrl: 'otlpUrl is not an option of createApp: register an SDK of OpenTelemetry before you call it'
 }
 
 /** Adds the defaults to the given options. Throws a ConfigError with every problem. */
@@ -73,7 +74,7 @@ export function completeConfig (given: Partial<AppConfig>): AppConfig {
     if (isProcessKey(key)) return [NOT_OPTIONS[key]]
     return Object.hasOwn(SETTINGS, key) ? [] : [`${key} is not an option of createApp`]
   })
-  const { host, port, adminPort, adminHost, logLevelFile, ...config } = collect((key) => {
+  const { host, port, adminPort, adminHost, logLevelFile, otlpUrl, ...config } = collect((key) => {
     const { fallback, kind, isSecret } = settingOf(key)
     if (!options.has(key) || isProcessKey(key)) return fallback
     const value = options.get(key)

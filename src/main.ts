@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app-admin.ts'
+import type { TraceSink } from './app-tracing.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import { runToken, UsageError } from './cli/token.ts'
@@ -65,13 +66,13 @@ function printToken (args: readonly string[]): void {
 
 async function serve (config: Config): Promise<void> {
   const hangUps = listenForHangUps()
-  const { host, port, adminHost, adminPort, logLevelFile, ...appConfig } = config
+  const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
   const log = openLog(level)
   const { logger } = log
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
-  const opened: { service?: Service } = {}
+  const opened: { service?: Service, traces?: TraceSink | undefined } = {}
   // Before the service is imported: the first process of a container ignores signals that it does not handle.
   endGracefully(logger, guard, delay, async (signal) => {
     // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
@@ -79,7 +80,11 @@ async function serve (config: Config): Promise<void> {
     await opened.service?.app.close()
     // Last, so that the metrics of the shutdown can be read.
     await opened.service?.admin?.close()
+    await opened.traces?.close()
   })
+  // The SDK comes first: the catalog's modules may use it while they load.
+  const { openTraceSink } = await import('./app-tracing.ts')
+  opened.traces = await openTraceSink({ url: otlpUrl, readVersion: () => readBuild().version, log: logger })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
   const memoryBytes = process.constrainedMemory() || undefined

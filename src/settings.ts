@@ -5,7 +5,7 @@ import { isProxyRange } from './access/proxy-range.ts'
 import { RATE_FORM, RATE_PATTERN } from './access/rate.ts'
 import { isPublicUrl, isServerUrl } from './access/server-url.ts'
 import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
-import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
+import { address, httpUrl, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
 
 export interface Config {
   readonly host: string
@@ -34,6 +34,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly logLevel: string
   readonly logLevelFile: string | undefined
+  /** `undefined`: the service sends no traces by itself. */
+  readonly otlpUrl: string | undefined
   readonly pageSize: number
   readonly maxBodyBytes: number
   readonly maxResourceBytes: number
@@ -152,6 +154,7 @@ export const SETTINGS: Settings = {
   logLevelFile: {
     variable: 'TRIVET_LOG_LEVEL_FILE', fallback: undefined, kind: text('the path of a file', /\S/)
   },
+  otlpUrl: { variable: 'TRIVET_OTLP_URL', fallback: undefined, isSecret: true, kind: httpUrl() },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
   maxResourceBytes: {
@@ -227,6 +230,7 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     trustedProxies: read('trustedProxies'),
     logLevel: read('logLevel'),
     logLevelFile: read('logLevelFile'),
+    otlpUrl: read('otlpUrl'),
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),
     maxResourceBytes: read('maxResourceBytes'),

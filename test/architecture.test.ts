@@ -36,6 +36,7 @@ const ROOMS = {
   ],
   metrics: ['dispatch'],
   overload: [],
+  tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
   cli: ['access'],
@@ -46,12 +47,14 @@ const ROOMS = {
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
   'app-state.ts': ['backends', 'config.ts'],
+  'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'log.ts': [],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'main.ts': [
-    'app.ts', 'app-admin.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'log-level.ts', 'catalog'
+    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'log-level.ts',
+    'catalog'
   ],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
@@ -81,6 +84,9 @@ const mayImportBackend = ({ file, target }: Import) => {
 /** A service without an admin address must not load the library. */
 const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('metrics/') || file.startsWith('metrics/') || isType || isDynamic
+/** A service without traces must not load the API of OpenTelemetry. */
+const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
+  !target.startsWith('tracing/') || file.startsWith('tracing/') || isType || isDynamic
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -177,6 +183,22 @@ const RULES: ReadonlyArray<{
       'http/b.ts': "import type { Registry } from 'prom-client'\n"
     },
     found: ['http/b.ts imports prom-client', 'app.ts imports metrics/a.ts early']
+  },
+  {
+    claim: 'only tracing/ imports OpenTelemetry, and the others import tracing/ late',
+    breaks: (sources) => [
+      ...breaksOfPackage(sources, /^@opentelemetry\//, ({ file }) => file.startsWith('tracing/')),
+      ...readImports(sources).filter((one) => !mayImportTracing(one)).map(
+        ({ file, target }) => `${file} imports ${target} early`
+      )
+    ],
+    made: {
+      'tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
+      'app-tracing.ts': "import type { A } from './tracing/a.ts'\nconst a = await import('./tracing/a.ts')\n",
+      'app.ts': "import { a } from './tracing/a.ts'\n",
+      'dispatch/b.ts': "import type { Span } from '@opentelemetry/api'\n"
+    },
+    found: ['dispatch/b.ts imports @opentelemetry/api', 'app.ts imports tracing/a.ts early']
   },
   {
     claim: "a driver is imported by its own backend's folder alone",

@@ -179,6 +179,15 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   logLevelFile: {
     fallback: undefined, good: [['/etc/trivet/log-level', '/etc/trivet/log-level']], bad: [], rule: ''
   },
+  otlpUrl: {
+    fallback: undefined,
+    good: [
+      ['http://localhost:4318', 'http://localhost:4318'],
+      ['https://otlp.example/base/v1/traces', 'https://otlp.example/base/v1/traces']
+    ],
+    bad: ['localhost:4318', 'grpc://collector', 'http://me:word@collector', 'http://a/?key=b', 'http://a/#b'],
+    rule: 'must be an http:// or https:// URL without a user, a query or a fragment, got '
+  },
   pageSize: integer(1000, 1, 100_000),
   maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
   maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
@@ -312,7 +321,7 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, adminPort, adminHost, logLevelFile, ...defaults } = readConfig({})
+  const { host, port, adminPort, adminHost, logLevelFile, otlpUrl, ...defaults } = readConfig({})
   t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
   t.ok(Object.isFrozen(completeConfig({})))
 })
@@ -337,6 +346,7 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
     /^adminPort is not an option of createApp: only a service that runs as a process has/,
     /^adminHost is not an option/
   ])
+  t.match(refused({ otlpUrl: 'http://localhost:4318' }), [/^otlpUrl is not an option of createApp: register an/])
   const wrong: ReadonlyArray<readonly [given: object, problem: string]> = [
     [{ requestTimeoutMs: 3e9 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 3000000000'],
     [{ requestTimeoutMs: 1.5 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 1.5'],

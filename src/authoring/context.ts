@@ -97,6 +97,19 @@ export interface Context {
    * twice. Keep work that must never happen twice under a handle, with `update`.
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  /**
+   * Calls `fn` at once, and shows it in traces as a span below that of the handler: how long it took, and
+   * whether it failed. Spans of instrumented libraries that `fn` uses hang below it. Resolves to the result
+   * of `fn`, or rejects with its error. Only the class of the error is recorded, never its message. While the
+   * service is not traced, `span` only calls `fn`.
+   *
+   * `name` is a fixed text, not made from arguments: operators read it. It is cut after 100 characters.
+   * Rejects with a TypeError, and does not call `fn`, if it is empty. One run of a handler has at most 128
+   * spans, including those of its operations on handles: `fn` runs without a span after that.
+   *
+   * @example const rows = await ctx.span('load rates', () => db.query(QUERY, [day]))
+   */
+  span<T> (name: string, fn: () => T | Promise<T>): Promise<T>
 }
 
 /** The context of a request that reads one resource. */

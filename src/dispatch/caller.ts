@@ -15,6 +15,9 @@ export interface RequestLog {
   error (fields: object, message: string): void
 }
 
+/** May have the span of the sender as `traceparent` and `tracestate`. The values are not checked. */
+export interface TraceCarrier { readonly [name: string]: unknown }
+
 export interface Caller extends Sender {
   readonly envelope: Envelope
   /** The id of the request in the service's log. */
@@ -25,6 +28,8 @@ export interface Caller extends Sender {
    * twice. Absent for a transport without such headers.
    */
   mirror? (header: string): string | undefined
+  /** What the transport has of a trace. Absent for a transport without headers. */
+  readonly headers?: TraceCarrier
 }
 
 /**

@@ -106,7 +106,16 @@ export class HandlerContext implements Context {
     const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
     const open = isNamed ? compiled : { ...compiled, createdBy: undefined }
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
-    return this.#handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
+    const own = this.#handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
+    return this.#request.observed.trace?.handles(kind.kind, own) ?? own
+  }
+
+  async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {
+    if (typeof name !== 'string' || name === '') {
+      throw new TypeError('span: the name must be a text that is not empty')
+    }
+    const { trace } = this.#request.observed
+    return trace === undefined ? await fn() : await trace.span(name, fn)
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {

@@ -17,7 +17,7 @@ export function createLogObserver (log: RequestLines): Observer {
   const { logger } = log
   return {
     end (observed, ending) {
-      const { requestId: reqId, method, subject: name, refused } = observed
+      const { requestId: reqId, method, subject: name, traceId, refused } = observed
       const { status, protocolError, isCancelled } = ending
       if (isInternalError(ending)) logger.error({ reqId, err: ending.error, method, name }, 'request failed')
       else if (protocolError?.cause !== undefined) {
@@ -33,6 +33,7 @@ export function createLogObserver (log: RequestLines): Observer {
           name,
           status,
           durationMs,
+          ...(traceId !== undefined && { traceId }),
           ...(protocolError !== undefined && { code: protocolError.code }),
           ...(isCancelled && { cancelled: true }),
           ...refused
@@ -49,13 +50,14 @@ function isPlain ({ refused }: Observed, { protocolError, isCancelled }: Ending)
 
 /** The fields of a plain line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
 function toFields (
-  { requestId, method, subject }: Observed, status: number | undefined, durationMs: number
+  { requestId, method, subject, traceId }: Observed, status: number | undefined, durationMs: number
 ): string {
   return `"reqId":${JSON.stringify(requestId)}` +
     (method === undefined ? '' : `,"method":${JSON.stringify(method)}`) +
     (subject === undefined ? '' : `,"name":${JSON.stringify(subject)}`) +
     (status === undefined ? '' : `,"status":${status}`) +
-    `,"durationMs":${durationMs}`
+    `,"durationMs":${durationMs}` +
+    (traceId === undefined ? '' : `,"traceId":"${traceId}"`)
 }
 
 /** Whether the error is a bug to look for. A client that left and a shutdown are not. */

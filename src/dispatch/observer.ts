@@ -26,6 +26,8 @@ export interface Observed {
   readonly isBegun: boolean
   /** Whether the result says that the tool failed. */
   readonly isToolError: boolean
+  /** The id of the request's trace, if the request is traced. */
+  readonly traceId?: string | undefined
   /** Present for an HTTP request that was refused. */
   readonly refused?: RefusedRequest | undefined
 }

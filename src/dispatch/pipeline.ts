@@ -13,6 +13,7 @@ import type { Limiter } from './limiter.ts'
 import type { Call, Method, Outcome, StreamOpening } from './method.ts'
 import type { Ending, Observer } from './observer.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
+import type { RequestTracer } from './request-tracer.ts'
 import { toProtocolError } from './to-protocol-error.ts'
 
 export interface PipelineDependencies {
@@ -23,6 +24,8 @@ export interface PipelineDependencies {
   readonly observer: Required<Observer>
   readonly authorizer: Authorizer
   readonly limiter: Limiter
+  /** Absent if the service is not traced. */
+  readonly tracer?: RequestTracer | undefined
 }
 
 export interface Pipeline {
@@ -33,7 +36,7 @@ export interface Pipeline {
 }
 
 export function createPipeline (dependencies: PipelineDependencies): Pipeline {
-  const { support, methods, lifetimes, observer, authorizer, limiter } = dependencies
+  const { support, methods, lifetimes, observer, authorizer, limiter, tracer } = dependencies
   const byName = new Map(
     methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method])
   )
@@ -120,15 +123,18 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
 
   function reportEnd (
     observed: ObservedRequest, { status }: Outlet,
-    ending: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
+    facts: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
   ): void {
-    observer.end(observed, { durationMs: performance.now() - observed.startedAt, status, ...ending })
+    const ending = { durationMs: performance.now() - observed.startedAt, status, ...facts }
+    observed.trace?.end(observed, ending)
+    observer.end(observed, ending)
   }
 
   return {
     has: (method) => byName.has(method),
     serve (message, caller, outlet) {
       const request = new RequestContext(message.id, caller, outlet, support)
+      request.observed.trace = tracer?.begin(message, byName.get(message.method)?.name, caller)
       observer.begin(request.observed)
       let call: Call | undefined
       try {

@@ -14,6 +14,7 @@ import type { EraName } from '../protocol/revisions.ts'
 import type { Caller, Outlet, RequestLog } from './caller.ts'
 import { Lifetime } from './lifetime.ts'
 import type { Observed } from './observer.ts'
+import type { RequestTrace } from './request-tracer.ts'
 
 /** The differences between the eras that matter while a request is served. */
 export interface EraSupport {
@@ -40,12 +41,16 @@ export class ObservedRequest implements Observed {
   readonly isBegun = true
   /** Set when the output of a tool is known. */
   isToolError = false
+  /** Set when the request begins, if the service is traced. */
+  trace: RequestTrace | undefined
 
   constructor ({ requestId, principal, envelope: { revision } }: Caller) {
     this.requestId = requestId
     this.principal = principal
     this.revision = revision
   }
+
+  get traceId (): string | undefined { return this.trace?.traceId }
 }
 
 export class RequestContext {

@@ -1,15 +1,17 @@
 // Runs a handler of the catalog within the lifetime of its request.
 
-import type { Lifetime } from './lifetime.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
  * Returns or resolves to the output of the handler. Rejects when the request is stopped, also if the handler
  * ignores its signal and continues.
  */
 export function runHandler<T> (
-  lifetime: Lifetime, timeoutMs: number, run: () => T | Promise<T>
+  { lifetime, observed }: Pick<RequestContext, 'lifetime' | 'observed'>, timeoutMs: number,
+  run: () => T | Promise<T>
 ): T | Promise<T> {
-  const output = run()
+  const { trace } = observed
+  const output = trace === undefined ? run() : trace.runHandler(observed, run)
   if (!isThenable(output)) return output
   return new Promise((resolve, reject) => {
     lifetime.onStop(reject)
@@ -19,6 +21,6 @@ export function runHandler<T> (
 }
 
 // Not `instanceof Promise`: the query builders of some libraries are thenables, and must be awaited.
-function isThenable<T> (value: T | Promise<T>): value is Promise<T> {
+export function isThenable<T> (value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

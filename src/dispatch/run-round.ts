@@ -46,7 +46,7 @@ export function runRound<T> (
   const fail = (error: unknown, limitMs?: number) => settle(request, round, () => { throw error }, limitMs)
   let output: T | Promise<T>
   try {
-    output = runHandler(request.lifetime, timeoutMs, run)
+    output = runHandler(request, timeoutMs, run)
   } catch (error) {
     return fail(error, timeoutMs)
   }

@@ -31,7 +31,8 @@ export function completionComplete (
         Type.Object({ arguments: Type.Optional(Type.Record(Type.String())) })
       )
     }),
-    open ({ ref, argument, context = {} }, { view, principal, lifetime, snapshot }) {
+    open ({ ref, argument, context = {} }, request) {
+      const { view, principal, lifetime, snapshot } = request
       const { key, completions } = findReferenced(ref, view)
       return {
         subject: key,
@@ -44,7 +45,7 @@ export function completionComplete (
           const { signal } = lifetime
           const run = () =>
             complete(source, argument.value, { arguments: context.arguments ?? {}, principal, signal })
-          const completion = await runHandler(lifetime, requestTimeoutMs, run)
+          const completion = await runHandler(request, requestTimeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
         }
       }

@@ -39,6 +39,8 @@ function lineOf (observed: Observed, ending: Ending): { readonly [form: string]:
 t.test('the line of a request without an error has the same fields in both forms', async (t) => {
   const expected = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.23 }
   t.strictSame(lineOf(OBSERVED, ENDING), { logger: expected, fast: expected })
+  const traced = { ...expected, traceId: '0af7651916cd43dd8448eb211c80319c' }
+  t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, ENDING), { logger: traced, fast: traced })
   const odd = 'file:///"\\\n\u2028é'
   t.match(lineOf({ ...OBSERVED, subject: odd, requestId: odd }, ENDING), {
     logger: { name: odd, reqId: odd }, fast: { name: odd, reqId: odd }

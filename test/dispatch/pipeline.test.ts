@@ -11,6 +11,7 @@ import { unlimited, type Limiter } from '../../src/dispatch/limiter.ts'
 import { defineMethod, type CallOptions, type Method, type MethodOptions } from '../../src/dispatch/method.ts'
 import { joinObservers, type Ending, type Observed, type Observer } from '../../src/dispatch/observer.ts'
 import { createPipeline } from '../../src/dispatch/pipeline.ts'
+import type { RequestTrace, RequestTracer } from '../../src/dispatch/request-tracer.ts'
 import type { MessageSink } from '../../src/events/message-sink.ts'
 import { invalidParams, missingClientCapability, ProtocolError } from '../../src/protocol/errors.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
@@ -23,10 +24,13 @@ interface TestDependencies {
   readonly observers?: readonly Observer[]
   readonly authorizer?: Authorizer
   readonly limiter?: Limiter
+  readonly tracer?: RequestTracer
 }
 
 /** Builds a pipeline, and returns a function that serves one request with it. */
-function build ({ methods, observers = [], authorizer = allowAll, limiter = unlimited }: TestDependencies) {
+function build (
+  { methods, observers = [], authorizer = allowAll, limiter = unlimited, tracer }: TestDependencies
+) {
   const pipeline = createPipeline({
     support: {
       era: 'modern',
@@ -38,7 +42,8 @@ function build ({ methods, observers = [], authorizer = allowAll, limiter = unli
     lifetimes: createLifetimes(),
     observer: joinObservers(observers),
     authorizer,
-    limiter
+    limiter,
+    tracer
   })
   return async (method: string, params: object = {}, caller: Partial<Caller> = {}) => {
     const outlet = new KeptOutlet()
@@ -242,6 +247,42 @@ t.test('tells every observer of the begin and the end, with the same object', as
     { protocolError: { code: -32601 } }
   ])
   t.ok(ended.every(([, { durationMs }]) => durationMs >= 0 && durationMs < 10_000))
+})
+
+t.test('traces each request, and tells the observers the id of its trace', async (t) => {
+  const traced: unknown[] = []
+  const trace: RequestTrace = {
+    traceId: 't1',
+    runHandler: (_, run) => run(),
+    span: async (_, fn) => await fn(),
+    handles: (_, handles) => handles,
+    end: ({ method }, { protocolError }) => traced.push(['end', method, protocolError?.code])
+  }
+  const ids: unknown[] = []
+  const keepId = ({ traceId }: Observed) => ids.push(traceId)
+  const options = {
+    methods: [
+      method('good', { handle: () => '{}' }), method('bad', { handle () { throw new Error('why') } })
+    ],
+    observers: [{ begin: keepId, end: keepId }]
+  }
+  const tracer: RequestTracer = {
+    begin ({ params }, name, { requestId }) {
+      traced.push(['begin', name, params, requestId])
+      return trace
+    }
+  }
+  const ask = build({ ...options, tracer })
+  for (const name of ['good', 'bad', 'none']) await ask(name, { a: 1 })
+  t.strictSame(traced, [
+    ['begin', 'good', { a: 1 }, 'r1'], ['end', 'good', undefined],
+    ['begin', 'bad', { a: 1 }, 'r1'], ['end', 'bad', -32603],
+    ['begin', undefined, { a: 1 }, 'r1'], ['end', undefined, -32601]
+  ])
+  t.strictSame(ids, Array(6).fill('t1'))
+  ids.length = 0
+  await build(options)('good')
+  t.strictSame(ids, [undefined, undefined])
 })
 
 t.test('every method that is served says all of itself (29, 30)', async (t: Test) => {

@@ -131,6 +131,8 @@ export const template = defineResourceTemplate({
 export const asking = defineTool({
   name: 'asking',
   async run (args, ctx) {
+    same<Awaited<ReturnType<typeof loadTotal>>, number>(true)
+    await loadTotal(ctx)
     const { size, said } = await ctx.ask({
       size: elicit.form({
         message: 'Which size?',
@@ -176,3 +178,14 @@ export const wrongAuthorizing = defineTool({
 
 // @ts-expect-error: no such answer to a missing scope
 export const wrongWhenMissing = definePrompt({ name: 'p', scopes: [], whenMissing: 'ask', render: () => '' })
+
+async function loadTotal (ctx: Context) {
+  same<Awaited<ReturnType<typeof traceText>>, string>(true)
+  await traceText(ctx)
+  return await ctx.span('load the total', async () => 1)
+}
+
+const traceText = (ctx: Context) => ctx.span('make a text', () => 'text')
+
+// @ts-expect-error: a span has a name
+export const nameless = (ctx: Context) => ctx.span(() => 1)

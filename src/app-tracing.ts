@@ -1,0 +1,71 @@
+// The composition root of traces: the SDK of OpenTelemetry, if there is one, and the tracer of the requests.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { createOutageLog } from './backends/outage-log.ts'
+import type { RequestTracer } from './dispatch/request-tracer.ts'
+import type { ExportLog } from './tracing/export-report.ts'
+
+/** Traces that leave the process. */
+export interface TraceSink {
+  /** Sends the spans that wait. Resolves after `CLOSE_MS` in any case. */
+  close (): Promise<void>
+}
+
+/** How long the last spans may take to reach the collector, in milliseconds. */
+const CLOSE_MS = 2000
+
+/** Where every copy of the API keeps what was registered. Loading the API to ask it takes time. */
+const REGISTRY = Symbol.for('opentelemetry.js.api.1')
+
+/** `undefined` if no SDK is registered: requests are then not traced. */
+export async function openRequestTracer (log: ExportLog): Promise<RequestTracer | undefined> {
+  if (!hasRegistry()) return undefined
+  const { findTracer } = await import('./tracing/registered-sdk.ts')
+  const tracer = findTracer()
+  if (tracer === undefined) return undefined
+  const { createRequestTracer } = await import('./tracing/request-spans.ts')
+  log.info({}, 'requests are traced')
+  return createRequestTracer(tracer)
+}
+
+interface TraceSinkOptions {
+  /** The URL of the collector. `undefined`: the service registers no SDK. */
+  readonly url: string | undefined
+  readonly readVersion: () => string
+  readonly log: ExportLog
+}
+
+/** Registers an SDK, unless the operator has registered one. To be called before the app is built. */
+export async function openTraceSink (
+  { url, readVersion, log }: TraceSinkOptions
+): Promise<TraceSink | undefined> {
+  const flush = await findFlush()
+  if (flush !== undefined) {
+    if (url !== undefined) log.warn({}, 'TRIVET_OTLP_URL is not used: an SDK of OpenTelemetry is registered')
+    return { close: async () => await withinLimit(flush()) }
+  }
+  if (url === undefined) return undefined
+  const { startTraceExport } = await import('./tracing/trace-export.ts')
+  const onDropped = createOutageLog({ log, message: 'spans were dropped: the collector is too slow' })
+  const sdk = startTraceExport({ url, serviceVersion: readVersion(), log, onDropped })
+  return { close: async () => await withinLimit(sdk.shutdown()) }
+}
+
+/** Sends the waiting spans of the operator's SDK. `undefined` if there is none. */
+async function findFlush (): Promise<(() => Promise<void>) | undefined> {
+  if (!hasRegistry()) return undefined
+  const { findTracer, flushRegisteredSdk } = await import('./tracing/registered-sdk.ts')
+  return findTracer() === undefined ? undefined : flushRegisteredSdk
+}
+
+function hasRegistry (): boolean {
+  return REGISTRY in globalThis
+}
+
+/** The exporter has reported its error, if it has one. */
+async function withinLimit (closing: Promise<void>): Promise<void> {
+  const timeout = new AbortController()
+  const late = pause(CLOSE_MS, undefined, { signal: timeout.signal }).catch(() => {})
+  await Promise.race([closing.catch(() => {}), late])
+  timeout.abort()
+}

@@ -1,0 +1,74 @@
+// The names of the conventions for spans of MCP. They are still in development, so the constants are our own.
+// https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
+
+import type { Ending, Observed } from '../dispatch/observer.ts'
+
+export const ATTR_METHOD = 'mcp.method.name'
+export const ATTR_REVISION = 'mcp.protocol.version'
+const ATTR_RESOURCE = 'mcp.resource.uri'
+export const ATTR_REQUEST_ID = 'jsonrpc.request.id'
+const ATTR_TOOL = 'gen_ai.tool.name'
+const ATTR_PROMPT = 'gen_ai.prompt.name'
+const ATTR_OPERATION = 'gen_ai.operation.name'
+export const ATTR_TRANSPORT = 'network.transport'
+export const ATTR_ERROR = 'error.type'
+export const ATTR_STATUS_CODE = 'rpc.response.status_code'
+/** Trivet's own: whether the client left or cancelled before the answer. */
+export const ATTR_CANCELLED = 'trivet.cancelled'
+/** Trivet's own: how many parts of the handler ran without a span, because the request had too many. */
+export const ATTR_UNTRACED = 'trivet.spans.dropped'
+/** Trivet's own: the kind of a handle. */
+export const ATTR_HANDLE_KIND = 'trivet.handle.kind'
+
+/** Stands for a method that the service does not have. */
+export const OTHER_METHOD = '_OTHER'
+
+interface Target {
+  /** The attribute with the key of the primitive. */
+  readonly attribute: string
+  /** The key of a resource is no part of a name: a catalog may have a million URIs. */
+  readonly isNamed: boolean
+}
+
+const RESOURCE: Target = { attribute: ATTR_RESOURCE, isNamed: false }
+const TARGETS = new Map<string, Target>([
+  ['tools/call', { attribute: ATTR_TOOL, isNamed: true }],
+  ['prompts/get', { attribute: ATTR_PROMPT, isNamed: true }],
+  ['resources/read', RESOURCE],
+  ['resources/subscribe', RESOURCE],
+  ['resources/unsubscribe', RESOURCE]
+])
+
+export interface SpanSubject {
+  readonly name: string
+  readonly attributes: { readonly [name: string]: string }
+}
+
+/** The name of a span, and its attributes about the primitive. All of it comes from the catalog. */
+export function toSpanSubject ({ method = OTHER_METHOD, subject }: Observed, prefix = method): SpanSubject {
+  const operation = method === 'tools/call' ? { [ATTR_OPERATION]: 'execute_tool' } : {}
+  const target = TARGETS.get(method)
+  if (target === undefined || subject === undefined) return { name: prefix, attributes: operation }
+  const { attribute, isNamed } = target
+  return {
+    name: isNamed ? `${prefix} ${subject}` : prefix, attributes: { ...operation, [attribute]: subject }
+  }
+}
+
+/**
+ * The type of the error, if the service failed. By the convention, most errors of a client are no failures:
+ * their code is recorded, and the status of the span is not ERROR.
+ */
+export function toFailure (
+  { isToolError }: Observed, { isCancelled, protocolError }: Ending
+): string | undefined {
+  if (isCancelled) return undefined
+  if (protocolError === undefined) return isToolError ? 'tool_error' : undefined
+  const { code } = protocolError
+  return isFailure(code) ? String(code) : undefined
+}
+
+/** Codes from 500 are our own, and mean the same as in HTTP. */
+function isFailure (code: number): boolean {
+  return code === -32603 || (code >= -32099 && code <= -32000) || code >= 500
+}
