@@ -21,7 +21,7 @@ interface MeteringDependencies {
   readonly live: LiveCatalog
 }
 
-export interface Metering extends Pick<Metrics, 'observer' | 'countHandle'> {
+export interface Metering extends Pick<Metrics, 'observer' | 'countHandle' | 'countLimitHit'> {
   /** Builds the app of the admin address. It does not listen. */
   createApp (log: FastifyBaseLogger, readiness: Readiness): FastifyInstance
 }
@@ -41,6 +41,7 @@ export async function openMetering (
   return {
     observer: metrics.observer,
     countHandle: metrics.countHandle,
+    countLimitHit: metrics.countLimitHit,
     createApp: (log, readiness) => createAdminApp({
       log,
       metrics,

@@ -202,12 +202,13 @@ export async function createService (
     createLogObserver(requestLog),
     ...(metering === undefined ? [] : [metering.observer])
   ])
-  const limiter = createCallLimiter(backend.callCounter, readCallLimits({
+  const callLimits = readCallLimits({
     calls: config.limitCalls,
     allCalls: config.limitAllCalls,
     running: config.limitRunning,
     allRunning: config.limitAllRunning
-  }))
+  })
+  const limiter = createCallLimiter(backend.callCounter, callLimits, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)
   const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer }
   const replies = createReplies(observer)

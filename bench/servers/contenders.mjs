@@ -14,7 +14,7 @@ const SILENT_CEILING = `${CEILING}, silent`
 
 /** The groups that `--servers` chooses from. */
 export const GROUPS = {
-  trivet: 'Trivet at its default settings, and each build of --against',
+  trivet: 'Trivet, at its default settings but for shedding, and each build of --against',
   fastify: 'bare Fastify that makes its own answers, with a log line for each request',
   silent: 'Trivet and bare Fastify again, without a log',
   sdk: 'the official SDK: as documented, and with its schemas made once',

@@ -1,4 +1,5 @@
-// Starts builds of Trivet, at their default settings except for the port and the catalog.
+// Starts builds of Trivet, at their default settings except for the port and the catalog. Most sections keep
+// the service busy on purpose: for them it refuses nothing because of the loop's delay.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { resources } from '../catalog/definitions.mjs'
@@ -6,6 +7,8 @@ import { ask } from '../requests/answers.mjs'
 import { modernRequest } from '../requests/messages.mjs'
 import { workspacePath } from '../workspace.mjs'
 import { startServer } from './server-process.mjs'
+
+const BUSY = { TRIVET_MAX_LOOP_DELAY_MS: '0' }
 
 const CALL = { name: 'tool_0000', arguments: { query: 'x' } }
 const PROMPT = { name: 'prompt_00', arguments: { subject: 'x' } }
@@ -23,7 +26,7 @@ export async function trivetToStart ({ main, node, catalog, settings = {} }) {
   // Trivet keeps its state in the working directory.
   const cwd = workspacePath('cwd')
   await mkdir(cwd)
-  return { node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...settings } }
+  return { node, file: main, cwd, env: { PORT: '0', TRIVET_CATALOG: catalog, ...BUSY, ...settings } }
 }
 
 /**

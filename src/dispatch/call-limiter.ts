@@ -14,6 +14,12 @@ import { createRunningCalls } from './running-calls.ts'
 /** What a caller is told to wait for a call that runs, which may end at any time. In milliseconds. */
 const RUNNING_WAIT_MS = 1000
 
+/** A limit that refused a call. */
+export interface LimitHit {
+  readonly limit: 'rate' | 'running'
+  readonly group: CallGroup
+}
+
 /** The rate of a group. */
 interface GroupRate extends CountedRate { readonly group: CallGroup }
 
@@ -21,8 +27,18 @@ interface GroupRate extends CountedRate { readonly group: CallGroup }
  * The limits of the service and those of the called tool hold. Of the service's, the settings come before
  * server.yaml, and of two numbers of running calls the lower one holds.
  */
-export function createCallLimiter (counter: CallCounter, settings: CallLimits): Limiter {
+export function createCallLimiter (
+  counter: CallCounter, settings: CallLimits, onHit?: (hit: LimitHit) => void
+): Limiter {
   const runningCalls = createRunningCalls()
+
+  /** Throws if a rate is used up. */
+  function check (used: UsedRate<GroupRate> | undefined): void {
+    if (used === undefined) return
+    const { rate: { group, ...rate }, waitMs } = used
+    onHit?.({ limit: 'rate', group })
+    throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
+  }
 
   return {
     admit ({ limits: own, subject }, { caller, lifetime, snapshot }) {
@@ -31,19 +47,15 @@ export function createCallLimiter (counter: CallCounter, settings: CallLimits): 
       const groups = groupsOf(name, undefined, combine(settings, snapshot.limits))
       if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
       const full = runningCalls.add(groups, lifetime)
-      if (full !== undefined) throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
+      if (full !== undefined) {
+        onHit?.({ limit: 'running', group: full })
+        throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
+      }
       if (!groups.some(hasRate)) return undefined
       const used = counter.count(groups.flatMap(toGroupRate))
       return used instanceof Promise ? used.then(check) : check(used)
     }
   }
-}
-
-/** Throws if a rate is used up. */
-function check (used: UsedRate<GroupRate> | undefined): void {
-  if (used === undefined) return
-  const { rate: { group, ...rate }, waitMs } = used
-  throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
 }
 
 /** @param jitterMs at most this is added to the wait, so that refused callers do not all return at once. */

@@ -1,6 +1,7 @@
 // All metrics of one service, in a registry of its own: a process may run several services.
 
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client'
+import type { LimitHit } from '../dispatch/call-limiter.ts'
 import type { Observer } from '../dispatch/observer.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { registerServiceMetrics, type MetricSources } from './service-metrics.ts'
@@ -10,6 +11,8 @@ export interface Metrics {
   readonly observer: Observer
   /** Counts a handle that a tool has created. */
   countHandle (): void
+  /** Counts a call that a limit has refused. */
+  countLimitHit (hit: LimitHit): void
   readonly contentType: string
   /** The metrics in the text format of Prometheus. */
   text (): Promise<string>
@@ -28,9 +31,18 @@ export function createMetrics (sources: MetricSources): Metrics {
   const handles = new Counter({
     name: 'trivet_handles_created_total', help: 'Handles that tools have created.', registers: [registry]
   })
+  const limitHits = new Counter({
+    name: 'trivet_limit_hits_total',
+    help: 'Calls that a limit has refused: of one caller or of all, of every tool or of one.',
+    labelNames: ['limit', 'callers', 'tools'],
+    registers: [registry]
+  })
   return {
     observer: createRequestMetrics(registry),
     countHandle: () => handles.inc(),
+    countLimitHit: ({ limit, group: { isOfAll, tool } }) => limitHits.inc({
+      limit, callers: isOfAll ? 'all' : 'one', tools: tool === undefined ? 'all' : 'one'
+    }),
     contentType: registry.contentType,
     text: async () => await registry.metrics()
   }

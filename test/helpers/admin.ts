@@ -13,7 +13,9 @@ export async function buildMetered (
   t: Test, files: Files
 ): Promise<{ readonly app: FastifyInstance, readonly readMetrics: () => Promise<string> }> {
   const catalog = await writeCatalog(t, files)
-  const options = { catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' } as const
+  const options = {
+    catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
+  } as const
   const build = { version: '1.2.3', node: '20.19.0' }
   const { app, admin } = await createService(options, { guard: createLoadGuard(), build })
   if (admin === undefined) throw new Error('no admin app')
