@@ -20,7 +20,8 @@ const byName: Authenticator = {
 }
 
 async function open (t: Test, options: AppOptions = {}): Promise<FastifyInstance> {
-  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
+  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
+  const app = await createApp({ catalog, ...defaults, ...options })
   t.teardown(async () => await app.close())
   return app
 }

@@ -11,8 +11,8 @@ const LASTING_MS = 300
 const MIN_FACTOR = 0.5
 /** For each request that begins while there is no delay, the window grows by this. */
 const GROWTH = 0.5
-/** A request that keeps the loop busy for long must not shut out all others. */
-const MIN_LIMIT = 4
+/** Other work, such as a reload, may keep the loop busy. Then it would not help to refuse these few. */
+const MIN_LIMIT = 16
 /** A loop that is idle for a part of the time has no queue that lasts. */
 const BUSY = 0.9
 

@@ -78,7 +78,7 @@ export class ProjectCopy {
     }
     const catalog = await writeCatalog(t, files)
     const app = await createApp({
-      catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options
+      catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0, ...options
     })
     t.teardown(async () => await app.close())
     return app

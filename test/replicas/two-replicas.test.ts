@@ -101,7 +101,13 @@ if (hasRedisServer(t)) {
   t.test('unknown, deleted, expired and somebody else\'s are one answer on both, which names the tool that ' +
     'makes a new one', async (t) => {
     const app = await createApp({
-      catalog, watch: 'off', logLevel: 'silent', stateUrl: redis.url, secrets: [SECRET], authenticator: byName
+      catalog,
+      watch: 'off',
+      logLevel: 'silent',
+      stateUrl: redis.url,
+      secrets: [SECRET],
+      authenticator: byName,
+      maxLoopDelayMs: 0
     })
     t.teardown(async () => await app.close())
     const third = await listen(app)

@@ -23,7 +23,9 @@ async function openLive (
   t: Test, catalog: string, resourceSubscriptions: string[] = [], options: AppOptions = {}
 ): Promise<Live> {
   const log = createReadableLog('info')
-  const app = await createApp({ catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', ...options })
+  const app = await createApp({
+    catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', maxLoopDelayMs: 0, ...options
+  })
   t.teardown(async () => await app.close())
   const notifications = {
     toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions

@@ -22,7 +22,8 @@ async function listed (app: FastifyInstance): Promise<Message[]> {
 }
 
 async function openFolder (t: Test, catalog: string, options: AppOptions = {}): Promise<FastifyInstance> {
-  const app = await createApp({ catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', ...options })
+  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
+  const app = await createApp({ catalog, ...defaults, ...options })
   t.teardown(async () => await app.close())
   return app
 }

@@ -13,7 +13,9 @@ async function serveLive (t: Test): Promise<{ readonly url: string, readonly roo
   const root = await writeCatalog(t, {
     'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Hello\n', 'resources/r.txt': 'r'
   })
-  const app = await createApp({ catalog: root, watch: 'on', logLevel: 'silent', stateUrl: 'memory:' })
+  const app = await createApp({
+    catalog: root, watch: 'on', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
+  })
   t.teardown(async () => await app.close())
   return { url: await listen(app), root }
 }
