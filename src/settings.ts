@@ -177,7 +177,7 @@ export const SETTINGS: Settings = {
     kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
   },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
-  maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 30, kind: integer(0, 60_000) },
+  maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 50, kind: integer(0, 60_000) },
   maxMemoryPercent: { variable: 'TRIVET_MAX_MEMORY_PERCENT', fallback: 90, kind: integer(1, 100) },
   maxRequests: { variable: 'TRIVET_MAX_REQUESTS', fallback: 10_000, kind: integer(1, 1_000_000) },
   limitCalls: { variable: 'TRIVET_LIMIT_CALLS', fallback: undefined, kind: RATE },

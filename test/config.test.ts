@@ -209,7 +209,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be 1 to 64 letters, digits, -, _ or ., got '
   },
   maxHandles: integer(10_000, 1, 10_000_000),
-  maxLoopDelayMs: integer(30, 0, 60_000),
+  maxLoopDelayMs: integer(50, 0, 60_000),
   maxMemoryPercent: integer(90, 1, 100),
   maxRequests: integer(10_000, 1, 1_000_000),
   limitCalls: RATE,

@@ -61,6 +61,7 @@ async function startService (t: Test, stateUrl: string): Promise<Service> {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',
+      TRIVET_MAX_LOOP_DELAY_MS: '0',
       TRIVET_CATALOG: catalog,
       TRIVET_LOG_LEVEL: 'warn',
       TRIVET_STATE_URL: stateUrl,

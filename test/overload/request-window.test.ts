@@ -5,7 +5,7 @@ import { createRequestWindow } from '../../src/overload/request-window.ts'
 import { simulate, type Load } from './simulated-loop.ts'
 
 /** The default of TRIVET_MAX_LOOP_DELAY_MS. */
-const TARGET_MS = 30
+const TARGET_MS = 50
 const TOOLS: { readonly [name: string]: Pick<Load, 'waitMs' | 'computeMs'> } = {
   'waits 50 ms and computes 5 ms': { waitMs: 50, computeMs: 5 },
   'waits 20 ms and computes 1 ms': { waitMs: 20, computeMs: 1 },
@@ -22,11 +22,11 @@ for (const [name, tool] of Object.entries(TOOLS)) {
     for (const load of [2, 4]) {
       const { served, p99Ms, shares } = at(load)
       t.ok(served >= 0.8, `${served} of the capacity is served at ${load} times the capacity`)
-      const bound = Math.max(3 * calm.p99Ms, 2.5 * TARGET_MS)
+      const bound = Math.max(3 * calm.p99Ms, 3 * TARGET_MS)
       t.ok(p99Ms <= bound, `${p99Ms} ms, without load ${calm.p99Ms} ms`)
       const settled = shares.slice(5)
       const expected = 1 - 1 / load
-      const isSteady = settled.every((share) => Math.abs(share - expected) < 0.25)
+      const isSteady = settled.every((share) => Math.abs(share - expected) < 0.3)
       t.ok(isSteady, `steady: ${settled.map((share) => share.toFixed(2)).join(' ')}`)
     }
     t.ok(at(1.2).refused < at(2).refused && at(2).refused < at(4).refused, 'the share grows with the load')

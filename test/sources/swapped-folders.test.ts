@@ -34,7 +34,9 @@ t.test('no swap of a folder for a link lets a read leave the folder (158)', asyn
   const outside = await writeCatalog(t, { 'deep/a.txt': CANARY })
   const root = await writeCatalog(t, { 'resources/docs/deep/a.txt': OWN })
   await symlink(outside, join(root, 'link'))
-  const app = await createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' })
+  const app = await createApp({
+    catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
+  })
   t.teardown(async () => await app.close())
   const stop = await swap(t, join(root, 'resources/docs'), join(root, 'link'), join(root, 'aside'))
   const texts = new Map<string, number>()
