@@ -69,6 +69,8 @@ export interface SendOptions {
   readonly agent?: Agent
   /** Whether nothing is to be read of the answer until it is resumed. */
   readonly paused?: boolean
+  /** For the beginning of the answer, 5,000 by default. */
+  readonly deadlineMs?: number
 }
 
 /** Sends a conforming request, broken off when the test ends. */
@@ -98,7 +100,7 @@ export function startRequest (
 export async function openStream (
   t: Test, url: string, parts: RequestParts, options?: SendOptions
 ): Promise<AnswerStream> {
-  return await within(startRequest(t, url, parts, options).answer, 'an answer')
+  return await within(startRequest(t, url, parts, options).answer, 'an answer', options?.deadlineMs)
 }
 
 /** Sends a request and returns its answer once that has ended. */

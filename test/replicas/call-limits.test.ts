@@ -7,6 +7,8 @@ import { startService, type Service } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 
 const CALLS = 1000
+/** For all of them: the replicas and this client share the machine. */
+const DEADLINE_MS = 30_000
 
 async function startThree (t: Test, redis: RedisServer): Promise<Service[]> {
   const catalog = await writeCatalog(t, {
@@ -28,7 +30,7 @@ async function countServed (
   const texts = await Promise.all(Array.from({ length: calls }, async (_, index) => {
     const { response } = await post(t, replicas[index % replicas.length]?.url ?? '', {
       method: 'tools/call', params: { name, arguments: {} }
-    })
+    }, { deadlineMs: DEADLINE_MS })
     return response.result.content[0].text
   }))
   return texts.filter((text) => text === 'ok').length

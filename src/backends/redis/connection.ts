@@ -2,8 +2,9 @@
 // Only this file configures the driver.
 
 import { isIP } from 'node:net'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import { readRedisUrl, type RedisAddress } from './address.ts'
+import { COMMAND_TIMEOUT_MS, DeadlineCluster, DeadlineRedis } from './deadline-clients.ts'
 import { toRedisError } from './redis-error.ts'
 
 type RedisClient = Redis | Cluster
@@ -26,13 +27,11 @@ interface RedisConnectionOptions {
   onError (error: unknown): void
 }
 
-/** A command without an answer rejects after this time. */
-const COMMAND_TIMEOUT_MS = 1500
 /**
  * A connection that waits for an answer and receives nothing for this time is closed. No other check detects
- * a half-open connection.
+ * a half-open connection. Longer than an event loop may pause: the driver does not look for an answer first.
  */
-const SILENCE_TIMEOUT_MS = 2000
+const SILENCE_TIMEOUT_MS = 5000
 const CONNECT_TIMEOUT_MS = 2000
 const DISCONNECT_TIMEOUT_MS = 200
 const MAX_RETRY_DELAY_MS = 1000
@@ -93,9 +92,9 @@ function createClient (address: RedisAddress, purpose: Purpose): RedisClient {
   const [{ host, port } = { host: '', port: 0 }] = hosts
   if (kind === 'single') {
     const tls = isIP(host) === 0 ? { servername: host } : {}
-    return new Redis({ ...options, host, port, ...(isTls && { tls }) })
+    return new DeadlineRedis({ ...options, host, port, ...(isTls && { tls }) })
   }
-  return new Redis({
+  return new DeadlineRedis({
     ...options,
     sentinels: [...hosts],
     name: master,
@@ -112,7 +111,6 @@ function toOptions ({ username, password }: RedisAddress, purpose: Purpose) {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     connectionName: `trivet-${purpose}`,
-    commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
@@ -129,7 +127,7 @@ function toOptions ({ username, password }: RedisAddress, purpose: Purpose) {
 
 function createCluster (address: RedisAddress, purpose: Purpose): Cluster {
   const { isTls, hosts } = address
-  const cluster = new Cluster([...hosts], {
+  const cluster = new DeadlineCluster([...hosts], {
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: toRetryDelay,

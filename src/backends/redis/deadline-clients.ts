@@ -1,0 +1,34 @@
+// Clients of Redis whose commands have a deadline. The driver has one too, but its timer runs before the
+// sockets are read: after a pause of the event loop it would refuse commands whose answers have arrived.
+
+import { Cluster, Redis, type Command } from 'ioredis'
+
+/** A command without an answer rejects after this time. */
+export const COMMAND_TIMEOUT_MS = 1500
+
+type SendParts = Parameters<Redis['sendCommand']>
+
+export class DeadlineRedis extends Redis {
+  override sendCommand (...parts: SendParts): unknown {
+    setDeadline(parts[0])
+    return super.sendCommand(...parts)
+  }
+}
+
+export class DeadlineCluster extends Cluster {
+  override sendCommand (...parts: Parameters<Cluster['sendCommand']>): unknown {
+    setDeadline(parts[0])
+    return super.sendCommand(...parts)
+  }
+}
+
+function setDeadline (command: Command): void {
+  const timer = setTimeout(() => {
+    // Sockets are read before this runs.
+    setImmediate(() => {
+      if (!command.isSettled) command.reject(new Error('Command timed out'))
+    })
+  }, COMMAND_TIMEOUT_MS)
+  const clear = () => { clearTimeout(timer) }
+  command.promise.then(clear, clear)
+}
