@@ -55,8 +55,8 @@ import { createHandles } from './state/handles.ts'
 /**
  * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
  * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
- * `adminPort` and `logLevelFile`: only the service that runs as a process of its own serves metrics, and
- * takes signals.
+ * `adminPort`, `logLevelFile` and `otlpUrl`: only the service that runs as a process of its own serves
+ * metrics, takes signals, and sends traces by itself.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */

@@ -52,18 +52,6 @@ export function address (): Kind<string> {
   return { ...kind, parse: (text) => text.replace(/^\[(.*)\]$/, '$1') }
 }
 
-export function httpUrl (): Kind<string> {
-  return text(
-    'an http:// or https:// URL without a user, a query or a fragment', { test: isPlainHttpUrl }
-  )
-}
-
-function isPlainHttpUrl (text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && `${username}${password}` === '' && !/[?#]/.test(text)
-}
-
 export function list (form: string, pattern: Pick<RegExp, 'test'>): Kind<readonly string[]> {
   return {
     form: `a list of ${form}`,

@@ -3,9 +3,9 @@
 import { PRESETS } from './access/presets.ts'
 import { isProxyRange } from './access/proxy-range.ts'
 import { RATE_FORM, RATE_PATTERN } from './access/rate.ts'
-import { isPublicUrl, isServerUrl } from './access/server-url.ts'
+import { isHttpUrl, isPublicUrl, isServerUrl } from './access/server-url.ts'
 import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
-import { address, httpUrl, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
+import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
 
 export interface Config {
   readonly host: string
@@ -154,7 +154,12 @@ export const SETTINGS: Settings = {
   logLevelFile: {
     variable: 'TRIVET_LOG_LEVEL_FILE', fallback: undefined, kind: text('the path of a file', /\S/)
   },
-  otlpUrl: { variable: 'TRIVET_OTLP_URL', fallback: undefined, isSecret: true, kind: httpUrl() },
+  otlpUrl: {
+    variable: 'TRIVET_OTLP_URL',
+    fallback: undefined,
+    isSecret: true,
+    kind: text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl })
+  },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
   maxResourceBytes: {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { createApp, type AppOptions } from '../src/app.ts'
 import type { Authenticator } from '../src/access/authenticator.ts'
 import { ANONYMOUS } from '../src/access/principal.ts'
+import { QUIET } from './helpers/quiet-options.ts'
 import { send, type Answer, type Message } from './helpers/request.ts'
 
 const catalog = fileURLToPath(new URL('../catalog', import.meta.url))
@@ -20,8 +21,7 @@ const byName: Authenticator = {
 }
 
 async function open (t: Test, options: AppOptions = {}): Promise<FastifyInstance> {
-  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
-  const app = await createApp({ catalog, ...defaults, ...options })
+  const app = await createApp({ catalog, ...QUIET, ...options })
   t.teardown(async () => await app.close())
   return app
 }

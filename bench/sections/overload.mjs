@@ -100,9 +100,9 @@ export function print (rows) {
       grouped(served),
       (served / capacity).toFixed(2),
       percent(refused / (served + refused)),
-      p50Ms.toFixed(1),
-      p99Ms.toFixed(1),
-      (p99Ms / loads[0].p99Ms).toFixed(2),
+      p50Ms?.toFixed(1) ?? '',
+      p99Ms?.toFixed(1) ?? '',
+      p99Ms === undefined ? '' : (p99Ms / loads[0].p99Ms).toFixed(2),
       percent(lost)
     ]))
   }

@@ -7,8 +7,8 @@ import {
 const TRACER_NAME = 'trivet'
 
 /** `undefined` if no SDK makes spans. */
-export function findTracer (version?: string): Tracer | undefined {
-  const tracer = trace.getTracer(TRACER_NAME, version)
+export function findTracer (): Tracer | undefined {
+  const tracer = trace.getTracer(TRACER_NAME)
   const parent = {
     traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE, isRemote: true
   }

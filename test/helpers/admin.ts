@@ -6,6 +6,7 @@ import { createService } from '../../src/app.ts'
 import { createLoadGuard } from '../../src/catalog/load-guard.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { until } from './deadline.ts'
+import { QUIET } from './quiet-options.ts'
 import type { Service } from './service.ts'
 
 /** Builds the app of a catalog with its admin app. Neither listens. */
@@ -13,11 +14,8 @@ export async function buildMetered (
   t: Test, files: Files
 ): Promise<{ readonly app: FastifyInstance, readonly readMetrics: () => Promise<string> }> {
   const catalog = await writeCatalog(t, files)
-  const options = {
-    catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
-  } as const
   const build = { version: '1.2.3', node: '20.19.0' }
-  const { app, admin } = await createService(options, { guard: createLoadGuard(), build })
+  const { app, admin } = await createService({ catalog, ...QUIET }, { guard: createLoadGuard(), build })
   if (admin === undefined) throw new Error('no admin app')
   t.teardown(async () => {
     await app.close()

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { createApp, type AppOptions } from '../../src/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
+import { QUIET } from './quiet-options.ts'
 
 /**
  * Builds an app whose catalog is these files, and closes it when the test ends. The app does not listen,
@@ -11,9 +12,7 @@ import { writeCatalog, type Files } from './catalog-folder.ts'
  */
 export async function buildApp (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
   const catalog = await writeCatalog(t, files)
-  // The process of a test is often busy.
-  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
-  const app = await createApp({ catalog, ...defaults, ...options })
+  const app = await createApp({ catalog, ...QUIET, ...options })
   t.teardown(async () => await app.close())
   return app
 }

@@ -10,6 +10,7 @@ import type { Test } from 'tap'
 import type { AppOptions } from '../../src/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { makeFolder } from './folder.ts'
+import { QUIET } from './quiet-options.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -77,9 +78,7 @@ export class ProjectCopy {
       createApp (options: AppOptions): Promise<FastifyInstance>
     }
     const catalog = await writeCatalog(t, files)
-    const app = await createApp({
-      catalog, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0, ...options
-    })
+    const app = await createApp({ catalog, ...QUIET, ...options })
     t.teardown(async () => await app.close())
     return app
   }

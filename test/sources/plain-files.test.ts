@@ -7,6 +7,7 @@ import { createApp, type AppOptions } from '../../src/app.ts'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 import { within } from '../helpers/deadline.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 async function read (app: FastifyInstance, uri: string): Promise<Message> {
@@ -22,8 +23,7 @@ async function listed (app: FastifyInstance): Promise<Message[]> {
 }
 
 async function openFolder (t: Test, catalog: string, options: AppOptions = {}): Promise<FastifyInstance> {
-  const defaults = { watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0 } as const
-  const app = await createApp({ catalog, ...defaults, ...options })
+  const app = await createApp({ catalog, ...QUIET, ...options })
   t.teardown(async () => await app.close())
   return app
 }

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { createApp } from '../../src/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { within } from '../helpers/deadline.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
 import { send } from '../helpers/request.ts'
 
 const SWAPPER = fileURLToPath(new URL('../helpers/swap-folder.mjs', import.meta.url))
@@ -34,9 +35,7 @@ t.test('no swap of a folder for a link lets a read leave the folder (158)', asyn
   const outside = await writeCatalog(t, { 'deep/a.txt': CANARY })
   const root = await writeCatalog(t, { 'resources/docs/deep/a.txt': OWN })
   await symlink(outside, join(root, 'link'))
-  const app = await createApp({
-    catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
-  })
+  const app = await createApp({ catalog: root, ...QUIET })
   t.teardown(async () => await app.close())
   const stop = await swap(t, join(root, 'resources/docs'), join(root, 'link'), join(root, 'aside'))
   const texts = new Map<string, number>()

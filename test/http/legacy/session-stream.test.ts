@@ -5,6 +5,7 @@ import { createApp } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
+import { QUIET } from '../../helpers/quiet-options.ts'
 import { LEGACY_REVISIONS, openSession } from '../../helpers/session.ts'
 import { FILES, follow, serve, touch, unfollow, urisOf } from './session-stream-catalog.ts'
 
@@ -13,9 +14,7 @@ async function serveLive (t: Test): Promise<{ readonly url: string, readonly roo
   const root = await writeCatalog(t, {
     'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Hello\n', 'resources/r.txt': 'r'
   })
-  const app = await createApp({
-    catalog: root, watch: 'on', logLevel: 'silent', stateUrl: 'memory:', maxLoopDelayMs: 0
-  })
+  const app = await createApp({ catalog: root, ...QUIET, watch: 'on' })
   t.teardown(async () => await app.close())
   return { url: await listen(app), root }
 }
