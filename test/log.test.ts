@@ -1,7 +1,8 @@
-// The log's lines are written together, and a log that nobody reads costs a bounded amount of memory.
+// The log's lines are written together, and a log that nobody reads costs a bounded amount of memory. No file
+// is closed: the log writes to it until the process ends.
 
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
+import { constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { flushLog, openLog } from '../src/log.ts'
@@ -11,9 +12,7 @@ import { until } from './helpers/deadline.ts'
 function openPipe (t: Test): number {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])
-  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
-  t.teardown(() => closeSync(fd))
-  return fd
+  return openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
 }
 
 /** What is in the pipe now. */
@@ -30,7 +29,6 @@ function readAll (fd: number): string {
 t.test('a line is written soon, and a flush writes all that wait', async (t) => {
   const file = join(t.testdir({}), 'log')
   const fd = openSync(file, 'w')
-  t.teardown(() => closeSync(fd))
   const { logger: log } = openLog('info', { fd })
   log.info('one')
   t.equal(readFileSync(file, 'utf8'), '', 'nobody waits for the write')
@@ -63,7 +61,6 @@ t.test('lines that nobody reads are dropped past the limit, and counted', async 
 t.test('a line of fields that are JSON already has the form of any other line', async (t) => {
   const file = join(t.testdir({}), 'log')
   const fd = openSync(file, 'w')
-  t.teardown(() => closeSync(fd))
   const { logger, writeInfo } = openLog('info', { fd })
   logger.info({ status: 200 }, 'request')
   writeInfo('"status":200', 'request')
