@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
+import { openAudit } from './app-audit.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import { openConfiguredBackend, readSecrets } from './app-state.ts'
 import { openRequestTracer } from './app-tracing.ts'
@@ -99,7 +100,7 @@ export interface Service {
    * afterwards.
    */
   drain (): Promise<void>
-  /** Begins a load of the whole catalog, also if no file has changed. */
+  /** Begins a load of the whole catalog, also if no file has changed, and opens the audit log anew. */
   reload (): void
 }
 
@@ -138,15 +139,17 @@ export async function createService (
     throw error
   })
   const { catalog } = live
+  const opened: Array<{ close (): Promise<void> }> = [live, backend]
   const closeAll = async () => {
-    await live.close()
-    await backend.close()
+    for (const part of opened) await part.close()
   }
   const closeAndThrow = async (error: unknown): Promise<never> => {
     await closeAll()
     throw error
   }
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
+  const audit = await openAudit(config.auditFile, log).catch(closeAndThrow)
+  if (audit !== undefined) opened.push(audit)
   const openStreams = createOpenStreams(config.maxStreams)
   const storePart = createCheckedPart('state store', async () => await store.check())
   const lifetimes = createLifetimes()
@@ -200,7 +203,8 @@ export async function createService (
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
     createLogObserver(requestLog),
-    ...(metering === undefined ? [] : [metering.observer])
+    ...(metering === undefined ? [] : [metering.observer]),
+    ...(audit === undefined ? [] : [audit.observer])
   ])
   const callLimits = readCallLimits({
     calls: config.limitCalls,
@@ -278,7 +282,11 @@ export async function createService (
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
   const admin = metering?.createApp(log, readiness)
-  return { app, admin, catalog, drain: shutdown.drain, reload: live.reload }
+  const reload = () => {
+    live.reload()
+    audit?.reopen()
+  }
+  return { app, admin, catalog, drain: shutdown.drain, reload }
 }
 
 /** Whether only this machine can reach the address that the app listens on. */

@@ -35,6 +35,8 @@ export interface Config {
   readonly logLevel: string
   readonly logLevelFile: string | undefined
   /** `undefined`: the service sends no traces by itself. */
+  /** `undefined`: the service keeps no audit log. */
+  readonly auditFile: string | undefined
   readonly otlpUrl: string | undefined
   readonly pageSize: number
   readonly maxBodyBytes: number
@@ -154,6 +156,7 @@ export const SETTINGS: Settings = {
   logLevelFile: {
     variable: 'TRIVET_LOG_LEVEL_FILE', fallback: undefined, kind: text('the path of a file', /\S/)
   },
+  auditFile: { variable: 'TRIVET_AUDIT_FILE', fallback: undefined, kind: text('the path of a file', /\S/) },
   otlpUrl: {
     variable: 'TRIVET_OTLP_URL',
     fallback: undefined,
@@ -235,6 +238,7 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     trustedProxies: read('trustedProxies'),
     logLevel: read('logLevel'),
     logLevelFile: read('logLevelFile'),
+    auditFile: read('auditFile'),
     otlpUrl: read('otlpUrl'),
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),

@@ -35,6 +35,7 @@ const ROOMS = {
     'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
   ],
   metrics: ['dispatch'],
+  audit: ['dispatch', 'access', 'protocol'],
   overload: [],
   tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
@@ -46,6 +47,7 @@ const ROOMS = {
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
+  'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
   'app-state.ts': ['backends', 'config.ts'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],

@@ -179,6 +179,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   logLevelFile: {
     fallback: undefined, good: [['/etc/trivet/log-level', '/etc/trivet/log-level']], bad: [], rule: ''
   },
+  auditFile: { fallback: undefined, good: [['./audit.jsonl', './audit.jsonl']], bad: [], rule: '' },
   otlpUrl: {
     fallback: undefined,
     good: [

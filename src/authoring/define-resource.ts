@@ -75,7 +75,7 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
 
 /** One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. */
 export type ListedResource =
-  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'order'> &
+  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'audit' | 'order'> &
   ({ uri: string } | { variables: { [name: string]: string | string[] } })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */

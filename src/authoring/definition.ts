@@ -36,6 +36,12 @@ export interface CommonOptions {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-challenge-handling
    */
   whenMissing?: WhenMissing
+  /**
+   * What the audit log keeps of the arguments: their names, or their values too. Values that look like
+   * secrets or handles, and those of properties with `writeOnly: true` or `format: 'password'`, are replaced
+   * in any case. `names` by default.
+   */
+  audit?: 'names' | 'values'
   /** The position in its list: lower comes first, equal ones are sorted by name. 0 by default. */
   order?: number
 }

@@ -7,7 +7,7 @@ import type { CompiledPrimitive } from './compiled-primitive.ts'
 /** Whether the caller holds a scope. */
 export type IsGranted = (scope: string) => boolean
 
-type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'>
+type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
 
 const NO_SCOPES: readonly string[] = []
 
@@ -30,5 +30,6 @@ export function mayUse ({ scopes }: Guarded, isGranted: IsGranted): boolean {
  */
 export function checkScopes (used: readonly Guarded[], isGranted: IsGranted): void {
   if (used.every((primitive) => mayUse(primitive, isGranted))) return
-  throw insufficientScope([...new Set(used.flatMap(({ scopes }) => scopes))])
+  const subject = used.length === 1 ? used[0]?.key : undefined
+  throw insufficientScope([...new Set(used.flatMap(({ scopes }) => scopes))], subject)
 }

@@ -5,6 +5,7 @@ import type { Context } from '../authoring/context.ts'
 import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
 import type { PromptMessage } from '../protocol/content.ts'
 import type { Prompt } from '../protocol/primitives.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
 import { checkMessages } from './content-checks.ts'
@@ -17,6 +18,7 @@ export type PromptArguments = { readonly [name: string]: string | undefined }
 
 export interface CompiledPrompt extends CompiledPrimitive {
   readonly description: string | undefined
+  readonly audit: AuditRule
   readonly requiredArguments: readonly string[]
   /** By argument. An argument without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
@@ -35,6 +37,7 @@ export function compilePrompt (
   return {
     ...toCompiledPrimitive(name, definition, toPromptEntry(definition)),
     description,
+    audit: toAuditRule(definition, args.map((argument) => argument.name)),
     requiredArguments: args.filter(({ required }) => required === true).map((argument) => argument.name),
     completions: new Map(args.map((argument) => [argument.name, argument.complete ?? []])),
     render: (values, ctx) => definition.render(values, ctx)

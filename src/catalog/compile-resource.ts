@@ -7,6 +7,7 @@ import type {
 } from '../authoring/define-resource.ts'
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
 import { preview } from '../schema/value-preview.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
@@ -23,6 +24,7 @@ export interface CompiledResource extends CompiledPrimitive {
 export interface CompiledTemplate extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
+  readonly audit: AuditRule
   readonly template: UriTemplate
   /** By variable. A variable without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
@@ -70,6 +72,7 @@ export function compileTemplate (
     ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
+    audit: toAuditRule(definition, template.variables),
     template,
     completions,
     read: (variables, ctx) => definition.read(variables, ctx)

@@ -6,6 +6,7 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
@@ -18,6 +19,7 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly requiredCapabilities: ClientCapabilities | undefined
   readonly timeoutMs: number | undefined
   readonly limits: CallLimits
+  readonly audit: AuditRule
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
@@ -65,6 +67,7 @@ export function compileTool (
     requiredCapabilities,
     timeoutMs,
     limits: readCallLimits(definition.limits),
+    audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
     checkInput: input.check,
     checkOutput: output?.check,
     run: authorize === undefined

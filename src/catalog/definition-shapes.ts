@@ -46,6 +46,7 @@ const common = {
   _meta: optional(meta),
   scopes: optional(Type.Array(scopeToken)),
   whenMissing: optional(Type.Enum(['hide', 'challenge'])),
+  audit: optional(Type.Enum(['names', 'values'])),
   order: optional(Type.Number())
 }
 
@@ -128,7 +129,9 @@ const handle = Type.Object({
   createdBy: optional(Type.String({ pattern: TOOL_NAME }))
 }, closed)
 
-const { scopes: _scopes, whenMissing: _whenMissing, order: _order, cache: _cache, ...listable } = readable
+const {
+  scopes: _scopes, whenMissing: _whenMissing, audit: _audit, order: _order, cache: _cache, ...listable
+} = readable
 
 const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))

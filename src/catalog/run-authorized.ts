@@ -5,7 +5,10 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import { ContractError } from './result-json.ts'
 
-/** Returns the output of `run`. Throws, or rejects with, a ToolError if the caller is not allowed. */
+/** The caller may not use the tool with these arguments. */
+export class NotAllowed extends ToolError {}
+
+/** Returns the output of `run`. Throws, or rejects with, NotAllowed if the caller is not allowed. */
 export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: Context): unknown {
   const decided = definition.authorize?.(ctx.principal, args, ctx)
   if (decided instanceof Promise) {
@@ -21,9 +24,9 @@ export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: C
 /** Only `true` allows: an author may have forgotten a `return`. */
 function checkDecision ({ name }: ToolDefinition, decided: unknown): void {
   if (decided === true) return
-  if (typeof decided === 'string' && decided !== '') throw new ToolError(decided)
+  if (typeof decided === 'string' && decided !== '') throw new NotAllowed(decided)
   if (decided === false || decided === '') {
-    throw new ToolError(
+    throw new NotAllowed(
       `You are not allowed to use ${name} with these arguments. ` +
       'The same call fails again: use other arguments, or tell the user.'
     )

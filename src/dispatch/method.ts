@@ -7,6 +7,7 @@ import type { MirroredField } from '../protocol/header-values.ts'
 import type { EraName } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 import type { Static, TypedSchema } from '../schema/type.ts'
+import type { GivenArguments } from './observer.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** An answer that is a stream of messages. The result is its last message. */
@@ -25,6 +26,8 @@ export interface Call {
   readonly mirroredParams: readonly MirroredField[]
   /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
   readonly limits: CallLimits | undefined
+  /** What the client gave to the primitive. */
+  readonly given: GivenArguments | undefined
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
   /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
@@ -73,11 +76,11 @@ export function defineMethod<T extends TypedSchema> (
     name,
     eras,
     mirroredName,
-    open (given, request) {
+    open (unchecked, request) {
       const {
-        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, handle, recover = rethrow
-      } = open(readParams(given), request)
-      return { subject, requiredCapabilities, mirroredParams, limits, handle, recover }
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, given, handle, recover = rethrow
+      } = open(readParams(unchecked), request)
+      return { subject, requiredCapabilities, mirroredParams, limits, given, handle, recover }
     }
   }
 }

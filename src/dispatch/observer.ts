@@ -1,15 +1,31 @@
 // Observers: told of each request. The log is one; metrics, traces and an audit trail fit the same interface.
 
+import type { Sender } from '../access/network.ts'
 import type { Principal } from '../access/principal.ts'
+import type { AuditRule } from '../catalog/audit-rule.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 
 /** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */
 export interface RefusedRequest {
   readonly reason: string
+  /** The address of the client. */
+  readonly address: string | undefined
   readonly path: string
   readonly host: string | undefined
   readonly origin: string | undefined
 }
+
+/** What a client gave to a primitive. Only an audit log may keep any of it, as the rule says. */
+export interface GivenArguments {
+  readonly rule: AuditRule
+  readonly args: { readonly [name: string]: unknown } | undefined
+}
+
+/**
+ * What an answer was that is no error and yet not what was asked for: the tool does not allow this caller or
+ * these arguments, a limit refused the call, or the client must answer a question first.
+ */
+export type SpecialAnswer = 'denied' | 'limited' | 'input_required'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {
@@ -26,6 +42,9 @@ export interface Observed {
   readonly isBegun: boolean
   /** Whether the result says that the tool failed. */
   readonly isToolError: boolean
+  readonly special?: SpecialAnswer | undefined
+  /** Present once the primitive was found. */
+  readonly given?: GivenArguments | undefined
   /** The id of the request's trace, if the request is traced. */
   readonly traceId?: string | undefined
   /** Present for an HTTP request that was refused. */
@@ -48,7 +67,7 @@ export interface Ending {
 /** Must not throw. */
 export interface Observer {
   /** Called when a message was read, before it is served. */
-  begin? (observed: Observed): void
+  begin? (observed: Observed, sender: Sender): void
   /** Called when the answer is being sent. After a call of `begin`, `observed` is the same object. */
   end? (observed: Observed, ending: Ending): void
 }
@@ -58,7 +77,7 @@ export function joinObservers (observers: readonly Observer[]): Required<Observe
   const beginning = observers.filter((one) => one.begin !== undefined)
   const ended = observers.filter((one) => one.end !== undefined)
   return {
-    begin (observed) { for (const observer of beginning) observer.begin?.(observed) },
+    begin (observed, sender) { for (const observer of beginning) observer.begin?.(observed, sender) },
     end (observed, ending) { for (const observer of ended) observer.end?.(observed, ending) }
   }
 }

@@ -2,7 +2,7 @@
 // runs it, and answers. No other file decides this order.
 
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
-import { methodNotFound } from '../protocol/errors.ts'
+import { InsufficientScope, methodNotFound } from '../protocol/errors.ts'
 import { checkMirroredField } from '../protocol/header-values.ts'
 import type { Params, Request } from '../protocol/json-rpc.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -52,6 +52,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     checkMirroredName(method, params, request.caller)
     const call = method.open(params, request)
     request.observed.subject = call.subject
+    request.observed.given = call.given
     return call
   }
 
@@ -117,6 +118,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
       return reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
     }
     const protocolError = toProtocolError(error)
+    if (protocolError instanceof InsufficientScope) observed.subject ??= protocolError.subject
     outlet.fail(protocolError)
     reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
@@ -135,7 +137,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     serve (message, caller, outlet) {
       const request = new RequestContext(message.id, caller, outlet, support)
       request.observed.trace = tracer?.begin(message, byName.get(message.method)?.name, caller)
-      observer.begin(request.observed)
+      observer.begin(request.observed, caller)
       let call: Call | undefined
       try {
         const opened = call = open(message, request)

@@ -13,7 +13,7 @@ import { hasProgressMessage } from '../protocol/revision-features.ts'
 import type { EraName } from '../protocol/revisions.ts'
 import type { Caller, Outlet, RequestLog } from './caller.ts'
 import { Lifetime } from './lifetime.ts'
-import type { Observed } from './observer.ts'
+import type { GivenArguments, Observed, SpecialAnswer } from './observer.ts'
 import type { RequestTrace } from './request-tracer.ts'
 
 /** The differences between the eras that matter while a request is served. */
@@ -41,6 +41,10 @@ export class ObservedRequest implements Observed {
   readonly isBegun = true
   /** Set when the output of a tool is known. */
   isToolError = false
+  /** Set when the answer is known. */
+  special: SpecialAnswer | undefined
+  /** Set when the primitive is found. */
+  given: GivenArguments | undefined
   /** Set when the request begins, if the service is traced. */
   trace: RequestTrace | undefined
 

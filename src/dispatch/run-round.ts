@@ -66,7 +66,9 @@ function settle (
   }
   // Read once: the getter seals the request state each time.
   const { pending } = round
-  return pending === undefined ? toResult() : request.snapshot.writer.writeInputRequired(pending)
+  if (pending === undefined) return toResult()
+  request.observed.special = 'input_required'
+  return request.snapshot.writer.writeInputRequired(pending)
 }
 
 /** Rejects when the request is stopped: work of the round may never settle, such as a callback of `once`. */

@@ -89,8 +89,11 @@ export function createReplies (observer: Required<Observer>): Replies {
 }
 
 /** The query is left out: it may contain a token. */
-function describe ({ url, headers: { host, origin } }: FastifyRequest, reason: string): RefusedRequest {
+function describe (
+  { address, url, headers: { host, origin } }: FastifyRequest, reason: string
+): RefusedRequest {
   return {
+    address: address === undefined ? undefined : toPrintable(address),
     path: toPrintable(url.split('?', 1).join('')),
     host: host === undefined ? undefined : toPrintable(host),
     origin: origin === undefined ? undefined : toPrintable(origin),

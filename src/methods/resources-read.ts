@@ -30,6 +30,9 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
         // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: found.resource.key,
         limits: NO_LIMITS,
+        given: found.kind === 'resource'
+          ? undefined
+          : { rule: found.resource.audit, args: found.variables },
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
           const context = new HandlerReadContext(request, round, dependencies, uri)

@@ -3,6 +3,7 @@
 import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
+import { NotAllowed } from '../catalog/run-authorized.ts'
 import { errorResult, isErrorOutput, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { HandlerTimeout } from '../dispatch/lifetime.ts'
@@ -53,6 +54,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         subject: tool.key,
         requiredCapabilities: tool.requiredCapabilities,
         limits: tool.limits,
+        given: { rule: tool.audit, args: params.arguments },
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {
           const verdict = tool.checkInput(params.arguments ?? {})
@@ -72,11 +74,15 @@ function toErrorResult (
   error: unknown, tool: CompiledTool, { snapshot, log, observed }: RequestContext
 ): string {
   observed.isToolError = true
+  if (error instanceof NotAllowed) observed.special = 'denied'
   if (isToolError(error)) {
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
     return toolErrorResult(snapshot.writer, error)
   }
-  if (error instanceof LimitReached) return errorResult(snapshot.writer, error.message)
+  if (error instanceof LimitReached) {
+    observed.special = 'limited'
+    return errorResult(snapshot.writer, error.message)
+  }
   if (error instanceof HandlerTimeout) {
     return errorResult(
       snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`

@@ -2,7 +2,7 @@
 // https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Ending, Observed, Observer } from '../dispatch/observer.ts'
+import type { Ending, Observed } from '../dispatch/observer.ts'
 
 /** In seconds. The convention begins at 0.01, but most calls take less. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
@@ -19,12 +19,17 @@ const MAX_NAMES = 200
 /** Stands for names above the limit, and for methods that the service does not have. */
 const OTHER = 'other'
 
+interface RequestMetrics {
+  begin (observed: Observed): void
+  end (observed: Observed, ending: Ending): void
+}
+
 interface Series { observe (seconds: number): void }
 
 /** By the type of the error. An empty type is success. */
 type SeriesByOutcome = Map<string, Series>
 
-export function createRequestMetrics (registry: Registry): Required<Observer> {
+export function createRequestMetrics (registry: Registry): RequestMetrics {
   const registers = [registry]
   const durations = new Histogram({
     name: 'mcp_server_operation_duration_seconds',

@@ -85,17 +85,21 @@ export class ResourceNotFound extends ProtocolError {
 export class InsufficientScope extends ProtocolError {
   /** All scopes that the operation needs, also those that the token has. */
   readonly requiredScopes: readonly string[]
+  /** The key of the primitive, if it is one. For the log, not for the client. */
+  readonly subject: string | undefined
 
   // 403 is an application code: the specification has no JSON-RPC code for this error.
-  constructor (requiredScopes: readonly string[]) {
+  constructor (requiredScopes: readonly string[], subject?: string) {
     super(403, `Insufficient scope: this needs ${requiredScopes.join(' ')}`, {
       data: { requiredScopes }, httpStatus: 403
     })
     this.requiredScopes = requiredScopes
+    this.subject = subject
   }
 }
 
-export const insufficientScope = (requiredScopes: readonly string[]) => new InsufficientScope(requiredScopes)
+export const insufficientScope = (requiredScopes: readonly string[], subject?: string) =>
+  new InsufficientScope(requiredScopes, subject)
 
 export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 

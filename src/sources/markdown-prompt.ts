@@ -25,6 +25,7 @@ const readSettings = createReader(Type.Object({
   }, closed))),
   scopes: optional(Type.Array(Type.String())),
   whenMissing: optional(Type.Enum(['hide', 'challenge'])),
+  audit: optional(Type.Enum(['names', 'values'])),
   order: optional(Type.Number())
 }, closed), (problems) => new SyntaxError(`front matter: ${problems.join('; ')}`))
 

@@ -56,6 +56,7 @@ t.test('any other line is that of the logger', async (t) => {
   const protocolError = methodNotFound('none')
   t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: { code: -32601 } } })
   t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { cancelled: true } } })
-  const refused = { reason: 'origin', path: '/', host: undefined, origin: undefined }
-  t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow: { reason: 'origin' } } })
+  const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
+  const slow = { reason: 'origin', address: '192.0.2.1' }
+  t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
 })

@@ -1,9 +1,12 @@
 // The log holds nothing of what a client sends but the path, the host and the origin of a refused request: no
 // argument, no record, no id of a session or a handle, and no unknown name.
 
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { toPost, type RequestParts } from '../helpers/request.ts'
 
@@ -64,9 +67,10 @@ const MODERN: { readonly [place: string]: RequestParts } = {
   ].map((name) => [`the header ${name}`, { method: 'tools/list', headers: { [name]: CANARY } }]))
 }
 
-t.test('the log never holds what a client sends', async (t) => {
+t.test('no log ever holds what a client sends', async (t) => {
   const log = createReadableLog('trace')
-  const app = await buildApp(t, FILES, { logger: log.logger })
+  const auditFile = join(await makeFolder(t), 'audit')
+  const app = await buildApp(t, FILES, { logger: log.logger, auditFile })
   for (const [place, parts] of Object.entries(MODERN)) {
     const { headers, body } = toPost(parts)
     const before = log.text().length
@@ -75,6 +79,10 @@ t.test('the log never holds what a client sends', async (t) => {
     t.match(written, '"msg":"request"', `${place} gives a line`)
     t.notMatch(written, CANARY, place)
   }
+  await app.close()
+  const audited = await readFile(auditFile, 'utf8')
+  t.match(audited, '"event":"call"')
+  t.notMatch(audited, CANARY)
 })
 
 t.test('the log never holds what is not even a message', async (t) => {

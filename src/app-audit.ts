@@ -1,0 +1,31 @@
+// The composition root of the audit log.
+
+import { createAuditObserver } from './audit/audit-observer.ts'
+import { openAuditFile } from './audit/audit-file.ts'
+import { createOutageLog } from './backends/outage-log.ts'
+import { ConfigError } from './config.ts'
+import type { RequestLog } from './dispatch/caller.ts'
+import type { Observer } from './dispatch/observer.ts'
+
+export interface Audit {
+  readonly observer: Observer
+  reopen (): void
+  close (): Promise<void>
+}
+
+/** Rejects with a ConfigError if the file cannot be opened. `undefined` without a path. */
+export async function openAudit (path: string | undefined, log: RequestLog): Promise<Audit | undefined> {
+  if (path === undefined) return undefined
+  try {
+    const { write, reopen, close } = await openAuditFile(path, {
+      onError: createOutageLog({ log, message: 'the audit log cannot be written: its lines wait' }),
+      onDropped: (lines) => {
+        log.error({ lines }, 'lines of the audit log were dropped: it could not be written')
+      }
+    })
+    return { observer: createAuditObserver(write), reopen, close }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError([`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`], { cause })
+  }
+}

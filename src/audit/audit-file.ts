@@ -1,0 +1,67 @@
+// The file of the audit log. Lines are appended together, so that a request does not wait for its line.
+
+import { once } from 'node:events'
+import { pino } from 'pino'
+import type { WriteAuditLine } from './audit-observer.ts'
+
+/** Lines are written after this time, in milliseconds, if they are not written before. */
+const FLUSH_MS = 100
+const WRITE_BYTES = 16_000
+/** What may wait while the file cannot be written, in bytes. Lines after that are dropped. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+/** Who may read the file decides its owner: it says who did what. */
+const MODE = 0o600
+
+interface AuditFileOptions {
+  readonly maxWaitingBytes?: number
+  /** Called with each error of the file. The lines wait, and are written with later ones. */
+  onError (error: unknown): void
+  /** Called when lines are written again after some were dropped. */
+  onDropped (lines: number): void
+}
+
+export interface AuditFile {
+  readonly write: WriteAuditLine
+  /** Opens the file anew, so that it can be moved away. */
+  reopen (): void
+  /** Writes the lines that wait. Resolves in any case. */
+  close (): Promise<void>
+}
+
+/** Rejects if the file cannot be opened. Lines that wait are written when the process exits. */
+export async function openAuditFile (
+  path: string, { onError, onDropped, maxWaitingBytes = MAX_WAITING_BYTES }: AuditFileOptions
+): Promise<AuditFile> {
+  const file = pino.destination({
+    dest: path,
+    mode: MODE,
+    sync: false,
+    minLength: WRITE_BYTES,
+    maxLength: maxWaitingBytes,
+    periodicFlush: FLUSH_MS
+  })
+  // A file that is not destroyed would be written again and again when the process ends.
+  const giveUp = () => file.destroy()
+  await once(file, 'ready').catch((error: unknown) => {
+    giveUp()
+    throw error
+  })
+  let dropped = 0
+  file.on('error', onError)
+  file.on('drop', () => { dropped++ })
+  file.on('drain', () => {
+    if (dropped > 0) onDropped(dropped)
+    dropped = 0
+  })
+  return {
+    write (line) {
+      file.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`)
+    },
+    reopen () { file.reopen() },
+    async close () {
+      const closed = once(file, 'close').catch(giveUp)
+      file.end()
+      await closed
+    }
+  }
+}
