@@ -51,6 +51,7 @@ import { missingClientCapability } from './protocol/errors.ts'
 import { createSealer } from './sealing/sealer.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
+import { createFirstAnswers } from './state/first-answers.ts'
 import { createHandles } from './state/handles.ts'
 
 /**
@@ -182,6 +183,7 @@ export async function createService (
     handles: createHandles(store, {
       maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
     }),
+    firstAnswers: createFirstAnswers(store),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))

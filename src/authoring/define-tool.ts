@@ -67,6 +67,15 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   limits?: CallLimitOptions
   /**
+   * Whether a repeated call gets the first answer instead of running again, for a minute and on any replica.
+   * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, without that
+   * header, with the same JSON-RPC id and the same arguments. A repetition waits while the first call runs.
+   * Internal errors, time limits, questions to the client, and results of more than 65,536 characters are not
+   * kept. Needs `annotations: { idempotentHint: true }`: while the state store is away, or a principal has
+   * 1,000 answers there, calls run again. `false` by default.
+   */
+  dedupe?: boolean
+  /**
    * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
    * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
    * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
@@ -100,6 +109,7 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly requiredCapabilities?: ClientCapabilities
   readonly timeoutMs?: number
   readonly limits?: CallLimitOptions
+  readonly dedupe?: boolean
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>

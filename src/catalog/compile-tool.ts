@@ -20,6 +20,8 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly timeoutMs: number | undefined
   readonly limits: CallLimits
   readonly audit: AuditRule
+  /** Whether a repeated call gets the first answer. */
+  readonly dedupe: boolean
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
@@ -45,6 +47,10 @@ export function compileTool (
     report(typeof run === 'function' ? 'authorize' : 'run', 'must be a function')
     return undefined
   }
+  if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
+    report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
+    return undefined
+  }
   const input = compileSchema(
     definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule)
   )
@@ -56,7 +62,7 @@ export function compileTool (
     report('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
     return undefined
   }
-  const { requiredCapabilities, timeoutMs } = definition
+  const { requiredCapabilities, timeoutMs, dedupe = false } = definition
   return {
     ...toCompiledPrimitive(
       definition.name, definition, toToolEntry(definition, remark), toSchemaMembers(input, output)
@@ -68,6 +74,7 @@ export function compileTool (
     timeoutMs,
     limits: readCallLimits(definition.limits),
     audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
+    dedupe,
     checkInput: input.check,
     checkOutput: output?.check,
     run: authorize === undefined

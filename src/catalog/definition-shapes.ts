@@ -78,6 +78,7 @@ const tool = Type.Object({
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   limits: optional(callLimits),
+  dedupe: optional(Type.Boolean()),
   authorize: optional(handler),
   run: handler
 }, closedDefinition)

@@ -15,7 +15,7 @@ export interface RequestLog {
   error (fields: object, message: string): void
 }
 
-/** May have the span of the sender as `traceparent` and `tracestate`. The values are not checked. */
+/** May have the span of the sender (`traceparent`, `tracestate`) and `idempotency-key`. All are unchecked. */
 export interface TraceCarrier { readonly [name: string]: unknown }
 
 export interface Caller extends Sender {
@@ -28,7 +28,7 @@ export interface Caller extends Sender {
    * twice. Absent for a transport without such headers.
    */
   mirror? (header: string): string | undefined
-  /** What the transport has of a trace. Absent for a transport without headers. */
+  /** Absent for a transport without headers. */
   readonly headers?: TraceCarrier
 }
 

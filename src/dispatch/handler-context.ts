@@ -8,6 +8,7 @@ import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import { toUri } from '../catalog/uri.ts'
 import type { InputRound } from '../input/input-round.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
+import type { FirstAnswers } from '../state/first-answers.ts'
 import type { HandleAccess } from '../state/handles.ts'
 import type { RequestLog } from './caller.ts'
 import type { RequestContext } from './request-context.ts'
@@ -19,6 +20,7 @@ export interface HandlerDependencies {
   /** Publishes that a resource changed. */
   readonly announce: Announce
   readonly handles: HandleAccess
+  readonly firstAnswers: FirstAnswers
 }
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */

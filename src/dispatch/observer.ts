@@ -22,10 +22,11 @@ export interface GivenArguments {
 }
 
 /**
- * What an answer was that is no error and yet not what was asked for: the tool does not allow this caller or
- * these arguments, a limit refused the call, or the client must answer a question first.
+ * What an answer was that is no error and yet no new result: the tool does not allow this caller or these
+ * arguments, a limit refused the call, the client must answer a question first, or the call is a repetition
+ * and gets the first answer.
  */
-export type SpecialAnswer = 'denied' | 'limited' | 'input_required'
+export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {

@@ -71,10 +71,12 @@ function settle (
   return request.snapshot.writer.writeInputRequired(pending)
 }
 
-/** Rejects when the request is stopped: work of the round may never settle, such as a callback of `once`. */
-async function untilStopped ({ lifetime }: RequestContext, settled: Promise<void>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
+/** Rejects when the request is stopped: work may never settle, such as a callback of `once`. */
+export async function untilStopped<T> (
+  { lifetime }: Pick<RequestContext, 'lifetime'>, work: Promise<T>
+): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
     lifetime.onStop(reject)
-    settled.then(resolve, reject)
+    work.then(resolve, reject)
   })
 }

@@ -9,6 +9,7 @@ import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-co
 import { HandlerTimeout } from '../dispatch/lifetime.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
+import { runOnce } from '../dispatch/run-once.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, LimitReached, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
@@ -33,14 +34,22 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     if (!verdict.ok) return toArgumentsResult(tool, verdict.problems, request)
     // Bound to the arguments as they came, without defaults: the check fills those in again on a retry.
     const round = openRound(request, { method: METHOD, name: tool.key, args: params.arguments }, params)
-    const run = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
+    const handle = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
-    return runRound(
-      request, round, timeoutMs, run, (output) => {
+    const run = () => runRound(
+      request, round, timeoutMs, handle, (output) => {
         request.observed.isToolError = isErrorOutput(output, tool.checkOutput)
         return outputResult(writer, output, tool.checkOutput)
       }
     )
+    if (!tool.dedupe) return run()
+    return runOnce(dependencies.firstAnswers, request, {
+      tool: tool.key,
+      args: [params.arguments, params.inputResponses, params.requestState],
+      timeoutMs,
+      run,
+      recover: (error) => toErrorResult(error, tool, request)
+    })
   }
 
   return defineMethod({

@@ -298,6 +298,7 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
       isWatching: true,
       requestTimeoutMs: 1,
       handles: nothing,
+      firstAnswers: nothing,
       announce: nothing
     }),
     ...createLegacyMethods({ settings: nothing, isWatching: true })
