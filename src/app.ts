@@ -280,7 +280,7 @@ export async function createService (
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, { policy, authenticator, shutdown, shedding, replies })
-    registerBody(guarded, { maxBodyBytes: config.maxBodyBytes, replies })
+    registerBody(guarded, { ...config, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })
   const admin = metering?.createApp(log, readiness)

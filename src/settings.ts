@@ -40,6 +40,7 @@ export interface Config {
   readonly otlpUrl: string | undefined
   readonly pageSize: number
   readonly maxBodyBytes: number
+  readonly maxBodyDepth: number
   readonly maxResourceBytes: number
   readonly maxStreams: number
   readonly keepAliveMs: number
@@ -165,6 +166,7 @@ export const SETTINGS: Settings = {
   },
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
+  maxBodyDepth: { variable: 'TRIVET_MAX_BODY_DEPTH', fallback: 128, kind: integer(8, 10_000) },
   maxResourceBytes: {
     variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456)
   },
@@ -242,6 +244,7 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     otlpUrl: read('otlpUrl'),
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),
+    maxBodyDepth: read('maxBodyDepth'),
     maxResourceBytes: read('maxResourceBytes'),
     maxStreams: read('maxStreams'),
     keepAliveMs: read('keepAliveMs'),

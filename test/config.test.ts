@@ -191,6 +191,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   },
   pageSize: integer(1000, 1, 100_000),
   maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
+  maxBodyDepth: integer(128, 8, 10_000),
   maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
   maxStreams: integer(10_000, 1, 1_000_000),
   keepAliveMs: integer(25_000, 100, 3_600_000),

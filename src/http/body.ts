@@ -3,14 +3,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { internalError, invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
+import { isDeeper } from './json-depth.ts'
 import type { Replies } from './replies.ts'
 
 interface BodyOptions {
   readonly maxBodyBytes: number
+  readonly maxBodyDepth: number
   readonly replies: Replies
 }
 
-export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: BodyOptions): void {
+export function registerBody (
+  app: FastifyInstance, { maxBodyBytes, maxBodyDepth, replies }: BodyOptions
+): void {
   // 'error': refuses a body with a key that would change an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -24,8 +28,10 @@ export function registerBody (app: FastifyInstance, { maxBodyBytes, replies }: B
       done(invalidRequest('Content-Encoding must be absent: compressed bodies are not read', 415))
     } else if (type !== 'application/json' && hasOtherCharset(type)) {
       done(invalidRequest('the charset of Content-Type must be utf-8', 415))
-    } else if (isUtf8(body)) parseJson(request, body.toString('utf8'), done)
-    else done(parseError('not UTF-8'))
+    } else if (!isUtf8(body)) done(parseError('not UTF-8'))
+    else if (isDeeper(body, maxBodyDepth)) {
+      done(invalidRequest(`the body is nested deeper than ${maxBodyDepth} levels`, 400))
+    } else parseJson(request, body.toString('utf8'), done)
   })
 
   app.setErrorHandler((error: FastifyError | ProtocolError, request: FastifyRequest, reply: FastifyReply) => {

@@ -9,7 +9,7 @@ import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-co
 import { HandlerTimeout } from '../dispatch/lifetime.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
-import { runOnce } from '../dispatch/run-once.ts'
+import { runDeduped } from '../dispatch/run-deduped.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
 import { invalidParams, LimitReached, unknownTool } from '../protocol/errors.ts'
 import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
@@ -43,7 +43,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       }
     )
     if (!tool.dedupe) return run()
-    return runOnce(dependencies.firstAnswers, request, {
+    return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
       args: [params.arguments, params.inputResponses, params.requestState],
       timeoutMs,

@@ -9,7 +9,7 @@ import { shareOf, ShareUsed } from '../access/share.ts'
 import { createShares } from './shares.ts'
 import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
 
-export interface Answer { readonly result: string, readonly isError: boolean }
+export interface FirstAnswer { readonly result: string, readonly isError: boolean }
 
 /** A call that may be repeated. */
 export interface Repeatable {
@@ -22,9 +22,9 @@ export interface Repeatable {
   readonly timeoutMs: number
 }
 
-/** The call must be run, and one of the two called afterwards. Neither rejects. */
-export interface Turn {
-  keep (answer: Answer): Promise<void>
+/** The caller must run the call, and then call one of the two. Neither rejects. */
+export interface FirstRun {
+  keep (answer: FirstAnswer): Promise<void>
   /** Lets the next repetition run. */
   drop (): Promise<void>
 }
@@ -34,7 +34,7 @@ export interface FirstAnswers {
    * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, or when the signal
    * aborts.
    */
-  begin (call: Repeatable, signal: () => AbortSignal): Promise<Answer | Turn>
+  begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun>
 }
 
 /** The key belongs to a call with other arguments. */
@@ -52,7 +52,7 @@ const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
 
 /** The call runs and nothing is kept: nobody learns of its answer. */
-const UNKEPT: Turn = { async keep () {}, async drop () {} }
+const UNKEPT: FirstRun = { async keep () {}, async drop () {} }
 
 /** A record is one line of JSON, and the answer after it. */
 interface Head { readonly args: string, readonly endsBy: number, readonly state: 'runs' | 'ok' | 'error' }
@@ -60,20 +60,20 @@ interface Head { readonly args: string, readonly endsBy: number, readonly state:
 export function createFirstAnswers (store: StateStore, now: () => number = Date.now): FirstAnswers {
   const shares = createShares(store, { purpose: 'answers', share: shareOf(MAX_ANSWERS) })
 
-  /** Takes the turn, if nobody has it. `undefined`: somebody has it, or an answer is kept. */
+  /** `undefined` if another request runs the call, or its answer is kept. */
   async function take (
     { sender, timeoutMs }: Repeatable, key: StateKey, head: Head
-  ): Promise<Turn | undefined> {
+  ): Promise<FirstRun | undefined> {
     const network = networkOf(sender)
     const lifetime = { idleMs: timeoutMs + KEEP_MS, endsAt: head.endsBy + KEEP_MS }
     const created = await shares.create(network, key, toValue(head), lifetime, MAX_ANSWERS)
     if (created === 'taken') return undefined
-    return created === 'full' ? UNKEPT : toTurn(network, key, head, created)
+    return created === 'full' ? UNKEPT : toFirstRun(network, key, head, created)
   }
 
-  function toTurn (
+  function toFirstRun (
     network: string | undefined, key: StateKey, head: Head, { version }: StateRecord
-  ): Turn {
+  ): FirstRun {
     const drop = async () => { await shares.delete(network, key).catch(() => {}) }
     return {
       async keep ({ result, isError }) {
@@ -85,22 +85,22 @@ export function createFirstAnswers (store: StateStore, now: () => number = Date.
     }
   }
 
-  async function begin (call: Repeatable, signal: () => AbortSignal): Promise<Answer | Turn> {
+  async function begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
     const key = toKey(call)
     const args = toHash(call.args)
     const network = networkOf(call.sender)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
       const own: Head = { args, endsBy: now() + call.timeoutMs + MARGIN_MS, state: 'runs' }
-      const turn = await take(call, key, own)
-      if (turn !== undefined) return turn
+      const run = await take(call, key, own)
+      if (run !== undefined) return run
       const record = await store.read(key)
       if (record === undefined) continue
       const { head, result } = readValue(record.value.bytes)
       if (head.args !== args) throw new KeyReused()
       if (head.state !== 'runs') return { result, isError: head.state === 'error' }
-      // The replica that ran the call may be gone. Of several that take its turn, one succeeds.
+      // The replica that ran the call may be gone. Of several that take it over, one succeeds.
       const taken = head.endsBy < now() ? await store.replace(key, record.version, toValue(own)) : undefined
-      if (taken !== undefined) return toTurn(network, key, own, taken)
+      if (taken !== undefined) return toFirstRun(network, key, own, taken)
       await pause(pauseMs, undefined, { signal: signal() })
     }
   }

@@ -3,16 +3,18 @@
 import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
-import { createFirstAnswers, type Answer, type Repeatable, type Turn } from '../../src/state/first-answers.ts'
+import {
+  createFirstAnswers, type FirstAnswer, type FirstRun, type Repeatable
+} from '../../src/state/first-answers.ts'
 import { StoreUnavailable } from '../../src/state/state-store.ts'
 
 const CALL: Repeatable = {
   sender: { principal: { ...ANONYMOUS, subject: 'ada' } }, key: ['tool', 1], args: {}, timeoutMs: 1000
 }
-const ANSWER: Answer = { result: '{"content":[]}', isError: false }
+const ANSWER: FirstAnswer = { result: '{"content":[]}', isError: false }
 const signal = (ms = 5000) => () => AbortSignal.timeout(ms)
 
-function turnOf (t: Test, begun: Answer | Turn): Turn {
+function runOf (t: Test, begun: FirstAnswer | FirstRun): FirstRun {
   if ('result' in begun) throw new Error(`${t.name}: the call is answered already`)
   return begun
 }
@@ -20,13 +22,13 @@ function turnOf (t: Test, begun: Answer | Turn): Turn {
 t.test('while the call may still run, its repetitions wait; later one of them runs it', async (t) => {
   const clock = { now: Date.now() }
   const answers = createFirstAnswers(createMemoryStateStore(), () => clock.now)
-  const lost = turnOf(t, await answers.begin(CALL, signal()))
+  const lost = runOf(t, await answers.begin(CALL, signal()))
   await t.rejects(answers.begin(CALL, signal(300)), { name: 'AbortError' })
   clock.now += 3001
   const begun = [1, 2, 3].map(async () => await answers.begin(CALL, signal()))
-  const turn = turnOf(t, await Promise.race(begun))
+  const run = runOf(t, await Promise.race(begun))
   await lost.keep({ ...ANSWER, result: 'too late' })
-  await turn.keep(ANSWER)
+  await run.keep(ANSWER)
   const all = await Promise.all(begun)
   t.equal(all.filter((one) => 'result' in one).length, 2, 'one of the three ran it')
   t.strictSame(await answers.begin(CALL, signal()), ANSWER)
@@ -35,7 +37,7 @@ t.test('while the call may still run, its repetitions wait; later one of them ru
 t.test('a principal can keep 1,000 answers; further calls run each time', async (t) => {
   const answers = createFirstAnswers(createMemoryStateStore())
   const begin = async (id: number) => await answers.begin({ ...CALL, key: id }, signal())
-  for (let id = 0; id < 1001; id++) await turnOf(t, await begin(id)).keep(ANSWER)
+  for (let id = 0; id < 1001; id++) await runOf(t, await begin(id)).keep(ANSWER)
   t.strictSame(await begin(999), ANSWER)
   t.notOk('result' in await begin(1000))
 })
@@ -44,6 +46,6 @@ t.test('without the store each call runs', async (t) => {
   const store = createMemoryStateStore()
   const unavailable = async () => { throw new StoreUnavailable(new Error('away')) }
   const answers = createFirstAnswers({ ...store, create: unavailable, replace: unavailable })
-  await turnOf(t, await answers.begin(CALL, signal())).keep(ANSWER)
+  await runOf(t, await answers.begin(CALL, signal())).keep(ANSWER)
   t.notOk('result' in await answers.begin(CALL, signal()))
 })

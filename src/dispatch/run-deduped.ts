@@ -8,7 +8,7 @@ import { untilStopped } from './run-round.ts'
 /** Longer keys are refused, in characters. A UUID has 36. */
 const MAX_KEY_LENGTH = 255
 
-interface OnceCall {
+interface DedupedCall {
   readonly tool: string
   readonly args: unknown
   readonly timeoutMs: number
@@ -17,8 +17,8 @@ interface OnceCall {
   recover (error: unknown): string
 }
 
-export async function runOnce (
-  answers: FirstAnswers, request: RequestContext, { tool, args, timeoutMs, run, recover }: OnceCall
+export async function runDeduped (
+  answers: FirstAnswers, request: RequestContext, { tool, args, timeoutMs, run, recover }: DedupedCall
 ): Promise<string> {
   const { caller, revision, observed, lifetime } = request
   const key = [tool, revision, ...readKey(request, args)]
