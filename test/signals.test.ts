@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -261,4 +261,29 @@ t.test('the port opens when the catalog is loaded', async (t) => {
   await writeFile(join(folder, 'gate'), '')
   await starting
   t.strictSame([await status('/livez'), await status('/readyz')], [200, 200])
+})
+
+t.test('SIGHUP opens the audit log anew, and SIGTERM loses none of its lines', async (t) => {
+  const auditFile = join(await makeFolder(t), 'audit.jsonl')
+  const files = { 'tools/a.ts': saying('one') }
+  const { service } = await startUnwatched(t, files, { TRIVET_AUDIT_FILE: auditFile })
+  await call(service)
+  await until(async () => (await readFile(auditFile, 'utf8')).includes('"event":"call"'), 'the first line')
+  await rename(auditFile, `${auditFile}.1`)
+  service.child.kill('SIGHUP')
+  await until(() => existsSync(auditFile), 'the new file')
+  for (let count = 0; count < 50; count++) await call(service)
+  await service.stop()
+  t.equal((await readFile(auditFile, 'utf8')).split('"event":"call"').length, 51)
+  t.equal((await readFile(`${auditFile}.1`, 'utf8')).split('"event":"call"').length, 2)
+})
+
+t.test('the audit log can go to standard error', async (t) => {
+  const { service } = await startUnwatched(t, { 'tools/a.ts': saying('one') }, {
+    TRIVET_AUDIT_FILE: '/dev/stderr'
+  })
+  await call(service)
+  await service.stop()
+  t.match(service.stderr(), '"event":"call"')
+  t.notMatch(service.stdout(), '"event":"call"')
 })

@@ -55,7 +55,7 @@ export async function openAuditFile (
   })
   return {
     write (line) {
-      file.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`)
+      file.write(`{"time":"${new Date().toISOString()}",${JSON.stringify(line).slice(1)}\n`)
     },
     reopen () { file.reopen() },
     async close () {

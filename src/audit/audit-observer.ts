@@ -28,8 +28,9 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
     const key = `${ownerOf(principal)} ${principal.expiresAt}`
     if (signedIn.get(key) === true) return
     signedIn.set(key, true)
+    const { subject, clientId, issuer } = principal
     write({
-      event: 'sign-in', outcome: 'ok', ...describePrincipal(principal), address, requestId: observed.requestId
+      event: 'sign-in', outcome: 'ok', subject, clientId, issuer, address, requestId: observed.requestId
     })
   }
 
@@ -50,8 +51,11 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
         outcome,
         method,
         name,
-        ...(given !== undefined && describeArguments(given)),
-        ...(principal !== undefined && describePrincipal(principal)),
+        arguments: given && keptArguments(given),
+        unknownArguments: given && countUnknown(given),
+        subject: principal?.subject,
+        clientId: principal?.clientId,
+        issuer: principal?.issuer,
         address: addresses.get(observed),
         ...refused,
         revision,
@@ -82,17 +86,16 @@ function toErrorOutcome (error: ProtocolError): string {
   return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
 }
 
-function describePrincipal ({ subject, clientId, issuer }: Principal): object {
-  return { subject, clientId, issuer }
+function keptArguments ({ rule, args }: GivenArguments): unknown {
+  if (args === undefined) return undefined
+  if (rule.hasValues) return redact(args, rule.secretNames)
+  return Object.keys(args).filter((name) => rule.names.has(name))
 }
 
 /** A name that the definition does not have is the client's own text, so it is only counted. */
-function describeArguments ({ rule, args }: GivenArguments): object {
-  if (args === undefined) return {}
-  if (rule.hasValues) return { arguments: redact(args, rule.secretNames) }
-  const names = Object.keys(args)
-  const known = names.filter((name) => rule.names.has(name))
-  return {
-    arguments: known, ...(names.length > known.length && { unknownArguments: names.length - known.length })
-  }
+function countUnknown ({ rule, args }: GivenArguments): number | undefined {
+  if (args === undefined || rule.hasValues) return undefined
+  let count = 0
+  for (const name of Object.keys(args)) if (!rule.names.has(name)) count++
+  return count === 0 ? undefined : count
 }

@@ -5,6 +5,10 @@ const CUT = '[cut]'
 /** In characters of text, of all values of one request. */
 const MAX_LENGTH = 8192
 const MAX_DEPTH = 16
+/** A text is cut this much after the limit before secrets are looked for, so that none is cut in two. */
+const MAX_SECRET_LENGTH = 8192
+/** A longer name may hide anything. */
+const MAX_NAME_LENGTH = 256
 
 /** Parts of names, in lower case and without separators. */
 const SECRET_PART = new RegExp(
@@ -35,9 +39,12 @@ export function redact (value: unknown, secretNames: ReadonlySet<string>): unkno
   let left = MAX_LENGTH
 
   function copyText (text: string): string {
-    const cut = text.length > left ? `${text.slice(0, left)}${CUT}` : text
+    const known = SECRET_TEXTS.reduce(
+      (clean, secret) => clean.replace(secret, REDACTED), text.slice(0, left + MAX_SECRET_LENGTH)
+    )
+    const kept = known.length > left ? `${known.slice(0, left)}${CUT}` : known
     left = Math.max(0, left - text.length)
-    return SECRET_TEXTS.reduce((clean, secret) => clean.replace(secret, REDACTED), cut)
+    return kept
   }
 
   function copy (value: unknown, depth: number): unknown {
@@ -72,6 +79,6 @@ export function redact (value: unknown, secretNames: ReadonlySet<string>): unkno
 }
 
 function isSecretName (name: string): boolean {
-  return SECRET_PART.test(name.toLowerCase().replaceAll(/[^a-z]/g, '')) ||
+  return name.length > MAX_NAME_LENGTH || SECRET_PART.test(name.toLowerCase().replaceAll(/[^a-z]/g, '')) ||
     (name.match(WORDS) ?? []).some((word) => SECRET_WORDS.has(word.toLowerCase()))
 }

@@ -51,8 +51,9 @@ export function createCallLimiter (
         onHit?.({ limit: 'running', group: full })
         throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
       }
-      if (!groups.some(hasRate)) return undefined
-      const used = counter.count(groups.flatMap(toGroupRate))
+      const rates = toRates(groups)
+      if (rates.length === 0) return undefined
+      const used = counter.count(rates)
       return used instanceof Promise ? used.then(check) : check(used)
     }
   }
@@ -64,14 +65,15 @@ function toError ({ isOfAll }: CallGroup, problem: string, waitMs: number, jitte
   return limitReached(problem, isOfAll ? 503 : 429, seconds)
 }
 
-function hasRate ({ rate }: CallGroup): boolean {
-  return rate !== undefined
-}
-
-function toGroupRate (group: CallGroup): GroupRate[] {
-  const { key, rate } = group
-  // A time of another length is counted in other parts.
-  return rate === undefined ? [] : [{ ...rate, key: `${key} /${rate.perMs}`, group }]
+function toRates (groups: readonly CallGroup[]): GroupRate[] {
+  const rates: GroupRate[] = []
+  for (const group of groups) {
+    const { key, rate } = group
+    if (rate === undefined) continue
+    // A time of another length is counted in other parts.
+    rates.push({ calls: rate.calls, perMs: rate.perMs, key: `${key} /${rate.perMs}`, group })
+  }
+  return rates
 }
 
 function combine (settings: CallLimits, yaml: CallLimits): CallLimits {

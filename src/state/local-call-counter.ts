@@ -18,25 +18,27 @@ export function createLocalCallCounter (
 ): CallCounter {
   const tallies = new LRUCache<string, Tally>({ max: maxKeys })
 
-  function findUsed<R extends CountedRate> (rates: readonly R[], time: number): UsedRate<R> | undefined {
-    let used: UsedRate<R> | undefined
-    for (const rate of rates) {
-      const waitMs = tallies.get(rate.key)?.waitMs(rate, time) ?? 0
-      if (waitMs > (used?.waitMs ?? 0)) used = { rate, waitMs }
-    }
-    return used
+  function find (key: string): Tally {
+    const known = tallies.get(key)
+    if (known !== undefined) return known
+    const tally = new Tally()
+    tallies.set(key, tally)
+    return tally
   }
 
   return {
     count (rates) {
       const time = now()
-      const used = findUsed(rates, time)
-      if (used !== undefined) return used
-      for (const { key, perMs } of rates) {
-        const tally = tallies.get(key) ?? new Tally()
-        tallies.set(key, tally)
-        tally.add(perMs, time)
+      const found: Tally[] = []
+      let used: UsedRate<typeof rates[number]> | undefined
+      for (const rate of rates) {
+        const tally = find(rate.key)
+        const waitMs = tally.waitMs(rate, time)
+        if (waitMs > (used?.waitMs ?? 0)) used = { rate, waitMs }
+        found.push(tally)
       }
+      if (used !== undefined) return used
+      for (const [index, { perMs }] of rates.entries()) found[index]?.add(perMs, time)
       return undefined
     }
   }
@@ -62,11 +64,12 @@ class Tally {
   /** 0 if the rate allows a call. */
   waitMs ({ calls, perMs }: CountedRate, time: number): number {
     const oldest = Math.floor(time * PARTS / perMs) - PARTS
-    const over = this.#parts.findIndex((part) => part >= oldest)
-    const gone = over === -1 ? this.#parts.length : over
-    this.#parts.splice(0, gone)
-    for (const number of this.#calls.splice(0, gone)) this.#total -= number
+    while ((this.#parts[0] ?? oldest) < oldest) {
+      this.#parts.shift()
+      this.#total -= this.#calls.shift() ?? 0
+    }
     let left = this.#total
+    if (left < calls) return 0
     for (const [index, part] of this.#parts.entries()) {
       if (left < calls) break
       left -= this.#calls[index] ?? 0

@@ -87,6 +87,15 @@ t.test('one request keeps at most about 8,192 characters, whatever it has', (t) 
   t.end()
 })
 
+t.test('no secret is kept in part where a text is cut, or under a name of any length', (t) => {
+  for (let before = 8150; before < 8200; before++) {
+    const kept = JSON.stringify(redact(`${' '.repeat(before)}eyJ${SECRET}.${SECRET}.${SECRET}`, NONE))
+    t.notOk(kept.includes('eyJ'), `after ${before} characters`)
+  }
+  t.strictSame(redact({ ['a'.repeat(257)]: SECRET }, NONE), { ['a'.repeat(257)]: '[redacted]' })
+  t.end()
+})
+
 // The patterns are linear in the length of a text, and no text is longer than the limit.
 t.test('a text that is made to match slowly costs less than 20 ms', (t) => {
   const slow = ['a_'.repeat(4096), 'eyJ'.repeat(2730), 'eyJ.'.repeat(2048), '-----BEGIN '.repeat(744),
