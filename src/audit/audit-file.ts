@@ -1,6 +1,7 @@
 // The file of the audit log. Lines are appended together, so that a request does not wait for its line.
 
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { pino } from 'pino'
 import type { WriteAuditLine } from './audit-observer.ts'
 
@@ -11,6 +12,8 @@ const WRITE_BYTES = 16_000
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 /** Who may read the file decides its owner: it says who did what. */
 const MODE = 0o600
+/** Written by their numbers: a socket, as some supervisors use it, cannot be opened by a path. */
+const STANDARD: ReadonlyMap<string, number> = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
 
 interface AuditFileOptions {
   readonly maxWaitingBytes?: number
@@ -32,20 +35,18 @@ export interface AuditFile {
 export async function openAuditFile (
   path: string, { onError, onDropped, maxWaitingBytes = MAX_WAITING_BYTES }: AuditFileOptions
 ): Promise<AuditFile> {
+  const standard = STANDARD.get(path)
+  // A destination whose file cannot be opened would make the end of the process fail.
+  if (standard === undefined) await (await open(path, 'a', MODE)).close()
   const file = pino.destination({
-    dest: path,
+    dest: standard ?? path,
     mode: MODE,
     sync: false,
     minLength: WRITE_BYTES,
     maxLength: maxWaitingBytes,
     periodicFlush: FLUSH_MS
   })
-  // A file that is not destroyed would be written again and again when the process ends.
-  const giveUp = () => file.destroy()
-  await once(file, 'ready').catch((error: unknown) => {
-    giveUp()
-    throw error
-  })
+  await once(file, 'ready')
   let dropped = 0
   file.on('error', onError)
   file.on('drop', () => { dropped++ })
@@ -57,9 +58,10 @@ export async function openAuditFile (
     write (line) {
       file.write(`{"time":"${new Date().toISOString()}",${JSON.stringify(line).slice(1)}\n`)
     },
-    reopen () { file.reopen() },
+    reopen () { if (standard === undefined) file.reopen() },
     async close () {
-      const closed = once(file, 'close').catch(giveUp)
+      // A file that is not destroyed would be written again and again when the process ends.
+      const closed = once(file, 'close').catch(() => file.destroy())
       file.end()
       await closed
     }

@@ -64,10 +64,7 @@ class Tally {
   /** 0 if the rate allows a call. */
   waitMs ({ calls, perMs }: CountedRate, time: number): number {
     const oldest = Math.floor(time * PARTS / perMs) - PARTS
-    while ((this.#parts[0] ?? oldest) < oldest) {
-      this.#parts.shift()
-      this.#total -= this.#calls.shift() ?? 0
-    }
+    if ((this.#parts[0] ?? oldest) < oldest) this.#dropBefore(oldest)
     let left = this.#total
     if (left < calls) return 0
     for (const [index, part] of this.#parts.entries()) {
@@ -76,5 +73,12 @@ class Tally {
       if (left < calls) return (part + PARTS + 1) * perMs / PARTS - time
     }
     return 0
+  }
+
+  #dropBefore (oldest: number): void {
+    const over = this.#parts.findIndex((part) => part >= oldest)
+    const gone = over === -1 ? this.#parts.length : over
+    this.#parts.splice(0, gone)
+    for (const number of this.#calls.splice(0, gone)) this.#total -= number
   }
 }
