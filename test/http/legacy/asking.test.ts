@@ -256,7 +256,7 @@ t.test('refuses an answer to an unknown question, and other calls go on (332)', 
   t.strictSame(valueOf(await waiting.ended()), LARGE)
 })
 
-t.test('the service survives a deeply nested answer (332)', async (t) => {
+t.test('a deeply nested answer is refused, and the question can still be answered (332)', async (t) => {
   const session = await open(t, {}, { requestStateTtlMs: 5000 })
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   for (const member of ['result', 'error']) {
@@ -265,8 +265,8 @@ t.test('the service survives a deeply nested answer (332)', async (t) => {
     const { status } = await (
       await session.post(`{"jsonrpc":"2.0","id":"${id}","${member}":${deep}}`)
     ).ended()
-    t.ok([202, 400].includes(status), `${member}: ${status}`)
-    if (member === 'result') await session.answer((await reply.next()).id, LARGE)
+    t.equal(status, 400, member)
+    t.equal((await session.answer(id, LARGE)).status, 202)
     await reply.ended(2000)
     t.equal((await session.request('ping')).status, 200)
   }
