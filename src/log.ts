@@ -1,17 +1,7 @@
-// The log: lines of JSON on standard output. They are written together, so that a request does not wait for
-// its line.
+// The log: lines of JSON on standard output.
 
 import { pino, type Logger } from 'pino'
-
-/** Lines are written after this time, in milliseconds, if they are not written before. */
-const FLUSH_MS = 100
-/**
- * Lines are written at once when this many bytes wait. A write wakes another thread: that costs as much as
- * making about ten lines. The value must be less than 16 KiB, the most that one write may have.
- */
-const WRITE_BYTES = 16_000
-/** What may wait when nobody reads the log fast enough, in bytes. Lines after that are dropped. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024
+import { openLineDestination } from './line-destination.ts'
 
 export interface LogDestination {
   /** The file descriptor to write to. Standard output by default. */
@@ -30,19 +20,13 @@ export interface ServiceLog {
 }
 
 /** Lines that wait are written when the process exits, also after an error that nobody caught. */
-export function openLog (
-  level: string, { fd = 1, maxWaitingBytes = MAX_WAITING_BYTES }: LogDestination = {}
-): ServiceLog {
-  const destination = pino.destination({
-    fd, sync: false, minLength: WRITE_BYTES, maxLength: maxWaitingBytes, periodicFlush: FLUSH_MS
-  })
-  let dropped = 0
-  destination.on('drop', () => { dropped++ })
-  destination.on('drain', () => {
-    if (dropped === 0) return
-    const lines = dropped
-    dropped = 0
-    logger.warn({ lines }, 'lines of the log were dropped: it is read more slowly than it is written')
+export function openLog (level: string, { fd = 1, ...options }: LogDestination = {}): ServiceLog {
+  const destination = openLineDestination({
+    ...options,
+    dest: fd,
+    onDropped (lines) {
+      logger.warn({ lines }, 'lines of the log were dropped: it is read more slowly than it is written')
+    }
   })
   const logger = pino({ level }, destination)
   const base = readBase()

@@ -35,7 +35,7 @@ const ROOMS = {
     'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
   ],
   metrics: ['dispatch'],
-  audit: ['dispatch', 'access', 'protocol'],
+  audit: ['dispatch', 'access', 'protocol', 'line-destination.ts'],
   overload: [],
   tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
@@ -52,7 +52,8 @@ const ROOMS = {
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
-  'log.ts': [],
+  'line-destination.ts': [],
+  'log.ts': ['line-destination.ts'],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'main.ts': [
     'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'log-level.ts',

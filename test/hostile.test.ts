@@ -156,7 +156,9 @@ const ATTACKS: readonly Attack[] = [
     times: 200,
     limitMs: 3
   },
-  { claim: 'no HTTP', bytes: '\x16\x03\x01\x02\x00\x01\r\n\r\n', answer: /^HTTP\/1\.1 400 /, times: 200, limitMs: 3 }
+  {
+    claim: 'no HTTP', bytes: '\x16\x03\x01\x02\x00\x01\r\n\r\n', answer: /^HTTP\/1\.1 400 /, times: 200, limitMs: 3
+  }
 ]
 
 for (const { claim, bytes, answer, times, limitMs } of ATTACKS) {

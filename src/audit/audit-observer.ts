@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { isAnonymous, ownerOf, type Principal } from '../access/principal.ts'
 import type { Ending, GivenArguments, Observed, Observer } from '../dispatch/observer.ts'
-import { INTERNAL_ERROR, InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
+import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import { redact } from './redaction.ts'
 
 export type WriteAuditLine = (line: object) => void
@@ -82,7 +82,7 @@ function toOutcome ({ special, isToolError }: Observed, { isCancelled, protocolE
 
 function toErrorOutcome (error: ProtocolError): string {
   if (error instanceof LimitReached) return 'limited'
-  if (error instanceof InsufficientScope || [401, 403].includes(error.httpStatus)) return 'denied'
+  if ([401, 403].includes(error.httpStatus)) return 'denied'
   return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
 }
 
@@ -95,7 +95,6 @@ function keptArguments ({ rule, args }: GivenArguments): unknown {
 /** A name that the definition does not have is the client's own text, so it is only counted. */
 function countUnknown ({ rule, args }: GivenArguments): number | undefined {
   if (args === undefined || rule.hasValues) return undefined
-  let count = 0
-  for (const name of Object.keys(args)) if (!rule.names.has(name)) count++
-  return count === 0 ? undefined : count
+  const { length } = Object.keys(args).filter((name) => !rule.names.has(name))
+  return length === 0 ? undefined : length
 }

@@ -5,7 +5,7 @@ const CUT = '[cut]'
 /** In characters of text, of all values of one request. */
 const MAX_LENGTH = 8192
 const MAX_DEPTH = 16
-/** A text is cut this much after the limit before secrets are looked for, so that none is cut in two. */
+/** Secrets are looked for in this many characters after the limit too: the cut may be within one. */
 const MAX_SECRET_LENGTH = 8192
 /** A longer name may hide anything. */
 const MAX_NAME_LENGTH = 256

@@ -71,8 +71,8 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, without that
    * header, with the same JSON-RPC id and the same arguments. A repetition waits while the first call runs.
    * Internal errors, time limits, questions to the client, and results of more than 65,536 characters are not
-   * kept. Needs `annotations: { idempotentHint: true }`: while the state store is away, or a principal has
-   * 1,000 answers there, calls run again. `false` by default.
+   * kept. Calls also run again while the state store is away, or while a principal has 1,000 answers there.
+   * Needs `annotations: { idempotentHint: true }` for that reason. `false` by default.
    */
   dedupe?: boolean
   /**

@@ -15,7 +15,7 @@ export interface RequestLog {
   error (fields: object, message: string): void
 }
 
-/** May have the span of the sender (`traceparent`, `tracestate`) and `idempotency-key`. All are unchecked. */
+/** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
 export interface TraceCarrier { readonly [name: string]: unknown }
 
 export interface Caller extends Sender {

@@ -22,8 +22,8 @@ export interface GivenArguments {
 }
 
 /**
- * What an answer was that is no error and yet no new result: the tool does not allow this caller or these
- * arguments, a limit refused the call, the client must answer a question first, or the call is a repetition
+ * Why a call without a protocol error has no new result. The tool does not allow this caller or these
+ * arguments; a limit refused the call; the client must answer a question first; or the call is a repetition
  * and gets the first answer.
  */
 export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated'

@@ -43,7 +43,7 @@ export async function runDeduped (
     }
     result = recover(error)
   }
-  // A question is no answer, and whether a caller is allowed must be asked each time.
+  // A question to the client is not kept, nor is a refusal: `authorize` may decide otherwise next time.
   if (observed.special !== undefined) await first.drop()
   else await first.keep({ result, isError: observed.isToolError })
   return result

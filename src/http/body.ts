@@ -30,7 +30,7 @@ export function registerBody (
       done(invalidRequest('the charset of Content-Type must be utf-8', 415))
     } else if (!isUtf8(body)) done(parseError('not UTF-8'))
     else if (isDeeper(body, maxBodyDepth)) {
-      done(invalidRequest(`the body is nested deeper than ${maxBodyDepth} levels`, 400))
+      done(invalidRequest(`the body is nested deeper than ${maxBodyDepth} levels`))
     } else parseJson(request, body.toString('utf8'), done)
   })
 

@@ -85,7 +85,7 @@ export class ResourceNotFound extends ProtocolError {
 export class InsufficientScope extends ProtocolError {
   /** All scopes that the operation needs, also those that the token has. */
   readonly requiredScopes: readonly string[]
-  /** The key of the primitive, if it is one. For the log, not for the client. */
+  /** The key of the primitive that needs the scopes, if one does. For the log, not for the client. */
   readonly subject: string | undefined
 
   // 403 is an application code: the specification has no JSON-RPC code for this error.

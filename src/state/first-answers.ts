@@ -46,7 +46,7 @@ const KEEP_MS = 60_000
 const MARGIN_MS = 2000
 /** Longer answers are not kept, in characters. */
 const MAX_LENGTH = 65_536
-/** Of one owner. Calls beyond it run as if they could not be repeated. */
+/** How many answers one owner may have. Further calls run, and their answers are not kept. */
 const MAX_ANSWERS = 1000
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
@@ -54,26 +54,30 @@ const MAX_PAUSE_MS = 500
 /** The call runs and nothing is kept: nobody learns of its answer. */
 const UNKEPT: FirstRun = { async keep () {}, async drop () {} }
 
-/** A record is one line of JSON, and the answer after it. */
+/** Where the answer of a call is kept, and which network uses its share for it. */
+interface Slot { readonly network: string | undefined, readonly key: StateKey, readonly timeoutMs: number }
+
+/** The first line of a record, as JSON. The answer follows it. */
 interface Head { readonly args: string, readonly endsBy: number, readonly state: 'runs' | 'ok' | 'error' }
 
 export function createFirstAnswers (store: StateStore, now: () => number = Date.now): FirstAnswers {
   const shares = createShares(store, { purpose: 'answers', share: shareOf(MAX_ANSWERS) })
 
   /** `undefined` if another request runs the call, or its answer is kept. */
-  async function take (
-    { sender, timeoutMs }: Repeatable, key: StateKey, head: Head
-  ): Promise<FirstRun | undefined> {
-    const network = networkOf(sender)
-    const lifetime = { idleMs: timeoutMs + KEEP_MS, endsAt: head.endsBy + KEEP_MS }
-    const created = await shares.create(network, key, toValue(head), lifetime, MAX_ANSWERS)
+  async function create (slot: Slot, head: Head): Promise<FirstRun | undefined> {
+    const lifetime = { idleMs: slot.timeoutMs + KEEP_MS, endsAt: head.endsBy + KEEP_MS }
+    const created = await shares.create(slot.network, slot.key, toValue(head), lifetime, MAX_ANSWERS)
     if (created === 'taken') return undefined
-    return created === 'full' ? UNKEPT : toFirstRun(network, key, head, created)
+    return created === 'full' ? UNKEPT : toFirstRun(slot, head, created)
   }
 
-  function toFirstRun (
-    network: string | undefined, key: StateKey, head: Head, { version }: StateRecord
-  ): FirstRun {
+  /** The replica that ran the call may be gone. Of several that take it over, one succeeds. */
+  async function takeOver (slot: Slot, head: Head, { version }: StateRecord): Promise<FirstRun | undefined> {
+    const taken = await store.replace(slot.key, version, toValue(head))
+    return taken && toFirstRun(slot, head, taken)
+  }
+
+  function toFirstRun ({ network, key }: Slot, head: Head, { version }: StateRecord): FirstRun {
     const drop = async () => { await shares.delete(network, key).catch(() => {}) }
     return {
       async keep ({ result, isError }) {
@@ -86,23 +90,22 @@ export function createFirstAnswers (store: StateStore, now: () => number = Date.
   }
 
   async function begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
-    const key = toKey(call)
+    const slot = toSlot(call)
     const args = toHash(call.args)
-    const network = networkOf(call.sender)
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
-      const own: Head = { args, endsBy: now() + call.timeoutMs + MARGIN_MS, state: 'runs' }
-      const run = await take(call, key, own)
-      if (run !== undefined) return run
-      const record = await store.read(key)
-      if (record === undefined) continue
-      const { head, result } = readValue(record.value.bytes)
-      if (head.args !== args) throw new KeyReused()
-      if (head.state !== 'runs') return { result, isError: head.state === 'error' }
-      // The replica that ran the call may be gone. Of several that take it over, one succeeds.
-      const taken = head.endsBy < now() ? await store.replace(key, record.version, toValue(own)) : undefined
-      if (taken !== undefined) return toFirstRun(network, key, own, taken)
-      await pause(pauseMs, undefined, { signal: signal() })
+    const newHead = (): Head => ({ args, endsBy: now() + call.timeoutMs + MARGIN_MS, state: 'runs' })
+    let run = await create(slot, newHead())
+    for (let pauseMs = FIRST_PAUSE_MS; run === undefined; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
+      const record = await store.read(slot.key)
+      if (record === undefined) run = await create(slot, newHead())
+      else {
+        const { head, result } = readValue(record.value.bytes)
+        if (head.args !== args) throw new KeyReused()
+        if (head.state !== 'runs') return { result, isError: head.state === 'error' }
+        if (head.endsBy < now()) run = await takeOver(slot, newHead(), record)
+      }
+      if (run === undefined) await pause(pauseMs, undefined, { signal: signal() })
     }
+    return run
   }
 
   return {
@@ -118,10 +121,11 @@ export function createFirstAnswers (store: StateStore, now: () => number = Date.
   }
 }
 
-function toKey ({ sender, key }: Repeatable): StateKey {
+function toSlot ({ sender, key, timeoutMs }: Repeatable): Slot {
   const { principal, principal: { scopes } } = sender
-  const name = toHash([networkOf(sender), [...scopes].toSorted(), key])
-  return { owner: `answers-${ownerOf(principal)}`, name }
+  const network = networkOf(sender)
+  const name = toHash([network, [...scopes].toSorted(), key])
+  return { network, timeoutMs, key: { owner: `answers-${ownerOf(principal)}`, name } }
 }
 
 function toHash (value: unknown): string {

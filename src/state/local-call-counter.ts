@@ -18,27 +18,22 @@ export function createLocalCallCounter (
 ): CallCounter {
   const tallies = new LRUCache<string, Tally>({ max: maxKeys })
 
-  function find (key: string): Tally {
-    const known = tallies.get(key)
-    if (known !== undefined) return known
-    const tally = new Tally()
+  function add ({ key, perMs }: CountedRate, time: number): void {
+    const tally = tallies.get(key) ?? new Tally()
+    tally.add(perMs, time)
     tallies.set(key, tally)
-    return tally
   }
 
   return {
     count (rates) {
       const time = now()
-      const found: Tally[] = []
       let used: UsedRate<typeof rates[number]> | undefined
       for (const rate of rates) {
-        const tally = find(rate.key)
-        const waitMs = tally.waitMs(rate, time)
+        const waitMs = tallies.get(rate.key)?.waitMs(rate, time) ?? 0
         if (waitMs > (used?.waitMs ?? 0)) used = { rate, waitMs }
-        found.push(tally)
       }
       if (used !== undefined) return used
-      for (const [index, { perMs }] of rates.entries()) found[index]?.add(perMs, time)
+      for (const rate of rates) add(rate, time)
       return undefined
     }
   }
@@ -68,7 +63,6 @@ class Tally {
     let left = this.#total
     if (left < calls) return 0
     for (const [index, part] of this.#parts.entries()) {
-      if (left < calls) break
       left -= this.#calls[index] ?? 0
       if (left < calls) return (part + PARTS + 1) * perMs / PARTS - time
     }

@@ -6,10 +6,8 @@ import { Cluster, Redis, type Command } from 'ioredis'
 /** A command without an answer rejects after this time. */
 export const COMMAND_TIMEOUT_MS = 1500
 
-type SendParts = Parameters<Redis['sendCommand']>
-
 export class DeadlineRedis extends Redis {
-  override sendCommand (...parts: SendParts): unknown {
+  override sendCommand (...parts: Parameters<Redis['sendCommand']>): unknown {
     setDeadline(parts[0])
     return super.sendCommand(...parts)
   }
