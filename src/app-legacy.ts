@@ -68,9 +68,11 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const relay = createSessionRelay(dependencies.relay, onError)
   const clock = await openSharedClock(dependencies.relay)
-  const ended = await openEndedSessions(store, relay, { onError })
+  const ended = await openEndedSessions(store, relay, { onError, maxPerOwner: config.limitSessions })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
-  const settings = createSessionSettings(store, relay, { idleMs: config.sessionIdleMs, onError })
+  const settings = createSessionSettings(store, relay, {
+    idleMs: config.sessionIdleMs, maxPerOwner: config.limitSessions, onError
+  })
   const answers = createClientAnswers(relay)
   const calls = createSessionCalls(relay, ended)
   const changes = createRecentChanges(bus, clock)

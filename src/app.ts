@@ -151,7 +151,7 @@ export async function createService (
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const audit = await openAudit(config.auditFile, log).catch(closeAndThrow)
   if (audit !== undefined) opened.push(audit)
-  const openStreams = createOpenStreams(config.maxStreams)
+  const openStreams = createOpenStreams(config.maxStreams, config.limitStreams)
   const storePart = createCheckedPart('state store', async () => await store.check())
   const lifetimes = createLifetimes()
   const shedding = createShedding({
@@ -190,7 +190,7 @@ export async function createService (
     }
   })
 
-  const app = createFastify(log, config.trustedProxies)
+  const app = createFastify(log, config)
   limitConnections(app.server, {
     maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
     isProxy: createRangeCheck(config.trustedProxies),
@@ -212,7 +212,8 @@ export async function createService (
     calls: config.limitCalls,
     allCalls: config.limitAllCalls,
     running: config.limitRunning,
-    allRunning: config.limitAllRunning
+    allRunning: config.limitAllRunning,
+    resultBytes: config.maxResultBytes
   })
   const limiter = createCallLimiter(backend.callCounter, callLimits, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)

@@ -34,13 +34,15 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly logLevel: string
   readonly logLevelFile: string | undefined
-  /** `undefined`: the service sends no traces by itself. */
   /** `undefined`: the service keeps no audit log. */
   readonly auditFile: string | undefined
+  /** `undefined`: the service sends no traces by itself. */
   readonly otlpUrl: string | undefined
   readonly pageSize: number
   readonly maxBodyBytes: number
   readonly maxBodyDepth: number
+  readonly maxHeaderBytes: number
+  readonly maxResultBytes: number
   readonly maxResourceBytes: number
   readonly maxStreams: number
   readonly keepAliveMs: number
@@ -57,6 +59,9 @@ export interface Config {
   readonly limitAllCalls: string | undefined
   readonly limitRunning: number
   readonly limitAllRunning: number
+  /** `undefined`: a share of `maxStreams`. */
+  readonly limitStreams: number | undefined
+  readonly limitSessions: number
   readonly secrets: readonly string[]
   readonly requestStateTtlMs: number
   readonly legacy: 'on' | 'off'
@@ -167,6 +172,10 @@ export const SETTINGS: Settings = {
   pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
   maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
   maxBodyDepth: { variable: 'TRIVET_MAX_BODY_DEPTH', fallback: 128, kind: integer(8, 10_000) },
+  maxHeaderBytes: { variable: 'TRIVET_MAX_HEADER_BYTES', fallback: 16_384, kind: integer(1024, 1_048_576) },
+  maxResultBytes: {
+    variable: 'TRIVET_MAX_RESULT_BYTES', fallback: 33_554_432, kind: integer(1024, 268_435_456)
+  },
   maxResourceBytes: {
     variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456)
   },
@@ -194,6 +203,8 @@ export const SETTINGS: Settings = {
   limitAllCalls: { variable: 'TRIVET_LIMIT_ALL_CALLS', fallback: undefined, kind: RATE },
   limitRunning: { variable: 'TRIVET_LIMIT_RUNNING', fallback: 1000, kind: integer(1, 1_000_000) },
   limitAllRunning: { variable: 'TRIVET_LIMIT_ALL_RUNNING', fallback: 10_000, kind: integer(1, 1_000_000) },
+  limitStreams: { variable: 'TRIVET_LIMIT_STREAMS', fallback: undefined, kind: integer(1, 1_000_000) },
+  limitSessions: { variable: 'TRIVET_LIMIT_SESSIONS', fallback: 100_000, kind: integer(64, 10_000_000) },
   secrets: {
     variable: 'TRIVET_SECRETS',
     fallback: [],
@@ -245,6 +256,8 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     pageSize: read('pageSize'),
     maxBodyBytes: read('maxBodyBytes'),
     maxBodyDepth: read('maxBodyDepth'),
+    maxHeaderBytes: read('maxHeaderBytes'),
+    maxResultBytes: read('maxResultBytes'),
     maxResourceBytes: read('maxResourceBytes'),
     maxStreams: read('maxStreams'),
     keepAliveMs: read('keepAliveMs'),
@@ -261,6 +274,8 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     limitAllCalls: read('limitAllCalls'),
     limitRunning: read('limitRunning'),
     limitAllRunning: read('limitAllRunning'),
+    limitStreams: read('limitStreams'),
+    limitSessions: read('limitSessions'),
     secrets: read('secrets'),
     requestStateTtlMs: read('requestStateTtlMs'),
     legacy: read('legacy'),

@@ -192,6 +192,8 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   pageSize: integer(1000, 1, 100_000),
   maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
   maxBodyDepth: integer(128, 8, 10_000),
+  maxHeaderBytes: integer(16_384, 1024, 1_048_576),
+  maxResultBytes: integer(33_554_432, 1024, 268_435_456),
   maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
   maxStreams: integer(10_000, 1, 1_000_000),
   keepAliveMs: integer(25_000, 100, 3_600_000),
@@ -218,6 +220,8 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   limitAllCalls: RATE,
   limitRunning: integer(1000, 1, 1_000_000),
   limitAllRunning: integer(10_000, 1, 1_000_000),
+  limitStreams: { ...integer(0, 1, 1_000_000), fallback: undefined },
+  limitSessions: integer(100_000, 64, 10_000_000),
   secrets: {
     fallback: [],
     good: [

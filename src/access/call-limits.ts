@@ -18,6 +18,12 @@ export interface CallLimitOptions {
   running?: number
   /** How many calls of all callers together may run at once on a replica. */
   allRunning?: number
+  /** The largest arguments of one call, in bytes of JSON. */
+  argumentBytes?: number
+  /** How deep arrays and objects in the arguments may be nested. Arguments without any have the depth 1. */
+  argumentDepth?: number
+  /** The largest result of one call, in bytes of JSON. The call has run when it is refused. */
+  resultBytes?: number
 }
 
 export interface CallLimits {
@@ -25,10 +31,19 @@ export interface CallLimits {
   readonly allCalls: Rate | undefined
   readonly running: number | undefined
   readonly allRunning: number | undefined
+  readonly argumentBytes: number | undefined
+  readonly argumentDepth: number | undefined
+  readonly resultBytes: number | undefined
 }
 
 export const NO_LIMITS: CallLimits = {
-  calls: undefined, allCalls: undefined, running: undefined, allRunning: undefined
+  calls: undefined,
+  allCalls: undefined,
+  running: undefined,
+  allRunning: undefined,
+  argumentBytes: undefined,
+  argumentDepth: undefined,
+  resultBytes: undefined
 }
 
 /** As a reader of a file returns options. */
@@ -37,11 +52,28 @@ export type Unread<T> = { readonly [K in keyof T]?: T[K] | undefined }
 /** @param options have passed the check of their shape. */
 export function readCallLimits (options: Unread<CallLimitOptions> | undefined): CallLimits {
   if (options === undefined) return NO_LIMITS
-  const { calls, allCalls, running, allRunning } = options
+  const { calls, allCalls } = options
   return {
+    ...NO_LIMITS,
+    ...options,
     calls: calls === undefined ? undefined : readRate(calls),
-    allCalls: allCalls === undefined ? undefined : readRate(allCalls),
-    running,
-    allRunning
+    allCalls: allCalls === undefined ? undefined : readRate(allCalls)
   }
+}
+
+/** The limits of the service. The rates of the settings come before those of server.yaml. */
+export function combineLimits (settings: CallLimits, yaml: CallLimits): CallLimits {
+  return {
+    calls: settings.calls ?? yaml.calls,
+    allCalls: settings.allCalls ?? yaml.allCalls,
+    running: lower(settings.running, yaml.running),
+    allRunning: lower(settings.allRunning, yaml.allRunning),
+    argumentBytes: lower(settings.argumentBytes, yaml.argumentBytes),
+    argumentDepth: lower(settings.argumentDepth, yaml.argumentDepth),
+    resultBytes: lower(settings.resultBytes, yaml.resultBytes)
+  }
+}
+
+function lower (one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? one ?? other : Math.min(one, other)
 }

@@ -27,13 +27,16 @@ export interface Principal {
 /** A caller without a subject, a client or scopes. */
 export const ANONYMOUS: Principal = Object.freeze({ scopes: new Set<string>() })
 
+/** The owner of what anonymous callers make. */
+export const ANONYMOUS_OWNER = 'anonymous'
+
 /**
  * The owner of the state that a principal makes. It is the same for every request of one subject through one
  * client, whatever the scopes. It is a hash: the subject cannot be read from it. All anonymous callers are
  * one owner.
  */
 export function ownerOf (principal: Principal): string {
-  if (isAnonymous(principal)) return 'anonymous'
+  if (isAnonymous(principal)) return ANONYMOUS_OWNER
   const known = owners.get(principal)
   if (known !== undefined) return known
   const { issuer, subject, clientId } = principal

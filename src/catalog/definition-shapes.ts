@@ -33,8 +33,16 @@ export const icon = Type.Object({
 const rate = optional(Type.String({ pattern: RATE_PATTERN }))
 const callCount = optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
 
+const byteCount = optional(Type.Integer({ minimum: 2, maximum: 1_073_741_824 }))
+
 export const callLimits = Type.Object({
-  calls: rate, allCalls: rate, running: callCount, allRunning: callCount
+  calls: rate,
+  allCalls: rate,
+  running: callCount,
+  allRunning: callCount,
+  argumentBytes: byteCount,
+  argumentDepth: optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  resultBytes: byteCount
 }, closed)
 
 const meta = Type.Record(Type.Unknown(), META_KEY)

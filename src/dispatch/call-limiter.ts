@@ -1,14 +1,16 @@
-// Limits the calls of each caller, and of all callers together: how many begin in a time, and how many run at
-// once on this replica.
+// Limits the calls of each caller, and of all callers together: how many begin in a time, how many run at
+// once on this replica, and how large each is.
 
-import { NO_LIMITS, type CallLimits } from '../access/call-limits.ts'
-import { networkOf } from '../access/network.ts'
-import { isAnonymous, ownerOf } from '../access/principal.ts'
+import { combineLimits, NO_LIMITS, type CallLimits } from '../access/call-limits.ts'
+import { ANONYMOUS_OWNER } from '../access/principal.ts'
+import { shareholderOf } from '../access/share.ts'
 import { limitReached, type LimitReached } from '../protocol/errors.ts'
 import type { CallCounter, CountedRate, UsedRate } from '../state/call-counter.ts'
 import { describeRate, describeRunning, groupsOf, type CallGroup } from './call-groups.ts'
+import { findArgumentExcess, findResultExcess } from './call-sizes.ts'
 import type { Caller } from './caller.ts'
 import type { Limiter } from './limiter.ts'
+import type { RequestContext } from './request-context.ts'
 import { createRunningCalls } from './running-calls.ts'
 
 /** What a caller is told to wait for a call that runs, which may end at any time. In milliseconds. */
@@ -16,45 +18,79 @@ const RUNNING_WAIT_MS = 1000
 
 /** A limit that refused a call. */
 export interface LimitHit {
-  readonly limit: 'rate' | 'running'
-  readonly group: CallGroup
+  readonly limit: 'rate' | 'running' | 'arguments' | 'result'
+  /** Whether the calls of all callers count. */
+  readonly isOfAll: boolean
+  /** Whether the limit is that of one tool. */
+  readonly isOfTool: boolean
 }
 
 /** The rate of a group. */
 interface GroupRate extends CountedRate { readonly group: CallGroup }
 
-/**
- * The limits of the service and those of the called tool hold. Of the service's, the settings come before
- * server.yaml, and of two numbers of running calls the lower one holds.
- */
+/** The limits of the service and those of the called tool hold. */
 export function createCallLimiter (
   counter: CallCounter, settings: CallLimits, onHit?: (hit: LimitHit) => void
 ): Limiter {
   const runningCalls = createRunningCalls()
+  let yaml = NO_LIMITS
+  let service = settings
+
+  /** Combined once for each server.yaml. */
+  function serviceLimits ({ snapshot }: RequestContext): CallLimits {
+    if (snapshot.limits !== yaml) {
+      yaml = snapshot.limits
+      service = combineLimits(settings, yaml)
+    }
+    return service
+  }
+
+  function tell (limit: 'rate' | 'running', { isOfAll, tool }: CallGroup): void {
+    onHit?.({ limit, isOfAll, isOfTool: tool !== undefined })
+  }
 
   /** Throws if a rate is used up. */
   function check (used: UsedRate<GroupRate> | undefined): void {
     if (used === undefined) return
     const { rate: { group, ...rate }, waitMs } = used
-    onHit?.({ limit: 'rate', group })
+    tell('rate', group)
     throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
   }
 
+  function refuse (
+    limit: 'arguments' | 'result', isOfTool: boolean, excess: LimitReached | undefined
+  ): void {
+    if (excess === undefined) return
+    onHit?.({ limit, isOfAll: false, isOfTool })
+    throw excess
+  }
+
   return {
-    admit ({ limits: own, subject }, { caller, lifetime, snapshot }) {
+    admit ({ limits: own, subject, given }, request) {
       if (own === undefined) return undefined
-      const name = nameOf(caller)
-      const groups = groupsOf(name, undefined, combine(settings, snapshot.limits))
+      const limits = serviceLimits(request)
+      const args = given?.args
+      if (args !== undefined) {
+        refuse('arguments', false, findArgumentExcess(args, limits))
+        refuse('arguments', true, findArgumentExcess(args, own))
+      }
+      const name = nameOf(request.caller)
+      const groups = groupsOf(name, undefined, limits)
       if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
-      const full = runningCalls.add(groups, lifetime)
+      const full = runningCalls.add(groups, request.lifetime)
       if (full !== undefined) {
-        onHit?.({ limit: 'running', group: full })
+        tell('running', full)
         throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
       }
       const rates = toRates(groups)
       if (rates.length === 0) return undefined
       const used = counter.count(rates)
       return used instanceof Promise ? used.then(check) : check(used)
+    },
+    admitResult ({ limits: own }, result, request) {
+      if (own === undefined) return
+      refuse('result', false, findResultExcess(result, serviceLimits(request)))
+      refuse('result', true, findResultExcess(result, own))
     }
   }
 }
@@ -76,17 +112,7 @@ function toRates (groups: readonly CallGroup[]): GroupRate[] {
   return rates
 }
 
-function combine (settings: CallLimits, yaml: CallLimits): CallLimits {
-  if (yaml === NO_LIMITS) return settings
-  return {
-    calls: settings.calls ?? yaml.calls,
-    allCalls: settings.allCalls ?? yaml.allCalls,
-    running: Math.min(settings.running ?? Infinity, yaml.running ?? Infinity),
-    allRunning: Math.min(settings.allRunning ?? Infinity, yaml.allRunning ?? Infinity)
-  }
-}
-
 /** Anonymous callers are told apart by their networks; those on this machine are one caller. */
 function nameOf (caller: Caller): string {
-  return isAnonymous(caller.principal) ? networkOf(caller) ?? 'anonymous' : ownerOf(caller.principal)
+  return shareholderOf(caller) ?? ANONYMOUS_OWNER
 }

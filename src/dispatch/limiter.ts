@@ -10,6 +10,8 @@ export interface Limiter {
    * requests subtracts the request when `request.lifetime` ends.
    */
   admit (call: Call, request: RequestContext): void | Promise<void>
+  /** Throws a ProtocolError when a limit does not allow the result of the call. Absent if none is limited. */
+  admitResult? (call: Call, result: string | Buffer, request: RequestContext): void
 }
 
 /** Admits every call. */

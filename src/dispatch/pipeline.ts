@@ -74,12 +74,23 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     lifetimes.watch(request.lifetime, request.outlet)
     const outcome = call.handle()
     if (outcome instanceof Promise) {
-      outcome.then((settled) => finish(settled, request), (error: unknown) => fail(error, request, call))
-    } else finish(outcome, request)
+      outcome.then(
+        (settled) => succeed(settled, call, request), (error: unknown) => fail(error, request, call)
+      )
+    } else succeed(outcome, call, request)
+  }
+
+  function succeed (outcome: Outcome, call: Call, request: RequestContext): void {
+    try {
+      if (isResult(outcome)) limiter.admitResult?.(call, outcome, request)
+    } catch (error) {
+      return fail(error, request, call)
+    }
+    finish(outcome, request)
   }
 
   function finish (outcome: Outcome, { lifetime, observed, outlet }: RequestContext): void {
-    if (typeof outcome !== 'string' && !Buffer.isBuffer(outcome)) {
+    if (!isResult(outcome)) {
       return finishStream(outcome, lifetime, observed, outlet)
     }
     lifetime.end()
@@ -149,6 +160,10 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
       }
     }
   }
+}
+
+function isResult (outcome: Outcome): outcome is string | Buffer {
+  return typeof outcome === 'string' || Buffer.isBuffer(outcome)
 }
 
 const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false }

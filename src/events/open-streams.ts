@@ -1,15 +1,16 @@
 // The counts of the open streams of this replica, of every kind, against their limits.
 
-import { networkOf, type Sender } from '../access/network.ts'
-import { ShareUsed, shareOf } from '../access/share.ts'
-import { tooManyStreams, tooManyStreamsOfAddress } from '../protocol/errors.ts'
+import type { Sender } from '../access/network.ts'
+import { isAnonymous } from '../access/principal.ts'
+import { principalShareOf, shareholderOf, ShareUsed, shareOf } from '../access/share.ts'
+import { tooManyStreams, tooManyStreamsOfAddress, tooManyStreamsOfCaller } from '../protocol/errors.ts'
 import type { MessageSink } from './message-sink.ts'
 import { createTally } from './tally.ts'
 
 export interface OpenStreams {
   readonly size: number
-  /** How many networks have a share that limits their streams, and an open stream. */
-  readonly networks: number
+  /** How many networks and principals have an open stream that counts in their share. */
+  readonly shareholders: number
   /**
    * Throws a ProtocolError if a new stream of the sender must be refused. Add the stream in the same turn,
    * before anything is awaited.
@@ -19,23 +20,33 @@ export interface OpenStreams {
   add (stream: Pick<MessageSink, 'onClose'>, sender: Sender): void
 }
 
-export function createOpenStreams (maxStreams: number): OpenStreams {
-  const share = shareOf(maxStreams)
-  const byNetwork = createTally()
+/**
+ * @param limitOfCaller how many streams one caller may have: a principal, or the network of an anonymous one,
+ * which has its share at most. By default each has its share.
+ */
+export function createOpenStreams (
+  maxStreams: number, limitOfCaller = principalShareOf(maxStreams)
+): OpenStreams {
+  const shareOfNetwork = Math.min(limitOfCaller, shareOf(maxStreams))
+  const byShareholder = createTally()
   let size = 0
   return {
     get size () { return size },
-    get networks () { return byNetwork.size },
+    get shareholders () { return byShareholder.size },
     checkRoom (sender) {
       if (size >= maxStreams) throw tooManyStreams(size)
-      const network = networkOf(sender)
-      if (network !== undefined && byNetwork.of(network) >= share) {
-        throw tooManyStreamsOfAddress(new ShareUsed(network, share))
+      const shareholder = shareholderOf(sender)
+      if (shareholder === undefined) return
+      const open = byShareholder.of(shareholder)
+      if (!isAnonymous(sender.principal)) {
+        if (open >= limitOfCaller) throw tooManyStreamsOfCaller(limitOfCaller)
+      } else if (open >= shareOfNetwork) {
+        throw tooManyStreamsOfAddress(new ShareUsed(shareholder, shareOfNetwork))
       }
     },
     add (stream, sender) {
       size++
-      const uncount = byNetwork.add(networkOf(sender), 1)
+      const uncount = byShareholder.add(shareholderOf(sender), 1)
       stream.onClose(() => {
         size--
         uncount()

@@ -25,9 +25,15 @@ const CHECK_TIMEOUTS_EVERY_MS = 5000
  */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
-/** @param trustedProxies the proxies whose X-Forwarded-For is believed, as proxy-addr reads them. */
+interface FastifyOptions {
+  /** The proxies whose X-Forwarded-For is believed, as proxy-addr reads them. None by default. */
+  readonly trustedProxies?: readonly string[]
+  /** The most bytes that the headers of a request may have: with more it gets 431. Node's own by default. */
+  readonly maxHeaderBytes?: number
+}
+
 export function createFastify (
-  log: FastifyBaseLogger, trustedProxies: readonly string[] = []
+  log: FastifyBaseLogger, { trustedProxies = [], maxHeaderBytes }: FastifyOptions = {}
 ): FastifyInstance {
   // Unique across replicas and restarts, and cheap to make.
   const prefix = randomBytes(4).toString('hex')
@@ -43,6 +49,7 @@ export function createFastify (
     http: {
       ...responseOptions,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      ...maxHeaderBytes !== undefined && { maxHeaderSize: maxHeaderBytes },
       connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS,
       // Otherwise the first line of a repeated header counts, and a proxy may read another line.
       joinDuplicateHeaders: true

@@ -15,8 +15,9 @@ const UNAVAILABLE_CODE = 503
 export function sendError (
   reply: FastifyReply, id: RequestId | undefined, error: ProtocolError, status = error.httpStatus
 ): void {
-  if (error instanceof LimitReached) reply.header('retry-after', error.retryAfterSeconds)
-  else if (status === 503) reply.header('retry-after', '5')
+  if (error instanceof LimitReached && error.retryAfterSeconds !== undefined) {
+    reply.header('retry-after', error.retryAfterSeconds)
+  } else if (status === 503) reply.header('retry-after', '5')
   if (status === 405) reply.header('allow', 'POST')
   if (error instanceof InsufficientScope) {
     const { server: { challenges }, request: { principal } } = reply

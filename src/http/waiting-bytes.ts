@@ -1,8 +1,9 @@
 // The bytes of large answers that wait in memory until their clients have read them.
 
 import type { ServerResponse } from 'node:http'
-import { networkOf, type Sender } from '../access/network.ts'
-import { shareOf } from '../access/share.ts'
+import type { Sender } from '../access/network.ts'
+import { isAnonymous } from '../access/principal.ts'
+import { principalShareOf, shareholderOf, shareOf } from '../access/share.ts'
 import { createTally } from '../events/tally.ts'
 
 /** An answer, and who gets it. */
@@ -11,7 +12,7 @@ interface WaitingReply { readonly raw: ServerResponse, readonly request: Sender 
 export interface WaitingBytes {
   /**
    * Counts an answer until its response is closed. Returns `false`, and counts nothing, while so many bytes
-   * wait, for all clients or for those of the same network, that the answer must not be sent.
+   * wait, for all clients or for those of the same principal or network, that the answer must not be sent.
    */
   take (reply: WaitingReply, bytes: number): boolean
 }
@@ -21,17 +22,18 @@ const LARGE_BYTES = 65_536
 const MAX_WAITING_BYTES = 268_435_456
 
 export function createWaitingBytes (maxBytes = MAX_WAITING_BYTES): WaitingBytes {
-  const share = shareOf(maxBytes)
-  const byNetwork = createTally()
+  const [ofNetwork, ofPrincipal] = [shareOf(maxBytes), principalShareOf(maxBytes)]
+  const byShareholder = createTally()
   let waiting = 0
   return {
     take ({ raw, request }, bytes) {
       // An answer to a client that is gone is dropped at once.
       if (bytes < LARGE_BYTES || raw.closed) return true
-      const network = networkOf(request)
-      if (waiting >= maxBytes || byNetwork.of(network) >= share) return false
+      const shareholder = shareholderOf(request)
+      const share = isAnonymous(request.principal) ? ofNetwork : ofPrincipal
+      if (waiting >= maxBytes || byShareholder.of(shareholder) >= share) return false
       waiting += bytes
-      const uncount = byNetwork.add(network, bytes)
+      const uncount = byShareholder.add(shareholder, bytes)
       raw.once('close', () => {
         waiting -= bytes
         uncount()

@@ -1,11 +1,14 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
+import { ANONYMOUS_OWNER } from '../access/principal.ts'
 import { ShareUsed, shareOf } from '../access/share.ts'
 import { createLocalListeners } from '../events/local-listeners.ts'
-import { tooManyEndedSessions, tooManyEndedSessionsOfAddress } from '../protocol/errors.ts'
+import {
+  tooManyEndedSessions, tooManyEndedSessionsOfAddress, tooManyEndedSessionsOfCaller
+} from '../protocol/errors.ts'
 import { createShares, EMPTY_VALUE } from '../state/shares.ts'
-import type { StateStore } from '../state/state-store.ts'
+import type { StateRecord, StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
 import type { Session } from './session.ts'
 
@@ -26,6 +29,8 @@ interface EndedSessionsOptions {
   readonly now?: () => number
   /** How many ends are remembered. 200,000 by default. */
   readonly maxEnded?: number
+  /** How many ends of the sessions of one principal are remembered. 100,000 by default. */
+  readonly maxPerOwner?: number
 }
 
 const OWNER = 'ended-sessions'
@@ -34,16 +39,33 @@ const OWNER = 'ended-sessions'
  * remembered, the service refuses to end more sessions.
  */
 const MAX_ENDED = 200_000
+const MAX_PER_OWNER = 100_000
 const REMOVE_EXPIRED_EVERY_MS = 60_000
 
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, relay: SessionRelay,
-  { onError, now = Date.now, maxEnded = MAX_ENDED }: EndedSessionsOptions
+  { onError, now = Date.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
   const listeners = createLocalListeners<string>()
-  const shares = createShares(store, { purpose: OWNER, share: shareOf(maxEnded) })
+  const ofNetworks = createShares(store, { purpose: OWNER, share: shareOf(maxEnded) })
+  const ofPrincipals = createShares(store, { purpose: `${OWNER}-of-principals`, share: maxPerOwner })
+
+  async function create (session: Session): Promise<StateRecord | 'taken' | 'full'> {
+    const { id, network, owner, expiresAt } = session
+    const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
+    const isNamed = owner !== ANONYMOUS_OWNER
+    const [shares, shareholder] = isNamed ? [ofPrincipals, owner] : [ofNetworks, network]
+    const key = { owner: OWNER, name: id }
+    try {
+      return await shares.create(shareholder, key, EMPTY_VALUE, lifetime, maxEnded)
+    } catch (error) {
+      if (!(error instanceof ShareUsed)) throw error
+      throw isNamed ? tooManyEndedSessionsOfCaller() : tooManyEndedSessionsOfAddress(error)
+    }
+  }
+
   const remember = (id: string, expiresAt: number) => {
     if (ended.has(id)) return
     ended.set(id, expiresAt)
@@ -67,15 +89,10 @@ export async function openEndedSessions (
   return {
     has: (id) => ended.has(id),
     onEnd (listener) { listeners.add(listener) },
-    async add ({ id, network, expiresAt }) {
+    async add (session) {
+      const { id, expiresAt } = session
       // The store first: a replica that misses the message loads the end from the store later.
-      const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
-      const key = { owner: OWNER, name: id }
-      const creating = shares.create(network, key, EMPTY_VALUE, lifetime, maxEnded)
-      const record = await creating.catch((error: unknown) => {
-        throw error instanceof ShareUsed ? tooManyEndedSessionsOfAddress(error) : error
-      })
-      if (record === 'full') throw tooManyEndedSessions()
+      if (await create(session) === 'full') throw tooManyEndedSessions()
       await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
     close () {

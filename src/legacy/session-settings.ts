@@ -32,8 +32,8 @@ interface SessionSettingsOptions {
   readonly idleMs: number
   onError (error: unknown): void
   readonly now?: () => number
-  /** How many sessions of one group can have settings. The sessions of one principal are in 64 groups. */
-  readonly maxPerGroup?: number
+  /** About how many sessions of one principal can have settings. 100,000 by default. */
+  readonly maxPerOwner?: number
 }
 
 const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
@@ -41,8 +41,9 @@ const MAX_UPDATE_ATTEMPTS = 20
 const RECENT_SETTINGS = { max: 1000, idleMs: 30_000 }
 /** After this time the record is read from the store again, which keeps it from expiring: at most this. */
 const MAX_REREAD_AFTER_MS = 60_000
-/** About 100,000 sessions of one principal. All anonymous callers are one principal. */
-const MAX_PER_GROUP = 1600
+/** All anonymous callers are one principal. */
+const MAX_PER_OWNER = 100_000
+/** The sessions of one principal are in so many groups. */
 const GROUPS = 64
 const neverAborted = new AbortController().signal
 
@@ -51,9 +52,10 @@ interface KnownSettings { readonly at: number, readonly settings: Promise<Sessio
 export function createSessionSettings (
   store: StateStore, relay: SessionRelay, options: SessionSettingsOptions
 ): SessionSettings {
-  const { idleMs, onError, now = Date.now, maxPerGroup = MAX_PER_GROUP } = options
+  const { idleMs, onError, now = Date.now, maxPerOwner = MAX_PER_OWNER } = options
+  const maxPerGroup = Math.ceil(maxPerOwner / GROUPS)
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
-  const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerGroup * GROUPS) })
+  const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerOwner) })
   const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)

@@ -40,8 +40,8 @@ export function createMetrics (sources: MetricSources): Metrics {
   return {
     observer: createRequestMetrics(registry),
     countHandle: () => handles.inc(),
-    countLimitHit: ({ limit, group: { isOfAll, tool } }) => limitHits.inc({
-      limit, callers: isOfAll ? 'all' : 'one', tools: tool === undefined ? 'all' : 'one'
+    countLimitHit: ({ limit, isOfAll, isOfTool }) => limitHits.inc({
+      limit, callers: isOfAll ? 'all' : 'one', tools: isOfTool ? 'one' : 'all'
     }),
     contentType: registry.contentType,
     text: async () => await registry.metrics()

@@ -163,13 +163,19 @@ export const overloaded = (problem: string, cause?: Error) =>
 
 /** A limit of calls is reached. A class of its own, because a transport also tells the client in a header. */
 export class LimitReached extends ProtocolError {
-  /** After how many seconds the client may try again. */
-  readonly retryAfterSeconds: number
+  /** After how many seconds the client may try again. `undefined` if the same call is always refused. */
+  readonly retryAfterSeconds: number | undefined
 
-  /** 429 and 503 are application codes, like the HTTP status: 503 if the limit is that of all callers. */
-  constructor (problem: string, code: 429 | 503, retryAfterSeconds: number) {
-    const advice = `Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`
-    super(code, `${problem} ${advice}`, { data: { retryAfterSeconds }, httpStatus: code })
+  /**
+   * Application codes, like the HTTP status: 413 if the arguments are too large, 422 if the result is, 503 if
+   * the limit is that of all callers.
+   */
+  constructor (problem: string, code: 413 | 422 | 429 | 503, retryAfterSeconds?: number) {
+    const advice = retryAfterSeconds === undefined
+      ? ''
+      : ` Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`
+    const data = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
+    super(code, problem + advice, { ...data && { data }, httpStatus: code })
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
@@ -177,12 +183,22 @@ export class LimitReached extends ProtocolError {
 export const limitReached = (problem: string, code: 429 | 503, retryAfterSeconds: number) =>
   new LimitReached(problem, code, retryAfterSeconds)
 
+export const argumentsTooLarge = (limit: string) =>
+  new LimitReached(`The limit is reached: ${limit}. Send less.`, 413)
+
+/** The call was run. Not 413, which is for requests. */
+export const resultTooLarge = (limit: string) =>
+  new LimitReached(`The limit is reached: ${limit}. The call has run. Ask for less.`, 422)
+
 /** @param open how many streams the replica holds now. */
 export const tooManyStreams = (open: number) =>
   overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
 
 export const tooManyStreamsOfAddress = (cause: Error) =>
   overloaded('Your address has used its share of the open streams of this replica. Close one.', cause)
+
+export const tooManyStreamsOfCaller = (limit: number) =>
+  overloaded(`You already have ${limit} open streams at this replica, the most for one caller. Close one.`)
 
 /**
  * The request was served, and its answer is too large to wait in memory beside those that wait already. Not
@@ -201,6 +217,10 @@ export const batchTooLarge = () => overloaded(
 
 export const tooManyEndedSessions = () =>
   overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
+
+export const tooManyEndedSessionsOfCaller = () => overloaded(
+  'The session was not ended: the service remembers too many sessions that you have ended. Try again later.'
+)
 
 export const tooManyEndedSessionsOfAddress = (cause: Error) => overloaded(
   'The session was not ended: your address has used its share of the ended sessions. Try again later.', cause

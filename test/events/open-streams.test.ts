@@ -41,9 +41,37 @@ t.test('one network has a tenth', (t) => {
   }
   streams.add(sinks[2] ?? new FakeSink(), at('203.0.113.7'))
   t.equal(streams.size, 3, 'a stream that must not be refused is counted above the share')
-  t.equal(streams.networks, 1)
+  t.equal(streams.shareholders, 1)
   for (const sink of sinks) sink.leave()
   streams.checkRoom(at('203.0.113.7'))
-  t.strictSame([streams.size, streams.networks], [0, 0], 'nothing of it is left')
+  t.strictSame([streams.size, streams.shareholders], [0, 0], 'nothing of it is left')
+  t.end()
+})
+
+t.test('one principal has a half, or the number that is set', (t) => {
+  const ada = { principal: { ...ANONYMOUS, subject: 'ada' }, address: '203.0.113.7' }
+  const bob = { principal: { ...ANONYMOUS, subject: 'bob' }, address: '203.0.113.7' }
+  for (const [streams, limit] of [[createOpenStreams(20), 10], [createOpenStreams(20, 3), 3]] as const) {
+    const sinks = Array.from({ length: limit }, () => new FakeSink())
+    for (const sink of sinks) {
+      streams.checkRoom(ada)
+      streams.add(sink, ada)
+    }
+    t.throws(() => streams.checkRoom(ada), {
+      code: 503,
+      message: `You already have ${limit} open streams at this replica, the most for one caller. Close one.`
+    })
+    streams.checkRoom(bob)
+    sinks[0]?.leave()
+    streams.checkRoom(ada)
+  }
+  t.end()
+})
+
+t.test('the number that is set holds for a network too, within its share', (t) => {
+  const streams = createOpenStreams(100, 1)
+  streams.add(new FakeSink(), at('203.0.113.7'))
+  t.throws(() => streams.checkRoom(at('203.0.113.7')), { message: /^Your address has used its share/ })
+  streams.checkRoom(at('203.0.113.8'))
   t.end()
 })

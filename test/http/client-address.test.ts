@@ -14,7 +14,7 @@ import { createReadableLog } from '../helpers/log.ts'
 import { toPost } from '../helpers/request.ts'
 
 function build (t: Test, trustedProxies: readonly string[] = []): FastifyInstance {
-  const app = createFastify(createReadableLog().logger, trustedProxies)
+  const app = createFastify(createReadableLog().logger, { trustedProxies })
   rememberPeers(app.server)
   t.teardown(async () => await app.close())
   app.get('/', (request) => String(clientAddressOf(request)))

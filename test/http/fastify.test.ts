@@ -64,3 +64,13 @@ t.test('has the methods of a pino logger', async (t) => {
   })
   t.strictSame((await app.inject('/')).json(), [true, false])
 })
+
+t.test('refuses headers beyond the limit with 431', async (t) => {
+  const app = createFastify(createReadableLog('warn').logger, { maxHeaderBytes: 2000 })
+  app.get('/', () => 'ok')
+  t.teardown(async () => await app.close())
+  const url = await app.listen({ port: 0 })
+  const statusOf = async (length: number) => (await fetch(url, { headers: { a: 'x'.repeat(length) } })).status
+  t.equal(await statusOf(1000), 200)
+  t.equal(await statusOf(2500), 431)
+})

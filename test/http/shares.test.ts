@@ -101,17 +101,20 @@ t.test('all anonymous callers together have the whole limit', async (t) => {
   t.match(await create(t, url, '127.0.0.1'), /3 are kept already/)
 })
 
-t.test('a principal with a name has the whole limit at every address', async (t) => {
+t.test('a named principal has its handles and half of the streams at every address', async (t) => {
   const authenticator: Authenticator = {
     authenticate: (name) => name === undefined ? ANONYMOUS : { subject: name, scopes: new Set() }
   }
-  const { url } = await serve(t, { maxHandles: 3, maxStreams: 3, authenticator })
+  const { url } = await serve(t, { maxHandles: 3, maxStreams: 6, authenticator })
   const headers = { authorization: 'ada' }
   for (let i = 0; i < 3; i++) {
     const { response } = await post(t, url, from(ADA, { ...call('create_list'), headers }))
     t.match(response.result.content[0].text, /^lst_/)
     t.equal((await openStream(t, url, from(ADA, { ...SUBSCRIBE, headers }))).status, 200)
   }
+  const { status, response } = await post(t, url, from(BOB, { ...SUBSCRIBE, headers }))
+  t.equal(status, 503)
+  t.match(response.error, { message: /^You already have 3 open streams at this replica/ })
 })
 
 t.test('X-Forwarded-For of an untrusted peer changes nothing', async (t) => {

@@ -3,7 +3,7 @@
 import { EventEmitter, once } from 'node:events'
 import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { ANONYMOUS } from '../../src/access/principal.ts'
+import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
 import { createWaitingBytes } from '../../src/http/waiting-bytes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
@@ -14,8 +14,8 @@ import { post } from '../helpers/stream.ts'
 const READ = { method: 'resources/read', params: { uri: 'file:///large.txt' } }
 const COUNT = 60
 
-const replyTo = (address?: string) => ({
-  raw: new ServerResponse(new EventEmitter() as IncomingMessage), request: { principal: ANONYMOUS, address }
+const replyTo = (address?: string, principal: Principal = ANONYMOUS) => ({
+  raw: new ServerResponse(new EventEmitter() as IncomingMessage), request: { principal, address }
 })
 
 t.test('counts large answers until their responses close', async (t) => {
@@ -38,6 +38,18 @@ t.test('the answers to one network have a tenth', (t) => {
   t.ok(waiting.take(replyTo('203.0.113.8'), 70_000), 'others have their own share')
   first.raw.emit('close')
   t.ok(waiting.take(replyTo('203.0.113.7'), 70_000))
+  t.end()
+})
+
+t.test('the answers to one principal have a half', (t) => {
+  const waiting = createWaitingBytes(1_000_000)
+  const of = (subject: string) => replyTo('203.0.113.7', { ...ANONYMOUS, subject })
+  const first = of('ada')
+  t.ok(waiting.take(first, 500_000))
+  t.notOk(waiting.take(of('ada'), 70_000))
+  t.ok(waiting.take(of('bob'), 70_000), 'others have their own share')
+  first.raw.emit('close')
+  t.ok(waiting.take(of('ada'), 70_000))
   t.end()
 })
 

@@ -34,15 +34,15 @@ function createCountingStore (now?: () => number): Counted {
 
 function open (
   t: Test, store: StateStore,
-  { relay = createLocalSessionRelay(), idleMs = 600_000, now = Date.now, maxPerGroup = 10 }: {
+  { relay = createLocalSessionRelay(), idleMs = 600_000, now = Date.now, maxPerOwner = 640 }: {
     relay?: SessionRelay
     idleMs?: number
     now?: () => number
-    maxPerGroup?: number
+    maxPerOwner?: number
   } = {}
 ): SessionSettings {
   const onError = (error: unknown) => { throw error }
-  const settings = createSessionSettings(store, relay, { idleMs, onError, now, maxPerGroup })
+  const settings = createSessionSettings(store, relay, { idleMs, onError, now, maxPerOwner })
   t.teardown(() => settings.close())
   return settings
 }
@@ -164,7 +164,7 @@ t.test('400 changes of one session at once are written together', async (t) => {
 
 t.test('the settings of one principal\'s sessions are limited', async (t) => {
   const store = createMemoryStateStore()
-  const settings = open(t, store, { maxPerGroup: 3 })
+  const settings = open(t, store, { maxPerOwner: 3 * 64 })
   const sessions = Array.from({ length: 4 }, (_, index) => ({ ...SESSION, id: `o${index}` }))
   const [first = SESSION, , , last = SESSION] = sessions
   for (const session of sessions.slice(0, 3)) await addUri(settings, 'test:a', session)
@@ -178,8 +178,7 @@ t.test('the settings of one principal\'s sessions are limited', async (t) => {
 
 t.test('the sessions of one network have a tenth of the settings', async (t) => {
   const store = createMemoryStateStore()
-  // 64 groups of one session: the share is 7.
-  const settings = open(t, store, { maxPerGroup: 1 })
+  const settings = open(t, store, { maxPerOwner: 64 })
   const sessions = Array.from({ length: 8 }, (_, index) => (
     { ...SESSION, id: `${index}`, owner: 'anonymous', network: '203.0.113.7' }
   ))

@@ -233,7 +233,7 @@ t.test('one network ends at most a tenth of the sessions whose ends are remember
   })
   t.teardown(() => ended.close())
   const end = async (id: string, network?: string) => await ended.add(
-    { ...SESSION, id, ...(network !== undefined && { network }) }
+    { ...SESSION, id, owner: 'anonymous', ...(network !== undefined && { network }) }
   )
   await end('a', '203.0.113.7')
   await end('b', '203.0.113.7')
@@ -244,6 +244,26 @@ t.test('one network ends at most a tenth of the sessions whose ends are remember
   await end('a', '203.0.113.7')
   for (const [id, network] of [['c', '203.0.113.8'], ['d']] as const) {
     await end(id, network)
+    t.ok(ended.has(id))
+  }
+})
+
+t.test('the ends of one principal\'s sessions are limited', async (t) => {
+  const ended = await openEndedSessions(createMemoryStateStore(), createLocalSessionRelay(), {
+    onError: (error) => { throw error }, maxPerOwner: 2
+  })
+  t.teardown(() => ended.close())
+  const end = async (id: string, owner: string) => await ended.add({ ...SESSION, id, owner })
+  await end('a', 'ada')
+  await end('b', 'ada')
+  await t.rejects(end('c', 'ada'), {
+    code: 503, message: /too many sessions that you have ended/, cause: undefined
+  })
+  t.notOk(ended.has('c'))
+  await end('a', 'ada')
+  const others = [['d', 'bob'], ['e', 'anonymous'], ['f', 'anonymous'], ['g', 'anonymous']] as const
+  for (const [id, owner] of others) {
+    await end(id, owner)
     t.ok(ended.has(id))
   }
 })
