@@ -1,6 +1,7 @@
 // The composition root of what operators see: the metrics, and the app of the admin address.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { OpenedBackend } from './backends/backend.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import type { OpenStreams } from './events/open-streams.ts'
 import { createAdminApp } from './http/admin-app.ts'
@@ -18,6 +19,7 @@ interface MeteringDependencies {
   readonly openStreams: OpenStreams
   readonly shedding: Shedding
   readonly storePart: CheckedPart
+  readonly backend: Pick<OpenedBackend, 'bus' | 'relay'>
   readonly live: LiveCatalog
 }
 
@@ -27,7 +29,7 @@ export interface Metering extends Pick<Metrics, 'observer' | 'countHandle' | 'co
 }
 
 export async function openMetering (
-  { build, openStreams, shedding, storePart, live }: MeteringDependencies
+  { build, openStreams, shedding, storePart, backend: { bus, relay }, live }: MeteringDependencies
 ): Promise<Metering> {
   // Imported only when the service has an admin address: the library takes time to load.
   const { createMetrics } = await import('./metrics/metrics.ts')
@@ -36,6 +38,7 @@ export async function openMetering (
     openStreams: () => openStreams.size,
     shedding,
     isStoreReady: () => storePart.wasReady,
+    isBusReady: () => bus.isConnected && relay.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })
   return {

@@ -160,7 +160,7 @@ export async function createService (
     countRequests: () => lifetimes.pending,
     report: createShedReport(log)
   })
-  const metering = build && await openMetering({ build, openStreams, shedding, storePart, live })
+  const metering = build && await openMetering({ build, openStreams, shedding, storePart, backend, live })
     .catch(closeAndThrow)
   const subscriptions = createSubscriptions(bus, {
     keepAliveMs: config.keepAliveMs,

@@ -46,7 +46,7 @@ const ROOMS = {
   'access-settings.ts': ['settings.ts', 'access'],
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
-  'app-admin.ts': ['catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
+  'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
   'app-state.ts': ['backends', 'config.ts'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],

@@ -11,6 +11,8 @@ type RelayListener = (message: RelayMessage) => void
 
 /** Passes messages to every replica, including this one. */
 export interface Relay {
+  /** Whether messages reach this replica and leave it, as far as is known. Always, in a single process. */
+  readonly isConnected: boolean
   /**
    * Calls the listeners of this replica at once. Rejects if other replicas may not have received the message.
    * Their listeners are told that they missed messages as soon as they can be reached.

@@ -15,6 +15,8 @@ export interface MetricSources {
   }
   /** The result of the last check of the state store. `undefined` before the first one. */
   isStoreReady (): boolean | undefined
+  /** Whether events and messages pass between the replicas. */
+  isBusReady (): boolean
   catalog (): CatalogFacts
 }
 
@@ -73,6 +75,8 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
       if (isReady === undefined) made.remove()
       else made.set(Number(isReady))
     })
+  gauge('trivet_bus_ready', 'Whether changes and messages pass between this replica and the others.', [],
+    (made) => made.set(Number(sources.isBusReady())))
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources and templates that are served.', ['kind'],
     (made) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) made.set({ kind }, size)

@@ -6,6 +6,7 @@ import { createLocalListeners } from '../../events/local-listeners.ts'
 export function createMemoryEventBus (): EventBus {
   const listeners = createLocalListeners<ChangeEvent>()
   return {
+    isConnected: true,
     async publish (event) { listeners.tell(event) },
     subscribe: (listener) => listeners.add(listener),
     async close () { listeners.close() }

@@ -5,6 +5,7 @@ import type { Relay, RelayMessage } from '../../events/relay.ts'
 export function createMemoryRelay (): Relay {
   const listeners = createLocalListeners<RelayMessage>()
   return {
+    isConnected: true,
     async send (message) { listeners.tell(message) },
     listen: (listener) => listeners.add(listener),
     time: async () => Date.now(),

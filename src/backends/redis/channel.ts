@@ -38,6 +38,8 @@ interface RedisChannelListener {
 }
 
 interface RedisChannel {
+  /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
+  readonly isWhole: boolean
   /** Rejects if Redis did not confirm the text. */
   send (text: string): Promise<void>
   close (): void
@@ -193,6 +195,7 @@ export async function openRedisChannel (
 
   await open()
   return {
+    get isWhole () { return !hasGap() },
     async send (text) {
       try {
         await publish(text)

@@ -40,6 +40,7 @@ export async function openRedisEventBus (
   }
 
   return {
+    get isConnected () { return channel.isWhole },
     async publish (event) {
       if (closed) return
       // Sent first, so that a listener that throws does not keep the event from the other replicas.

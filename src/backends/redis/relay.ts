@@ -56,6 +56,7 @@ export async function openRedisRelay (
   })
 
   return {
+    get isConnected () { return channel.isWhole },
     async send (message) {
       if (closed) return
       const text = JSON.stringify(message)

@@ -49,11 +49,14 @@ if (hasRedisServer(t)) {
     const own = await startRedisServer(t)
     const [here, there] = [await connect(t, own.url), await connect(t, own.url)]
     const [heardHere, heardThere] = [listen(here), listen(there)]
+    t.equal(here.isConnected, true)
     await own.kill()
+    await until(() => !here.isConnected && !there.isConnected, 'both to notice the outage')
     await within(here.publish({ type: 'prompts-changed' }), 'publishing without Redis')
     t.strictSame(heardHere, [{ type: 'prompts-changed' }], 'its own replica is told all the same')
     await own.restart()
     await until(() => heardHere.some(isMissed) && heardThere.some(isMissed), 'both to hear of it', 10_000)
+    t.ok(here.isConnected && there.isConnected)
     await here.publish(updated(1))
     await until(() => heardThere.some(isUpdate), 'an event after the outage')
   })

@@ -13,11 +13,13 @@ export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT
   return toOpenedBackend({
     store: openJsonStateStore(url.slice('json:'.length)),
     bus: {
+      isConnected: true,
       publish: async (event) => events.tell(event),
       subscribe: (listener) => events.add(listener),
       close: async () => events.close()
     },
     relay: {
+      isConnected: true,
       send: async (message) => messages.tell(message),
       listen: (listener) => messages.add(listener),
       time: async () => Date.now(),
