@@ -3,22 +3,22 @@
 import { networkOf, type Sender } from './network.ts'
 import { isAnonymous, ownerOf } from './principal.ts'
 
-/** The share of a network, a tenth, rounded up. Anybody can have several addresses. */
-export function shareOf (limit: number): number {
-  return Math.ceil(limit / 10)
+/** A principal, or the network of anonymous senders. */
+export interface Shareholder { readonly kind: 'principal' | 'network', readonly name: string }
+
+/** Anybody can have several addresses. A principal may be a gateway with many users. */
+const DIVISORS = { principal: 2, network: 10 }
+
+/** A tenth for a network, a half for a principal. Rounded up. */
+export function shareOf (limit: number, kind: Shareholder['kind'] = 'network'): number {
+  return Math.ceil(limit / DIVISORS[kind])
 }
 
-/** The share of a principal, a half, rounded up: it may be a gateway with many users. */
-export function principalShareOf (limit: number): number {
-  return Math.ceil(limit / 2)
-}
-
-/**
- * Who uses a share: a principal, or the network of an anonymous sender. `undefined` for an anonymous sender
- * that no share limits.
- */
-export function shareholderOf (sender: Sender): string | undefined {
-  return isAnonymous(sender.principal) ? networkOf(sender) : ownerOf(sender.principal)
+/** `undefined` for an anonymous sender that no share limits. */
+export function shareholderOf (sender: Sender): Shareholder | undefined {
+  if (!isAnonymous(sender.principal)) return { kind: 'principal', name: ownerOf(sender.principal) }
+  const network = networkOf(sender)
+  return network === undefined ? undefined : { kind: 'network', name: network }
 }
 
 /** One network has used its share. For the log: clients get an error of the limit. */

@@ -114,5 +114,5 @@ function toRates (groups: readonly CallGroup[]): GroupRate[] {
 
 /** Anonymous callers are told apart by their networks; those on this machine are one caller. */
 function nameOf (caller: Caller): string {
-  return shareholderOf(caller) ?? ANONYMOUS_OWNER
+  return shareholderOf(caller)?.name ?? ANONYMOUS_OWNER
 }

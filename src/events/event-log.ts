@@ -2,19 +2,26 @@
 // missed.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
+import type { Shareholder } from '../access/share.ts'
+
 export interface LoggedEvent {
   /** Counts from 1, without gaps. The first events of a long stream are dropped. */
   readonly position: number
   readonly text: string
 }
 
-/** Each stream has a maximum number of events and a lifetime. New events replace the oldest ones. */
+/**
+ * Each stream has a maximum number of events and a lifetime. New events replace the oldest ones. All streams
+ * together have a limit of bytes.
+ */
 export interface EventLog {
   /**
    * Events must be appended in the order of their positions. Only the replica that serves a stream appends to
    * it. If that replica is lost, another one may take over.
+   *
+   * @param shareholder who the stream is for: its streams have a share of the log's bytes on each replica.
    */
-  append (stream: string, event: LoggedEvent): Promise<void>
+  append (stream: string, event: LoggedEvent, shareholder?: Shareholder): Promise<void>
   /** The events after the position; `undefined` for a stream that is unknown or has expired. */
   read (stream: string, after: number): Promise<LoggedEvent[] | undefined>
   /** Idempotent. */

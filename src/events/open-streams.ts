@@ -1,8 +1,7 @@
 // The counts of the open streams of this replica, of every kind, against their limits.
 
 import type { Sender } from '../access/network.ts'
-import { isAnonymous } from '../access/principal.ts'
-import { principalShareOf, shareholderOf, ShareUsed, shareOf } from '../access/share.ts'
+import { shareholderOf, ShareUsed, shareOf } from '../access/share.ts'
 import { tooManyStreams, tooManyStreamsOfAddress, tooManyStreamsOfCaller } from '../protocol/errors.ts'
 import type { MessageSink } from './message-sink.ts'
 import { createTally } from './tally.ts'
@@ -25,7 +24,7 @@ export interface OpenStreams {
  * which has its share at most. By default each has its share.
  */
 export function createOpenStreams (
-  maxStreams: number, limitOfCaller = principalShareOf(maxStreams)
+  maxStreams: number, limitOfCaller = shareOf(maxStreams, 'principal')
 ): OpenStreams {
   const shareOfNetwork = Math.min(limitOfCaller, shareOf(maxStreams))
   const byShareholder = createTally()
@@ -37,16 +36,17 @@ export function createOpenStreams (
       if (size >= maxStreams) throw tooManyStreams(size)
       const shareholder = shareholderOf(sender)
       if (shareholder === undefined) return
-      const open = byShareholder.of(shareholder)
-      if (!isAnonymous(sender.principal)) {
+      const { kind, name } = shareholder
+      const open = byShareholder.of(name)
+      if (kind === 'principal') {
         if (open >= limitOfCaller) throw tooManyStreamsOfCaller(limitOfCaller)
       } else if (open >= shareOfNetwork) {
-        throw tooManyStreamsOfAddress(new ShareUsed(shareholder, shareOfNetwork))
+        throw tooManyStreamsOfAddress(new ShareUsed(name, shareOfNetwork))
       }
     },
     add (stream, sender) {
       size++
-      const uncount = byShareholder.add(shareholderOf(sender), 1)
+      const uncount = byShareholder.add(shareholderOf(sender)?.name, 1)
       stream.onClose(() => {
         size--
         uncount()

@@ -2,8 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Sender } from '../access/network.ts'
-import { isAnonymous } from '../access/principal.ts'
-import { principalShareOf, shareholderOf, shareOf } from '../access/share.ts'
+import { shareholderOf, shareOf } from '../access/share.ts'
 import { createTally } from '../events/tally.ts'
 
 /** An answer, and who gets it. */
@@ -22,7 +21,6 @@ const LARGE_BYTES = 65_536
 const MAX_WAITING_BYTES = 268_435_456
 
 export function createWaitingBytes (maxBytes = MAX_WAITING_BYTES): WaitingBytes {
-  const [ofNetwork, ofPrincipal] = [shareOf(maxBytes), principalShareOf(maxBytes)]
   const byShareholder = createTally()
   let waiting = 0
   return {
@@ -30,10 +28,10 @@ export function createWaitingBytes (maxBytes = MAX_WAITING_BYTES): WaitingBytes 
       // An answer to a client that is gone is dropped at once.
       if (bytes < LARGE_BYTES || raw.closed) return true
       const shareholder = shareholderOf(request)
-      const share = isAnonymous(request.principal) ? ofNetwork : ofPrincipal
-      if (waiting >= maxBytes || byShareholder.of(shareholder) >= share) return false
+      const share = shareholder === undefined ? maxBytes : shareOf(maxBytes, shareholder.kind)
+      if (waiting >= maxBytes || byShareholder.of(shareholder?.name) >= share) return false
       waiting += bytes
-      const uncount = byShareholder.add(shareholder, bytes)
+      const uncount = byShareholder.add(shareholder?.name, bytes)
       raw.once('close', () => {
         waiting -= bytes
         uncount()

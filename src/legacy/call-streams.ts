@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { EventLog } from '../events/event-log.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
 import type { SessionRelay } from './session-relay.ts'
-import type { Session } from './session.ts'
+import { shareholderIn, type Session } from './session.ts'
 
 /** Writes the events of one stream to the log. */
 export interface CallStream {
@@ -64,12 +64,13 @@ export function createCallStreams (
   })
 
   return {
-    create ({ id }, requests) {
-      const stream = toStreamName(id, randomBytes(12).toString('base64url'))
+    create (session, requests) {
+      const shareholder = shareholderIn(session)
+      const stream = toStreamName(session.id, randomBytes(12).toString('base64url'))
       const state = { isFollowed: false }
       let position = 0
       const append = (text: string) => {
-        log.append(stream, { position: ++position, text }).then(
+        log.append(stream, { position: ++position, text }, shareholder).then(
           () => { if (state.isFollowed) sendWritten(stream) }, onError
         )
         return toEventId({ stream, position })

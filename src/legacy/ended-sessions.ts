@@ -1,7 +1,6 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
-import { ANONYMOUS_OWNER } from '../access/principal.ts'
 import { ShareUsed, shareOf } from '../access/share.ts'
 import { createLocalListeners } from '../events/local-listeners.ts'
 import {
@@ -10,7 +9,7 @@ import {
 import { createShares, EMPTY_VALUE } from '../state/shares.ts'
 import type { StateRecord, StateStore } from '../state/state-store.ts'
 import type { SessionRelay } from './session-relay.ts'
-import type { Session } from './session.ts'
+import { shareholderIn, type Session } from './session.ts'
 
 export interface EndedSessions {
   has (id: string): boolean
@@ -49,20 +48,21 @@ export async function openEndedSessions (
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
   const listeners = createLocalListeners<string>()
-  const ofNetworks = createShares(store, { purpose: OWNER, share: shareOf(maxEnded) })
-  const ofPrincipals = createShares(store, { purpose: `${OWNER}-of-principals`, share: maxPerOwner })
+  const shares = {
+    network: createShares(store, { purpose: OWNER, share: shareOf(maxEnded) }),
+    principal: createShares(store, { purpose: `${OWNER}-of-principals`, share: maxPerOwner })
+  }
 
   async function create (session: Session): Promise<StateRecord | 'taken' | 'full'> {
-    const { id, network, owner, expiresAt } = session
+    const { id, expiresAt } = session
+    const { kind, name } = shareholderIn(session) ?? { kind: 'network' }
     const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
-    const isNamed = owner !== ANONYMOUS_OWNER
-    const [shares, shareholder] = isNamed ? [ofPrincipals, owner] : [ofNetworks, network]
     const key = { owner: OWNER, name: id }
     try {
-      return await shares.create(shareholder, key, EMPTY_VALUE, lifetime, maxEnded)
+      return await shares[kind].create(name, key, EMPTY_VALUE, lifetime, maxEnded)
     } catch (error) {
       if (!(error instanceof ShareUsed)) throw error
-      throw isNamed ? tooManyEndedSessionsOfCaller() : tooManyEndedSessionsOfAddress(error)
+      throw kind === 'principal' ? tooManyEndedSessionsOfCaller() : tooManyEndedSessionsOfAddress(error)
     }
   }
 

@@ -1,6 +1,8 @@
 // A session: the outcome of a handshake, and its lifetime.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
+import { ANONYMOUS_OWNER } from '../access/principal.ts'
+import type { Shareholder } from '../access/share.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 
@@ -16,6 +18,12 @@ export interface Session {
   readonly clientCapabilities: ClientCapabilities
   /** When the session ends, even if it is in use, in milliseconds since the epoch. */
   readonly expiresAt: number
+}
+
+/** Whose share of a limit the session uses. `undefined` if no share limits it. */
+export function shareholderIn ({ owner, network }: Session): Shareholder | undefined {
+  if (owner !== ANONYMOUS_OWNER) return { kind: 'principal', name: owner }
+  return network === undefined ? undefined : { kind: 'network', name: network }
 }
 
 /** What `initialize` negotiates. */

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { shareOf, ShareUsed } from '../../src/access/share.ts'
 
-t.test('a share is a tenth, rounded up', async (t) => {
-  t.strictSame([1, 10, 11, 10_000].map(shareOf), [1, 1, 2, 1000])
+t.test('the share of a network is a tenth, that of a principal a half, rounded up', async (t) => {
+  t.strictSame([1, 10, 11, 10_000].map((limit) => shareOf(limit)), [1, 1, 2, 1000])
+  t.strictSame([1, 10, 11].map((limit) => shareOf(limit, 'principal')), [1, 5, 6])
 })
 
 t.test('the log names the network, its share, and the setting to change for a proxy', async (t) => {

@@ -1,9 +1,8 @@
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
-
-interface Stream { readonly events: LoggedEvent[], bytes: number, expiresAt: number }
+import { createLogRoom } from '../../events/log-room.ts'
 
 interface MemoryEventLogOptions extends EventLogLimits {
-  /** The limit of all streams together. Above it the oldest streams are dropped. 64 MiB by default. */
+  /** The limit of all streams together. 64 MiB by default. */
   readonly maxBytes?: number
   readonly now?: () => number
 }
@@ -11,39 +10,28 @@ interface MemoryEventLogOptions extends EventLogLimits {
 /** The log of a single process. */
 export function createMemoryEventLog (options: MemoryEventLogOptions): EventLog {
   const { maxEvents, ttlMs, maxBytes = 67_108_864, now = Date.now } = options
-  // Ordered by the time of the last event.
-  const streams = new Map<string, Stream>()
-  let bytes = 0
-  const timer = setInterval(dropOld, ttlMs).unref()
+  const streams = new Map<string, LoggedEvent[]>()
+  const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now })
+  const timer = setInterval(() => drop(room.expire()), ttlMs).unref()
 
-  function drop (id: string, stream: Stream): void {
-    streams.delete(id)
-    bytes -= stream.bytes
-  }
-
-  function dropOld (): void {
-    for (const [id, stream] of streams) {
-      if (bytes <= maxBytes && stream.expiresAt > now()) return
-      drop(id, stream)
-    }
+  function drop (gone: readonly string[]): void {
+    for (const stream of gone) streams.delete(stream)
   }
 
   return {
-    async append (id, event) {
-      const stream: Stream = streams.get(id) ?? { events: [], bytes: 0, expiresAt: 0 }
-      if (streams.has(id)) drop(id, stream)
-      stream.events.push(event)
-      stream.bytes += event.text.length
-      if (stream.events.length > maxEvents) stream.bytes -= stream.events.shift()?.text.length ?? 0
-      stream.expiresAt = now() + ttlMs
-      streams.set(id, stream)
-      bytes += stream.bytes
-      dropOld()
+    async append (stream, event, shareholder) {
+      const events = streams.get(stream) ?? []
+      events.push(event)
+      if (events.length > maxEvents) events.shift()
+      const { excess, expired } = room.add(stream, event.text.length, shareholder)
+      drop(excess)
+      drop(expired)
+      streams.set(stream, events)
     },
-    async read (id, after) {
-      const stream = streams.get(id)
-      if (stream === undefined || stream.expiresAt <= now()) return undefined
-      return stream.events.filter(({ position }) => position > after)
+    async read (stream, after) {
+      return room.has(stream)
+        ? streams.get(stream)?.filter(({ position }) => position > after)
+        : undefined
     },
     async close () {
       clearInterval(timer)

@@ -1,6 +1,7 @@
 // The event log of many replicas. Each stream of a client is a Redis stream, which Redis expires.
 
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../events/event-log.ts'
+import { createLogRoom } from '../../events/log-room.ts'
 import { toRedisError } from './redis-error.ts'
 import { APPEND } from './scripts.ts'
 
@@ -15,41 +16,12 @@ interface RedisEventLogOptions extends EventLogLimits {
   readonly maxBytes?: number
 }
 
-/** A stream that this process wrote: its estimated size, and when Redis drops it. */
-interface WrittenStream { readonly events: number, readonly bytes: number, readonly expiresAt: number }
-
 /** Closing the log does not close the client. */
 export function createRedisEventLog (client: RedisStreamCommands, options: RedisEventLogOptions): EventLog {
   const { prefix, maxEvents, ttlMs, maxBytes = 67_108_864 } = options
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
-  // Ordered by the time of the last event.
-  const written = new Map<string, WrittenStream>()
-  let bytes = 0
-
-  /** Notes an event, and returns the streams to delete, so that the others are within the limit. */
-  function note (stream: string, length: number): readonly string[] {
-    const before = forget(stream)
-    // A full stream drops an event for each new one. Its average takes the place of the dropped event's size.
-    const kept = before.events < maxEvents ? before.bytes : before.bytes * (maxEvents - 1) / maxEvents
-    const events = Math.min(before.events + 1, maxEvents)
-    written.set(stream, { events, bytes: kept + length, expiresAt: performance.now() + ttlMs })
-    bytes += kept + length
-    const excess: string[] = []
-    for (const [oldest, { expiresAt }] of written) {
-      const isExpired = expiresAt <= performance.now()
-      if (oldest === stream || (bytes <= maxBytes && !isExpired)) break
-      forget(oldest)
-      if (!isExpired) excess.push(oldest)
-    }
-    return excess
-  }
-
-  function forget (stream: string): Pick<WrittenStream, 'events' | 'bytes'> {
-    const found = written.get(stream) ?? { events: 0, bytes: 0 }
-    written.delete(stream)
-    bytes -= found.bytes
-    return found
-  }
+  // Of the streams that this process writes. Redis expires them by itself.
+  const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: () => performance.now() })
 
   async function call (command: string, ...args: Array<string | number>): Promise<unknown> {
     try {
@@ -60,8 +32,8 @@ export function createRedisEventLog (client: RedisStreamCommands, options: Redis
   }
 
   return {
-    async append (stream, { position, text }) {
-      const excess = note(stream, text.length)
+    async append (stream, { position, text }, shareholder) {
+      const { excess } = room.add(stream, text.length, shareholder)
       // Not EVALSHA: a server without the script would reject one event and could then accept a later one.
       await call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
       // One key for each command: the keys may be on different nodes of a cluster.
