@@ -47,7 +47,7 @@ function hasMoved (before: readonly CompiledPrimitive[], after: readonly Compile
   return before.some(({ key }, index) => key !== after[index]?.key)
 }
 
-/** By scope: the scopes that it includes only before, or only after. */
+/** By scope: the scopes that it includes only before, or only after. Empty for most reloads. */
 function findRegranted (
   before: ScopeHierarchy, after: ScopeHierarchy
 ): ReadonlyMap<string, readonly string[]> {
@@ -55,7 +55,8 @@ function findRegranted (
     [...from.get(name) ?? []].filter((scope) => other.get(name)?.has(scope) !== true)
   const names = [...new Set([...before.keys(), ...after.keys()])]
   return new Map(
-    names.map((name) => [name, [...without(before, after, name), ...without(after, before, name)]])
+    names.map((name) => [name, [...without(before, after, name), ...without(after, before, name)]] as const)
+      .filter(([, scopes]) => scopes.length > 0)
   )
 }
 
@@ -63,6 +64,7 @@ function findRegranted (
 function findGranters (
   entries: readonly CompiledPrimitive[], regranted: ReadonlyMap<string, readonly string[]>
 ): ScopeSet[] {
+  if (regranted.size === 0) return []
   const needed = new Set(entries.flatMap(scopesToSee))
   const granters = [...regranted].filter(([, scopes]) => scopes.some((scope) => needed.has(scope)))
   return granters.map(([name]) => [name])
