@@ -1,4 +1,5 @@
-// A server of @platformatic/mcp, written as its documentation shows.
+// A server of @platformatic/mcp, written as its documentation shows. By default it does not check arguments
+// against a JSON Schema. It checks them here, as the other MCP servers do, unless BENCH_CHECKS is `none`.
 
 import mcp from '@platformatic/mcp'
 import Fastify from 'fastify'
@@ -6,7 +7,9 @@ import { prompts, resources, SERVER, tools } from '../catalog/definitions.mjs'
 import { toolAnswer } from '../servers/register-all.mjs'
 
 const app = Fastify()
-await app.register(mcp, { serverInfo: SERVER, capabilities: { tools: {}, resources: {}, prompts: {} } })
+const capabilities = { tools: {}, resources: {}, prompts: {} }
+const checks = process.env.BENCH_CHECKS === 'none' ? {} : { validateJsonSchemaInputs: {} }
+await app.register(mcp, { serverInfo: SERVER, capabilities, ...checks })
 
 for (const tool of tools(Number(process.env.BENCH_TOOLS))) {
   const { name, title, description, inputSchema, outputSchema } = tool

@@ -37,6 +37,14 @@ const PEERS = [
     differs: 'revision 2025-11-25, so smaller requests; does not check what tools return; no log'
   },
   {
+    name: 'platformatic/mcp, unchecked',
+    package: '@platformatic/mcp',
+    file: 'platformatic-mcp.mjs',
+    env: { BENCH_CHECKS: 'none' },
+    isLegacy: true,
+    differs: 'the default of platformatic/mcp: does not check arguments either'
+  },
+  {
     name: 'mcp-toolbox (Go)',
     package: TOOLBOX,
     isForeign: true,
@@ -58,14 +66,14 @@ export function installPeers () {
 
 /** @returns {object[]} contenders without the members that all contenders have */
 export function listPeers (node, toolCount) {
-  return PEERS.map(({ package: packageName, file, isForeign, ...peer }) => ({
+  return PEERS.map(({ package: packageName, file, env: own, isForeign, ...peer }) => ({
     ...peer,
     isPeer: true,
     start: async () => {
       const isInstalled = existsSync(join(MODULES, packageName))
       if (!isInstalled) throw new Error(`${packageName} is not in bench/peers/node_modules`)
       if (isForeign) return startToolbox(toolCount)
-      const env = { BENCH_TOOLS: String(toolCount) }
+      const env = { BENCH_TOOLS: String(toolCount), ...own }
       return startServer({ node: node.path, file: join(FOLDER, file), env })
     }
   }))
