@@ -30,6 +30,13 @@ const PEERS = [
     differs: 'on the official SDK; asks for Node 22; no log'
   },
   {
+    name: 'fastmcp',
+    package: 'fastmcp',
+    file: 'fastmcp.mjs',
+    isLegacy: true,
+    differs: 'revision 2025-11-25, so smaller requests; on the official SDK 1, with sessions; no log'
+  },
+  {
     name: 'platformatic/mcp',
     package: '@platformatic/mcp',
     file: 'platformatic-mcp.mjs',
