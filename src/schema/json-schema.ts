@@ -2,7 +2,7 @@
 
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import { createInstances, meter, OPTIONS, type Instances } from './ajv-instances.ts'
+import { createInstances, meter, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
 import { CHECK_STEPS, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
@@ -39,7 +39,7 @@ export interface SchemaCompilerOptions {
   useDefaults: boolean
   /** Whether problems may quote the value. True by default; false for values that must not be logged. */
   showsValues?: boolean
-  /** Whether the schemas are the service's own: they need no check against a meta-schema. */
+  /** Whether the schemas are the service's own: no meta-schema checks them, RegExp matches their patterns. */
   isOwn?: boolean
 }
 
@@ -58,7 +58,9 @@ const metaSchemas = createInstances(OPTIONS)
 export function createSchemaCompiler (
   { useDefaults, showsValues = true, isOwn = false }: SchemaCompilerOptions
 ): SchemaCompiler {
-  const options: Options = { ...OPTIONS, useDefaults, meta: false, validateSchema: false }
+  const options: Options = {
+    ...OPTIONS, ...(isOwn && OWN_PATTERNS), useDefaults, meta: false, validateSchema: false
+  }
   let instances = createPair(options)
   let [earlier, current] = [new Map<string, JsonSchemaCheck>(), new Map<string, JsonSchemaCheck>()]
   let compiledCount = 0
