@@ -181,6 +181,14 @@ t.test('a failed start ends although a module keeps a timer', async (t) => {
   t.match(stderr, /tools\/a\.ts: exports nothing made by defineTool/)
 })
 
+t.test('an error that the first load causes and nobody catches is a problem of the catalog', async (t) => {
+  const late = "setImmediate(() => { throw new Error('too late') })\n"
+  const catalog = await writeCatalog(t, { 'tools/a.ts': late + toolModule('a') })
+  const { code, stderr } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', 30_000)
+  t.equal(code, 1)
+  t.match(stderr, /: a module threw an error that nobody caught: too late;/)
+})
+
 t.test('an error that a load causes and nobody catches does not end the service', async (t) => {
   const catalog = await writeCatalog(t, { 'tools/a.ts': toolModule('a', '', "() => 'one'") })
   const other = await startService(t, { TRIVET_CATALOG: catalog })
