@@ -30,8 +30,13 @@ export class ConfigError extends Error {
 /**
  * Reads the settings from environment variables. An empty variable counts as absent. Throws a ConfigError
  * with every problem.
+ *
+ * @param spell the words for a variable in problems: its user may have written a flag.
  */
-export function readConfig (environment: { readonly [variable: string]: string | undefined }): Config {
+export function readConfig (
+  environment: { readonly [variable: string]: string | undefined },
+  spell = (variable: string): string => variable
+): Config {
   const problems: string[] = []
   const config = collect((key) => {
     const { variable, fallback, kind, isSecret } = settingOf(key)
@@ -40,7 +45,7 @@ export function readConfig (environment: { readonly [variable: string]: string |
     const value = kind.parse(written)
     if (kind.accepts(value)) return value
     const shown = isSecret === true ? 'something else' : JSON.stringify(written)
-    problems.push(`${variable} must be ${kind.textForm ?? kind.form}, got ${shown}`)
+    problems.push(`${spell(variable)} must be ${kind.textForm ?? kind.form}, got ${shown}`)
     return fallback
   })
   if (!isLoopback(config.host) && config.auth.length === 0) {

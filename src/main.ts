@@ -12,7 +12,6 @@ import type { Build } from './app-admin.ts'
 import type { TraceSink } from './app-tracing.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
-import { runToken, UsageError } from './cli/token.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
@@ -43,14 +42,13 @@ let isClosing = false
 const hasTerminal = isatty(0)
 
 try {
-  const [command, ...args] = process.argv.slice(2)
-  if (command === undefined) await serve(readConfig(process.env))
-  else if (command === 'token') printToken(args)
-  else throw new UsageError(`${command} is not a command. "trivet" serves, "trivet token" makes a token`)
+  const args = process.argv.slice(2)
+  if (args.length === 0) await serve(readConfig(process.env))
+  else await runCommand(args)
 } catch (error) {
   // A signal during the start may have closed the app before it listened.
   if (!isClosing) {
-    const expected = [ConfigError, CatalogError, ListenError, UsageError]
+    const expected = [ConfigError, CatalogError, ListenError]
     const isExpected = expected.some((kind) => error instanceof kind)
     process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : toMessage(error)}\n`)
     // A timer or a connection of a module would keep the process alive.
@@ -58,10 +56,22 @@ try {
   }
 }
 
-function printToken (args: readonly string[]): void {
-  const { out, err } = runToken(args)
-  process.stdout.write(out)
-  process.stderr.write(err)
+async function runCommand (args: readonly string[]): Promise<void> {
+  // Imported only here: a container that serves needs no commands.
+  const { runProgram } = await import('./cli/program.ts')
+  let isServing = false
+  const exitCode = await runProgram(args, {
+    environment: process.env,
+    version: readBuild().version,
+    out: (text) => { process.stdout.write(text) },
+    err: (text) => { process.stderr.write(text) },
+    async serve (environment, spell) {
+      isServing = true
+      await serve(readConfig(environment, spell))
+    }
+  })
+  // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
+  if (!isServing) process.stdout.write('', () => process.exit(exitCode))
 }
 
 async function serve (config: Config): Promise<void> {

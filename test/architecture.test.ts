@@ -40,7 +40,8 @@ const ROOMS = {
   tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
-  cli: ['access'],
+  advice: ['catalog', 'protocol'],
+  cli: ['advice', 'access', 'catalog', 'config.ts', 'index.ts', 'settings.ts', 'sources'],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
   'access-settings.ts': ['settings.ts', 'access'],

@@ -14,7 +14,7 @@ export default defineTool({
     properties: {
       basketId,
       bookId: { type: 'string', maxLength: 100, description: 'From search_books' },
-      quantity: { type: 'integer', minimum: 1, maximum: 100, default: 1 },
+      quantity: { type: 'integer', minimum: 1, maximum: 100, default: 1, description: 'How many copies' },
       requestId: {
         type: 'string',
         minLength: 1,

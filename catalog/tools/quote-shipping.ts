@@ -21,6 +21,7 @@ export default defineTool({
       },
       items: {
         type: 'array',
+        description: 'The books of the order, with ids from search_books',
         minItems: 1,
         maxItems: 50,
         items: {

@@ -8,7 +8,7 @@ export default defineTool({
   order: 13,
   inputSchema: {
     type: 'object',
-    properties: { basketId, bookId: { type: 'string', maxLength: 100 } },
+    properties: { basketId, bookId: { type: 'string', maxLength: 100, description: 'From view_basket' } },
     required: ['basketId', 'bookId'],
     additionalProperties: false
   },

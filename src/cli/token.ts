@@ -1,22 +1,35 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
-import { parseArgs } from 'node:util'
-import { reasonOf } from '../access/error-reason.ts'
 import { createStaticToken } from '../access/new-static-token.ts'
-
-/** The arguments cannot be used. The message says how the command is used. */
-export class UsageError extends Error {}
-
-const USAGE = `Usage: trivet token --subject NAME [--scopes "SCOPE SCOPE"] [--client ID] [--expires DATE]
-  --subject  who the token is for
-  --scopes   the granted scopes, with spaces between; none by default
-  --client   the OAuth client that the subject uses; none by default
-  --expires  the last moment, such as 2027-01-31; in 90 days by default
-The token is printed once, on standard error. Its line for the file of TRIVET_AUTH_TOKENS goes to standard
-output, so that the end of the command can be: >> tokens.yaml`
+import { UsageError, type CommandModule } from './command.ts'
 
 const DEFAULT_LIFETIME_MS = 90 * 86_400_000
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+interface TokenOptions {
+  readonly subject: string
+  readonly scopes?: string
+  readonly client?: string
+  readonly expires?: string
+}
+
+export const tokenCommand: CommandModule = {
+  add (program, { out, err }) {
+    program.command('token')
+      .description('make a static access token for TRIVET_AUTH=tokens')
+      .requiredOption('--subject <name>', 'who the token is for')
+      .option('--scopes <scopes>', 'the granted scopes, with spaces between; none by default')
+      .option('--client <id>', 'the OAuth client that the subject uses; none by default')
+      .option('--expires <date>', 'the last moment, such as 2027-01-31; in 90 days by default')
+      .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
+        'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
+      .action((options: TokenOptions) => {
+        const made = makeToken(options, Date.now())
+        out(made.out)
+        err(made.err)
+      })
+  }
+}
 
 interface TokenOutput {
   /** The line for the file. */
@@ -26,9 +39,8 @@ interface TokenOutput {
 }
 
 /** Throws a UsageError that names the argument. */
-export function runToken (args: readonly string[], now = Date.now()): TokenOutput {
-  const { subject = '', scopes: text = '', client, expires } = readArguments(args)
-  if (subject === '') throw new UsageError(`--subject is missing\n${USAGE}`)
+function makeToken ({ subject, scopes: text = '', client, expires }: TokenOptions, now: number): TokenOutput {
+  if (subject === '') throw new UsageError('--subject must not be empty')
   const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '')
   const wrong = scopes.find((scope) => !SCOPE.test(scope))
   if (wrong !== undefined) throw new UsageError(`--scopes has ${JSON.stringify(wrong)}, which is no scope`)
@@ -39,15 +51,4 @@ export function runToken (args: readonly string[], now = Date.now()): TokenOutpu
   })
   const until = expiresAt.toISOString()
   return { out: `${entry}\n`, err: `${token}\nThe token is shown only here. It expires at ${until}.\n` }
-}
-
-function readArguments (args: readonly string[]) {
-  const type = 'string' as const
-  try {
-    return parseArgs({
-      args: [...args], options: { subject: { type }, scopes: { type }, client: { type }, expires: { type } }
-    }).values
-  } catch (error) {
-    throw new UsageError(`${reasonOf(error)}\n${USAGE}`)
-  }
 }

@@ -20,14 +20,21 @@ export interface Service {
 
 export interface Exit { readonly code: number | null, readonly stdout: string, readonly stderr: string }
 
+interface LaunchOptions {
+  /** The user to run as, if not the own one. */
+  readonly uid?: number | undefined
+  readonly args?: readonly string[]
+}
+
 type Environment = { readonly [variable: string]: string }
 
 /**
  * Starts `dist/main.js` on a free port, and stops it when the test ends.
- * @param uid the user to run as, if not the own one
  */
-export async function startService (t: Test, environment: Environment, uid?: number): Promise<Service> {
-  const { child, stdout, stderr, exited } = launch(environment, uid)
+export async function startService (
+  t: Test, environment: Environment, options?: LaunchOptions
+): Promise<Service> {
+  const { child, stdout, stderr, exited } = launch(environment, options)
   t.teardown(async () => {
     child.kill('SIGKILL')
     await exited
@@ -63,13 +70,13 @@ export async function startService (t: Test, environment: Environment, uid?: num
 }
 
 /** Starts `dist/main.js`, which is expected to end by itself. */
-export async function runService (environment: Environment, uid?: number): Promise<Exit> {
-  const { stdout, stderr, exited } = launch(environment, uid)
+export async function runService (environment: Environment, options?: LaunchOptions): Promise<Exit> {
+  const { stdout, stderr, exited } = launch(environment, options)
   return { code: await exited, stdout: stdout(), stderr: stderr() }
 }
 
-function launch (environment: Environment, uid?: number) {
-  const child = spawn(process.execPath, [MAIN], {
+function launch (environment: Environment, { uid, args = [] }: LaunchOptions = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',

@@ -1,0 +1,42 @@
+// Advice about a catalog that loads: what clients refuse, and what models handle badly.
+
+import type { CatalogContents, Located } from '../catalog/contents.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+import type { Prompt, Tool } from '../protocol/primitives.ts'
+import type { Advice, Advise, Listed } from './piece.ts'
+import { adviseOnDescriptions, adviseOnLikeness } from './descriptions.ts'
+import { adviseOnLength, adviseOnName } from './limits-of-clients.ts'
+import { adviseOnSchema } from './schemas.ts'
+
+export function findAdvice ({ tools, prompts }: CatalogContents, { primitives }: Snapshot): Advice[] {
+  const found: Advice[] = []
+
+  function listed<T extends { readonly name: string }> (
+    definitions: ReadonlyArray<Located<{ readonly name: string }>>, compiled: ReadonlyArray<{ json: string }>
+  ): Array<Listed<T>> {
+    const byName = new Map(definitions.map((located) => [located.definition.name, located]))
+    return compiled.map(({ json }) => {
+      const entry: T = JSON.parse(json)
+      const { file = '', place = '' } = byName.get(entry.name) ?? {}
+      const advise: Advise = (name, within, rule) => {
+        found.push({ name, file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+      }
+      return { entry, advise }
+    })
+  }
+
+  const listedTools = listed<Tool>(tools, primitives.tools)
+  const listedPrompts = listed<Prompt>(prompts, primitives.prompts)
+  for (const { entry, advise } of listedTools) {
+    adviseOnName(entry, advise)
+    adviseOnDescriptions(entry, Object.entries(entry.inputSchema.properties ?? {}), advise)
+    adviseOnSchema(entry.inputSchema, 'inputSchema', advise)
+  }
+  for (const { entry, advise } of listedPrompts) {
+    adviseOnName(entry, advise)
+    adviseOnDescriptions(entry, (entry.arguments ?? []).map((argument) => [argument.name, argument]), advise)
+  }
+  adviseOnLikeness(listedTools)
+  adviseOnLength(listedTools)
+  return found.toSorted((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)
+}

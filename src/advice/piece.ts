@@ -1,0 +1,31 @@
+// Pieces of advice, and how they are reported.
+
+/** What can be turned off, by name, and what it is about. */
+export const ADVICE = {
+  description: 'a tool, a prompt or an argument without a description',
+  alike: 'two tools whose descriptions a model can hardly tell apart',
+  name: 'a name that some clients refuse or cut',
+  'bare-object': 'a property about which the schema says nothing',
+  union: 'a choice between many schemas, or within another choice',
+  'long-list': 'a list of tools that takes much of a model\'s context'
+} as const
+
+type AdviceName = keyof typeof ADVICE
+
+export const ADVICE_NAMES: readonly string[] = Object.keys(ADVICE)
+
+export interface Advice {
+  readonly name: AdviceName
+  /** Relative to the catalog folder. */
+  readonly file: string
+  /** The export and the field of the definition. Empty for the whole file. */
+  readonly place: string
+  /** What was found, and what to do. */
+  readonly rule: string
+}
+
+/** Reports one piece of advice about a definition. */
+export type Advise = (name: AdviceName, place: string, rule: string) => void
+
+/** A primitive as clients get it in a list, and where its definition is. */
+export interface Listed<T> { readonly entry: T, readonly advise: Advise }

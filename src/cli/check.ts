@@ -1,0 +1,78 @@
+// The command `trivet check`: all problems of a catalog at once, and advice about what clients and models
+// handle badly.
+
+import { Option } from 'commander'
+import { findAdvice } from '../advice/find-advice.ts'
+import { ADVICE, ADVICE_NAMES } from '../advice/piece.ts'
+import { CatalogError, type Problem } from '../catalog/problem.ts'
+import { FAILED, type CommandModule, type Surroundings } from './command.ts'
+import type { Findings } from './findings.ts'
+import { loadCatalog } from './loaded-catalog.ts'
+import { toSarif } from './sarif.ts'
+
+interface CheckOptions {
+  readonly format: 'text' | 'json' | 'sarif'
+  readonly json?: true
+  readonly ignore: readonly string[]
+}
+
+const HELP = `
+Advice:
+${Object.entries(ADVICE).map(([name, about]) => `  ${name.padEnd(12)} ${about}`).join('\n')}
+
+Only problems make the exit code 1: the service would refuse the catalog.`
+
+export const checkCommand: CommandModule = {
+  add (program, surroundings, finish) {
+    program.command('check')
+      .description('load a catalog without serving it, and say what is wrong with it')
+      .argument('[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
+      .addOption(new Option('--format <format>', 'the form of the output')
+        .choices(['text', 'json', 'sarif']).default('text'))
+      .option('--json', 'the same as --format json')
+      .addOption(new Option('--ignore <advice...>', 'advice that is not wanted')
+        .choices(ADVICE_NAMES).default([], 'none'))
+      .addHelpText('after', HELP)
+      .action(async (folder: string | undefined, { format, json, ignore }: CheckOptions) => {
+        const { problems, advice } = await find(folder, surroundings)
+        const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)) }
+        surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings))
+        if (problems.length > 0) finish(FAILED)
+      })
+  }
+}
+
+async function find (folder: string | undefined, surroundings: Surroundings): Promise<Findings> {
+  try {
+    const { contents, snapshot } = await loadCatalog(folder, surroundings)
+    return { problems: [], advice: findAdvice(contents, snapshot) }
+  } catch (error) {
+    if (error instanceof CatalogError) return { problems: error.problems, advice: [] }
+    throw error
+  }
+}
+
+type Writer = (findings: Findings, surroundings: Surroundings) => string
+
+const WRITERS: { readonly [K in CheckOptions['format']]: Writer } = {
+  text: ({ problems, advice }) => {
+    const lines = [
+      ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
+      ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
+    ]
+    return [...lines, `${count(problems, 'problem')}, ${advice.length} pieces of advice`, ''].join('\n')
+  },
+  json: (findings) => `${JSON.stringify(findings, undefined, 2)}\n`,
+  sarif: (findings, { version }) => `${JSON.stringify(toSarif(findings, version), undefined, 2)}\n`
+}
+
+/** `tools/a.ts:6`, which editors and terminals turn into a link, or `tools/a.ts: inputSchema`. */
+function toPlace ({ file, place }: Pick<Problem, 'file' | 'place'>): string {
+  const line = /^line (\d+)$/.exec(place)?.[1]
+  if (line !== undefined) return `${file}:${line}`
+  return place === '' ? file : `${file}: ${place}`
+}
+
+function count (items: readonly unknown[], noun: string): string {
+  return `${items.length} ${noun}${items.length === 1 ? '' : 's'}`
+}

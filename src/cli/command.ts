@@ -1,0 +1,29 @@
+// What the commands of `trivet` have in common.
+
+import type { Command } from 'commander'
+
+/** The arguments cannot be used. The message says which, and what was expected. */
+export class UsageError extends Error {}
+
+/** What a command uses of the process. */
+export interface Surroundings {
+  readonly environment: { readonly [variable: string]: string | undefined }
+  /** Of this package. */
+  readonly version: string
+  out (text: string): void
+  err (text: string): void
+  /** Serves until a signal ends the process. Resolves when the service listens. */
+  serve (environment: Surroundings['environment'], spell: Spell): Promise<void>
+}
+
+/** How the reader of a problem wrote a setting: `TRIVET_CATALOG`, or `--catalog`. */
+export type Spell = (variable: string) => string
+
+/** Adds a command to the program. Its action returns the exit code, or nothing for 0. */
+export interface CommandModule {
+  add (program: Command, surroundings: Surroundings, finish: (exitCode: number) => void): void
+}
+
+/** Exit codes. */
+export const FAILED = 1
+export const MISUSED = 2

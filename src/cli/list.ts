@@ -1,0 +1,63 @@
+// The command `trivet list`: what a catalog offers.
+
+import type { Snapshot } from '../catalog/snapshot.ts'
+import type { CommandModule } from './command.ts'
+import { loadCatalog } from './loaded-catalog.ts'
+
+export const listCommand: CommandModule = {
+  add (program, surroundings) {
+    program.command('list')
+      .description('list the tools, prompts and resources of a catalog')
+      .argument('[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
+      .option('--json', 'print the lists as clients get them')
+      .action(async (folder: string | undefined, { json }: { readonly json?: true }) => {
+        const { snapshot } = await loadCatalog(folder, surroundings)
+        const lists = toLists(snapshot)
+        surroundings.out(json === true ? `${JSON.stringify(lists, undefined, 2)}\n` : toText(lists))
+      })
+  }
+}
+
+interface Entry {
+  readonly name: string
+  readonly uri?: string
+  readonly uriTemplate?: string
+  readonly title?: string
+  readonly description?: string
+}
+
+type Lists = { readonly [kind: string]: readonly Entry[] }
+
+/** Of a caller with every scope. */
+function toLists ({ primitives: { tools, prompts, listed, templates } }: Snapshot): Lists {
+  const entries = (primitives: ReadonlyArray<{ readonly json: string }>): readonly Entry[] =>
+    primitives.map(({ json }) => JSON.parse(json))
+  return {
+    tools: entries(tools),
+    prompts: entries(prompts),
+    resources: entries(listed),
+    resourceTemplates: entries(templates)
+  }
+}
+
+const HEADINGS: { readonly [kind: string]: string } = {
+  tools: 'Tools', prompts: 'Prompts', resources: 'Resources', resourceTemplates: 'Resource templates'
+}
+
+function toText (lists: Lists): string {
+  const parts = Object.entries(lists).filter(([, entries]) => entries.length > 0).map(([kind, entries]) => {
+    const keys = entries.map(({ name, uri, uriTemplate }) => uri ?? uriTemplate ?? name)
+    const width = Math.min(40, Math.max(...keys.map((key) => key.length)))
+    const lines = entries.map(
+      (entry, index) => `  ${keys[index]?.padEnd(width)}  ${describe(entry)}`.trimEnd()
+    )
+    return `${HEADINGS[kind]}\n${lines.join('\n')}\n`
+  })
+  return parts.length === 0 ? 'The catalog is empty.\n' : parts.join('\n')
+}
+
+/** The first sentence or line. */
+function describe ({ title, description }: Entry): string {
+  const [first = ''] = (description ?? title ?? '').split(/(?<=[.!?])\s|\n/)
+  return first
+}

@@ -1,0 +1,34 @@
+// Loads a catalog once, as the service would, and serves nothing.
+
+import { createCatalogCompiler } from '../catalog/compile-catalog.ts'
+import type { CatalogContents } from '../catalog/contents.ts'
+import { createLoadGuard } from '../catalog/load-guard.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+import { readConfig } from '../config.ts'
+import { openCatalogFolder } from '../sources/catalog-folder.ts'
+import type { Surroundings } from './command.ts'
+
+export interface LoadedCatalog {
+  readonly contents: CatalogContents
+  readonly snapshot: Snapshot
+}
+
+/**
+ * Rejects with a CatalogError that has every problem.
+ * @param folder that of TRIVET_CATALOG by default
+ */
+export async function loadCatalog (
+  folder: string | undefined, { environment }: Surroundings
+): Promise<LoadedCatalog> {
+  const { catalog, pageSize, maxResourceBytes } = readConfig({
+    TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
+    TRIVET_PAGE_SIZE: environment.TRIVET_PAGE_SIZE,
+    TRIVET_MAX_RESOURCE_BYTES: environment.TRIVET_MAX_RESOURCE_BYTES
+  })
+  const trivet = await import('../index.ts')
+  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
+  return await createLoadGuard().run(source.name, async () => {
+    const contents = await source.load()
+    return { contents, snapshot: await createCatalogCompiler({ pageSize }).compile(contents) }
+  })
+}

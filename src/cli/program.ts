@@ -1,0 +1,42 @@
+// The command line of Trivet: `trivet`, and the commands beside serving.
+
+import { Command, CommanderError } from 'commander'
+import { checkCommand } from './check.ts'
+import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
+import { listCommand } from './list.ts'
+import { serveCommand } from './serve.ts'
+import { tokenCommand } from './token.ts'
+
+const COMMANDS: readonly CommandModule[] = [serveCommand, checkCommand, listCommand, tokenCommand]
+
+const EXIT_CODES = `
+Exit codes: 0 for success, ${FAILED} for a problem, ${MISUSED} for arguments that cannot be used.`
+
+const PROGRAM_FLAGS = ['-h', '--help', '-V', '--version']
+
+/** `trivet --port 8080` serves. */
+function isOnlyFlags ([first = '']: readonly string[]): boolean {
+  return first.startsWith('-') && !PROGRAM_FLAGS.includes(first)
+}
+
+/** Runs a command. Resolves to its exit code. Rejects with the error of a command that did not expect it. */
+export async function runProgram (args: readonly string[], surroundings: Surroundings): Promise<number> {
+  let exitCode = 0
+  const program = new Command('trivet')
+    .description('Serves a folder of tools, resources and prompts over the Model Context Protocol.')
+    .version(surroundings.version, '-V, --version')
+    .addHelpText('after', EXIT_CODES)
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({ writeOut: surroundings.out, writeErr: surroundings.err })
+  for (const command of COMMANDS) command.add(program, surroundings, (code) => { exitCode = code })
+  try {
+    await program.parseAsync(isOnlyFlags(args) ? ['serve', ...args] : [...args], { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED
+    if (!(error instanceof UsageError)) throw error
+    surroundings.err(`${error.message}\n`)
+    return MISUSED
+  }
+  return exitCode
+}

@@ -1,0 +1,134 @@
+// `trivet check`: problems and advice, for people, programs and code hosts.
+
+import t, { type Test } from 'tap'
+import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
+import { runProgram } from '../helpers/program.ts'
+
+const DESCRIBED = "description: 'An argument.'"
+const tool = (name: string, description: string, properties = '') => `import { defineTool } from 'trivet'
+export default defineTool({
+  name: '${name}', description: ${JSON.stringify(description)}, run: () => 'ok',
+  inputSchema: { type: 'object', properties: { ${properties} } }
+})
+`
+
+async function check (t: Test, files: Files, ...args: string[]): Promise<string> {
+  const { out, exitCode, err } = await runProgram(['check', await writeCatalog(t, files), ...args])
+  t.strictSame([exitCode, err], [0, ''])
+  return out
+}
+
+/** The places and the names of the advice. */
+async function adviceOf (t: Test, files: Files, ...args: string[]): Promise<string[]> {
+  const { advice } = JSON.parse(await check(t, files, '--json', ...args))
+  return advice.map(({ file, place, name }: { file: string, place: string, name: string }) => (
+    [file, place, name].filter((part) => part !== '').join(' ')
+  ))
+}
+
+const BROKEN = {
+  'tools/a.ts': 'export default 1 +\n',
+  'tools/b.ts': toolModule('b', "inputSchema: { type: 'objekt' }"),
+  'prompts/c.md': '---\ndescription: [\n---\n'
+}
+
+t.test('all problems at once, with the line where there is one; exit code 1', async (t) => {
+  const { out, exitCode } = await runProgram(['check', await writeCatalog(t, BROKEN)])
+  t.equal(exitCode, 1)
+  for (const line of [/^tools\/a\.ts:\d: \S/m, /^tools\/b\.ts: .*inputSchema.*: \S/m, /^prompts\/c\.md:\d: \S/m]) {
+    t.match(out, line)
+  }
+  t.match(out, /\n\d problems, 0 pieces of advice\n$/)
+})
+
+t.test('a catalog without problems and advice', async (t) => {
+  const files = { 'tools/a.ts': tool('a', 'Adds two numbers.', `x: { type: 'number', ${DESCRIBED} }`) }
+  t.equal(await check(t, files), '0 problems, 0 pieces of advice\n')
+})
+
+t.test('SARIF has each finding with its file and line', async (t) => {
+  const { out, exitCode } = await runProgram([
+    'check', await writeCatalog(t, BROKEN), '--format', 'sarif'
+  ])
+  t.equal(exitCode, 1)
+  const { version, runs: [run] } = JSON.parse(out)
+  t.equal(version, '2.1.0')
+  t.strictSame(run.tool.driver.rules, [{ id: 'problem' }])
+  t.match(run.results.find(({ locations }: { locations: object[] }) => /a\.ts/.test(JSON.stringify(locations))), {
+    ruleId: 'problem',
+    level: 'error',
+    locations: [{
+      physicalLocation: { artifactLocation: { uri: 'tools/a.ts' }, region: { startLine: Number } }
+    }]
+  })
+  const advised = await check(t, { 'tools/a b.ts': tool('a.b', 'Does one thing.') }, '--format', 'sarif')
+  t.match(JSON.parse(advised).runs[0].results, [{
+    ruleId: 'name',
+    level: 'note',
+    message: { text: /^name: "a\.b" has characters/ },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'tools/a%20b.ts' } } }]
+  }])
+})
+
+t.test('descriptions: of tools, prompts and arguments', async (t) => {
+  t.strictSame(await adviceOf(t, {
+    'tools/a.ts': "import { defineTool } from 'trivet'\n" +
+      "export default defineTool({ name: 'a', run: () => 'a' })\n",
+    'tools/b.ts': tool('b', 'Does b.', "x: { type: 'string' }"),
+    'prompts/p.md': '---\narguments:\n  - name: x\n---\n{{x}}\n'
+  }), [
+    'prompts/p.md description', 'prompts/p.md description', 'tools/a.ts description',
+    'tools/b.ts description'
+  ])
+})
+
+t.test('names that clients refuse or cut', async (t) => {
+  t.strictSame(await adviceOf(t, {
+    'tools/a.ts': tool('a.b', 'Does one thing.'),
+    'tools/b.ts': tool('b'.repeat(49), 'Does another.'),
+    'tools/c.ts': tool('c'.repeat(48), 'Does a third.')
+  }), ['tools/a.ts name name', 'tools/b.ts name name'])
+})
+
+t.test('schemas about which a model must guess', async (t) => {
+  const properties = `
+    bare: { type: 'object', ${DESCRIBED} }, any: { ${DESCRIBED} },
+    map: { type: 'object', ${DESCRIBED}, additionalProperties: { type: 'string' } },
+    list: { type: 'array', ${DESCRIBED}, items: { type: 'object', properties: { inner: {} } } },
+    many: { ${DESCRIBED}, anyOf: [1, 2, 3, 4, 5, 6].map((value) => ({ const: value })) },
+    deep: { ${DESCRIBED}, oneOf: [{ type: 'string' }, { anyOf: [{ type: 'number' }, { type: 'null' }] }] }`
+  t.strictSame(await adviceOf(t, { 'tools/a.ts': tool('a', 'Does one thing.', properties) }), [
+    'tools/a.ts inputSchema.properties.bare bare-object', 'tools/a.ts inputSchema.properties.any bare-object',
+    'tools/a.ts inputSchema.properties.list.items.properties.inner bare-object',
+    'tools/a.ts inputSchema.properties.many.anyOf union',
+    'tools/a.ts inputSchema.properties.deep.oneOf[1].anyOf union'
+  ])
+})
+
+t.test('descriptions too alike to choose between', async (t) => {
+  const files = {
+    'tools/a.ts': tool('a', 'Finds books of this shop by their title.'),
+    'tools/b.ts': tool('b', 'Finds books of this shop by the title.'),
+    'tools/c.ts': tool('c', 'Orders what is in a basket.')
+  }
+  t.strictSame(await adviceOf(t, files), [])
+  const alike = { ...files, 'tools/b.ts': tool('b', 'Finds books of this shop by their own title.') }
+  t.match(await check(t, alike), /tools\/b\.ts: description: advice: is almost that of a: say in both when/)
+})
+
+t.test('a list that takes much of a model\'s context', async (t) => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => (
+    [`tools/t${index}.ts`, tool(`t${index}`, `${index} ${'word'.repeat(800)}${'.'.repeat(index)}`)]
+  )))
+  const long = (await check(t, files)).split('\n').filter((line) => line.includes('long-list'))
+  t.match(long, [/^tools\/t29\.ts: advice: is the longest of 30 tools that take about \d{5} tokens/])
+  t.equal(long.length, 1)
+})
+
+t.test('--ignore turns advice off by its name', async (t) => {
+  const files = { 'tools/a.ts': tool('a.b', 'Does one thing.', 'x: {}') }
+  t.strictSame((await adviceOf(t, files)).length, 3)
+  t.strictSame(await adviceOf(t, files, '--ignore', 'name', 'description'), [
+    'tools/a.ts inputSchema.properties.x bare-object'
+  ])
+})

@@ -1,0 +1,25 @@
+// The command line in process: what it writes, and its exit code.
+
+import { runProgram as run } from '../../src/cli/program.ts'
+
+interface Ran {
+  readonly out: string
+  readonly err: string
+  readonly exitCode: number
+  /** The environments that it was asked to serve with. */
+  readonly served: ReadonlyArray<{ readonly [variable: string]: string | undefined }>
+}
+
+export async function runProgram (
+  args: readonly string[], environment: { readonly [variable: string]: string } = {}
+): Promise<Ran> {
+  const ran = { out: '', err: '', served: [] as Array<{ readonly [variable: string]: string | undefined }> }
+  const exitCode = await run(args, {
+    environment,
+    version: '1.2.3',
+    out: (text) => { ran.out += text },
+    err: (text) => { ran.err += text },
+    async serve (given) { ran.served.push(given) }
+  })
+  return { ...ran, exitCode }
+}
