@@ -24,8 +24,9 @@ export async function openRequestTracer (log: ExportLog): Promise<RequestTracer 
   const tracer = findTracer()
   if (tracer === undefined) return undefined
   const { createRequestTracer } = await import('./tracing/request-spans.ts')
+  const { createUnservedTracer } = await import('./tracing/unserved-spans.ts')
   log.info({}, 'requests are traced')
-  return createRequestTracer(tracer)
+  return { ...createRequestTracer(tracer), ...createUnservedTracer(tracer) }
 }
 
 interface TraceSinkOptions {

@@ -218,7 +218,7 @@ export async function createService (
   const limiter = createCallLimiter(backend.callCounter, callLimits, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)
   const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer }
-  const replies = createReplies(observer)
+  const replies = createReplies(observer, tracer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }
   const inputRounds = createInputRounds({ sealer, ttlMs: config.requestStateTtlMs })

@@ -25,7 +25,7 @@ export interface PipelineDependencies {
   readonly authorizer: Authorizer
   readonly limiter: Limiter
   /** Absent if the service is not traced. */
-  readonly tracer?: RequestTracer | undefined
+  readonly tracer?: Pick<RequestTracer, 'begin'> | undefined
 }
 
 export interface Pipeline {

@@ -2,8 +2,17 @@
 
 import type { Handles } from '../authoring/handles.ts'
 import type { Request } from '../protocol/json-rpc.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, TraceCarrier } from './caller.ts'
 import type { Ending, Observed } from './observer.ts'
+
+/** An HTTP request that reached no method: it was refused, or its message needs no response. */
+export interface UnservedRequest {
+  /** The HTTP method. */
+  readonly method: string
+  readonly headers: TraceCarrier
+  /** The message, unchecked. Absent if it was not read. */
+  readonly body: unknown
+}
 
 /** Must not throw. */
 export interface RequestTracer {
@@ -12,6 +21,12 @@ export interface RequestTracer {
    * @param method the method of the message, if the service has it.
    */
   begin (message: Request, method: string | undefined, caller: Caller): RequestTrace
+  /**
+   * Makes the span of a request that has ended.
+   * @param method the method of the message, if the message was read and the service has its method.
+   * @returns the id of its trace. `undefined` if the request is not recorded.
+   */
+  traceUnserved (request: UnservedRequest, method: string | undefined, ending: Ending): string | undefined
 }
 
 /** The spans of one request. */

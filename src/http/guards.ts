@@ -107,7 +107,7 @@ const OVERLOADED = toErrorResponse(
 /** The clients' next attempts are spread over this time. */
 const SHED_WAIT_SECONDS = 5
 
-/** Costs as little as it can: no line in the log, and the body of the request is not parsed. */
+/** Costs as little as it can: no line in the log, no span, and the body of the request is not parsed. */
 function shed (reply: FastifyReply): void {
   const seconds = 1 + Math.floor(Math.random() * SHED_WAIT_SECONDS)
   reply.code(503).header('retry-after', seconds).header('content-type', 'application/json').send(OVERLOADED)

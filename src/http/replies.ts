@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ending, Observer, RefusedRequest } from '../dispatch/observer.ts'
+import type { RequestTracer } from '../dispatch/request-tracer.ts'
 import { toProtocolError } from '../dispatch/to-protocol-error.ts'
 import { InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
@@ -28,7 +29,7 @@ export function sendError (
   reply.code(status).header('content-type', 'application/json').send(toErrorResponse(id, error))
 }
 
-/** Each function also tells the observers that the request has ended. */
+/** Each function also tells the observers and the tracer that the request has ended. */
 export interface Replies {
   /**
    * Answers with the error and its HTTP status.
@@ -39,52 +40,59 @@ export interface Replies {
   notFound (request: FastifyRequest, reply: FastifyReply): void
   /** Answers a message that needs no JSON-RPC response. */
   accept (request: FastifyRequest, reply: FastifyReply): void
-  /** Only tells the observers: the caller has answered the request. */
+  /** Sends nothing: the caller has answered the request. */
   end (request: FastifyRequest, reply: FastifyReply, ending?: Pick<Ending, 'isCancelled'>): void
 }
 
-export function createReplies (observer: Required<Observer>): Replies {
+/** @param tracer absent if the service is not traced. */
+export function createReplies (
+  observer: Required<Observer>, tracer?: Pick<RequestTracer, 'traceUnserved'>
+): Replies {
   function observeEnd (
-    { id, principal }: FastifyRequest, reply: FastifyReply, method: string, ending?: Partial<Ending>,
-    refused?: RefusedRequest
+    request: FastifyRequest, reply: FastifyReply, facts?: Partial<Ending>, refused?: RefusedRequest,
+    method?: string
   ): void {
-    const observed = {
-      requestId: id,
-      method,
-      principal,
-      subject: undefined,
-      revision: undefined,
-      isBegun: false,
-      isToolError: false,
-      refused
-    }
-    observer.end(observed, {
+    const { id, principal } = request
+    const ending = {
       durationMs: reply.elapsedTime,
       status: reply.statusCode,
       protocolError: undefined,
       error: undefined,
       isCancelled: false,
-      ...ending
-    })
+      ...facts
+    }
+    const observed = {
+      requestId: id,
+      method: method ?? request.method,
+      principal,
+      subject: undefined,
+      revision: undefined,
+      isBegun: false,
+      isToolError: false,
+      refused,
+      traceId: tracer?.traceUnserved(request, method, ending)
+    }
+    observer.end(observed, ending)
   }
 
   return {
-    refuse (error, request, reply, method = request.method) {
+    refuse (error, request, reply, method) {
       const protocolError = toProtocolError(error)
       sendError(reply, readRequestId(request.body), protocolError, toRefusalStatus(protocolError))
-      observeEnd(request, reply, method, { protocolError, error }, describe(request, protocolError.message))
+      const refused = describe(request, protocolError.message)
+      observeEnd(request, reply, { protocolError, error }, refused, method)
     },
     notFound (request, reply) {
       const message = 'the service does not have this path'
       reply.code(404).send({ statusCode: 404, error: 'Not Found', message })
-      observeEnd(request, reply, request.method, {}, describe(request, message))
+      observeEnd(request, reply, {}, describe(request, message))
     },
     accept (request, reply) {
       reply.code(202).send()
-      observeEnd(request, reply, request.method)
+      observeEnd(request, reply)
     },
     end (request, reply, ending) {
-      observeEnd(request, reply, request.method, ending)
+      observeEnd(request, reply, ending)
     }
   }
 }

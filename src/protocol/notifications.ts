@@ -1,4 +1,4 @@
-// The notifications that this service sends, as JSON.
+// The names of the notifications that clients send, and those that this service sends, as JSON.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#notifications
 
 import type { ProgressToken } from './envelope.ts'
@@ -15,6 +15,15 @@ export interface SubscriptionFilter {
   resourcesListChanged?: boolean
   resourceSubscriptions?: string[]
 }
+
+/** The notifications that clients send, of all revisions. */
+export const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
+  'notifications/cancelled',
+  'notifications/initialized',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status'
+])
 
 export type ListName = 'tools' | 'prompts' | 'resources'
 

@@ -13,6 +13,8 @@ const ATTR_OPERATION = 'gen_ai.operation.name'
 export const ATTR_TRANSPORT = 'network.transport'
 export const ATTR_ERROR = 'error.type'
 export const ATTR_STATUS_CODE = 'rpc.response.status_code'
+export const ATTR_HTTP_METHOD = 'http.request.method'
+export const ATTR_HTTP_STATUS = 'http.response.status_code'
 /** Trivet's own: whether the client left or cancelled before the answer. */
 export const ATTR_CANCELLED = 'trivet.cancelled'
 /** Trivet's own: how many parts of the handler ran without a span, because the request had too many. */

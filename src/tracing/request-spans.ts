@@ -29,7 +29,7 @@ const HANDLERS = new Map<string | undefined, string>([
   ['completion/complete', 'complete']
 ])
 
-export function createRequestTracer (tracer: Tracer): RequestTracer {
+export function createRequestTracer (tracer: Tracer): Pick<RequestTracer, 'begin'> {
   return {
     begin (message, method = OTHER_METHOD, { envelope: { revision }, headers }) {
       const { context: parent, links } = findParent(message.params?._meta, headers)
