@@ -1,6 +1,7 @@
 // The names of the conventions for spans of MCP. They are still in development, so the constants are our own.
 // https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
 
+import type { Attributes } from '@opentelemetry/api'
 import type { Ending, Observed } from '../dispatch/observer.ts'
 
 export const ATTR_METHOD = 'mcp.method.name'
@@ -27,34 +28,50 @@ export const OTHER_METHOD = '_OTHER'
 
 interface Target {
   /** The attribute with the key of the primitive. */
-  readonly attribute: string
+  readonly attribute?: string
+  /** What the handler is called in the name of its span. By default the method. */
+  readonly handler?: string
   /** The key of a resource is no part of a name: a catalog may have a million URIs. */
   readonly isNamed: boolean
 }
 
-const RESOURCE: Target = { attribute: ATTR_RESOURCE, isNamed: false }
+const RESOURCE = { attribute: ATTR_RESOURCE, isNamed: false }
 const TARGETS = new Map<string, Target>([
-  ['tools/call', { attribute: ATTR_TOOL, isNamed: true }],
-  ['prompts/get', { attribute: ATTR_PROMPT, isNamed: true }],
-  ['resources/read', RESOURCE],
+  ['prompts/get', { attribute: ATTR_PROMPT, handler: 'render_prompt', isNamed: true }],
+  ['resources/read', { ...RESOURCE, handler: 'read_resource' }],
   ['resources/subscribe', RESOURCE],
-  ['resources/unsubscribe', RESOURCE]
+  ['resources/unsubscribe', RESOURCE],
+  ['completion/complete', { handler: 'complete', isNamed: false }]
 ])
+const UNKNOWN: Target = { isNamed: false }
 
 export interface SpanSubject {
+  /** The name of the span of the message. */
   readonly name: string
-  readonly attributes: { readonly [name: string]: string }
+  readonly handlerName: string
+  readonly attributes: Attributes
 }
 
-/** The name of a span, and its attributes about the primitive. All of it comes from the catalog. */
-export function toSpanSubject ({ method = OTHER_METHOD, subject }: Observed, prefix = method): SpanSubject {
-  const operation = method === 'tools/call' ? { [ATTR_OPERATION]: 'execute_tool' } : {}
-  const target = TARGETS.get(method)
-  if (target === undefined || subject === undefined) return { name: prefix, attributes: operation }
-  const { attribute, isNamed } = target
-  return {
-    name: isNamed ? `${prefix} ${subject}` : prefix, attributes: { ...operation, [attribute]: subject }
-  }
+/** The names of the spans of a request, and their attributes about the primitive: all from the catalog. */
+export function toSpanSubject ({ method = OTHER_METHOD, subject }: Observed): SpanSubject {
+  // A literal: made for each call, an object of spread parts takes 0.5 µs longer, 1 % of a call.
+  if (method === 'tools/call') return toToolSubject(subject)
+  const { attribute, handler: handlerName = method, isNamed } = TARGETS.get(method) ?? UNKNOWN
+  if (attribute === undefined || subject === undefined) return { name: method, handlerName, attributes: {} }
+  const attributes = { [attribute]: subject }
+  return isNamed
+    ? { name: `${method} ${subject}`, handlerName: `${handlerName} ${subject}`, attributes }
+    : { name: method, handlerName, attributes }
+}
+
+function toToolSubject (subject: string | undefined): SpanSubject {
+  return subject === undefined
+    ? { name: 'tools/call', handlerName: 'execute_tool', attributes: { [ATTR_OPERATION]: 'execute_tool' } }
+    : {
+        name: `tools/call ${subject}`,
+        handlerName: `execute_tool ${subject}`,
+        attributes: { [ATTR_OPERATION]: 'execute_tool', [ATTR_TOOL]: subject }
+      }
 }
 
 /**

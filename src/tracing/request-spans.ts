@@ -10,8 +10,9 @@ import { isThenable } from '../dispatch/run-handler.ts'
 import type { RequestId } from '../protocol/json-rpc.ts'
 import {
   ATTR_CANCELLED, ATTR_HANDLE_KIND, ATTR_METHOD, ATTR_REQUEST_ID, ATTR_REVISION, ATTR_STATUS_CODE,
-  ATTR_TRANSPORT, ATTR_UNTRACED, OTHER_METHOD, toFailure, toSpanSubject
+  ATTR_TRANSPORT, ATTR_UNTRACED, OTHER_METHOD, toFailure, toSpanSubject, type SpanSubject
 } from './conventions.ts'
+import { LinkedContext } from './linked-context.ts'
 import { failSpan, markFailed } from './span-error.ts'
 import { findParent, OWN_TRACE } from './trace-parent.ts'
 import { TracedHandles } from './traced-handles.ts'
@@ -20,14 +21,6 @@ import { TracedHandles } from './traced-handles.ts'
 const MAX_PARTS = 128
 const MAX_NAME_LENGTH = 100
 const MAX_ID_LENGTH = 64
-
-/** What a handler is called in the name of its span. */
-const HANDLERS = new Map<string | undefined, string>([
-  ['tools/call', 'execute_tool'],
-  ['prompts/get', 'render_prompt'],
-  ['resources/read', 'read_resource'],
-  ['completion/complete', 'complete']
-])
 
 export function createRequestTracer (tracer: Tracer): Pick<RequestTracer, 'begin'> {
   return {
@@ -59,6 +52,8 @@ class RequestSpans implements RequestTrace {
   /** With the span of the handler, once it runs. */
   #context: Context
   #handler: Span | undefined
+  /** Made once for both spans: twice takes 1 µs longer, 2 % of a call on Node 20. */
+  #subject: SpanSubject | undefined
   #parts = 0
 
   constructor (tracer: Tracer, span: Span, parent: Context) {
@@ -67,14 +62,14 @@ class RequestSpans implements RequestTrace {
     this.#tracer = tracer
     this.#span = span
     this.#isRecording = span.isRecording()
-    this.#context = trace.setSpan(parent, span).setValue(OWN_TRACE, this)
+    this.#context = trace.setSpan(new LinkedContext(parent, OWN_TRACE, this), span)
   }
 
   runHandler<T> (observed: Observed, run: () => T | Promise<T>): T | Promise<T> {
     // Active also without recording: the services that the handler calls must not begin traces of their own.
     if (!this.#isRecording) return context.with(this.#context, () => runAwaited(run))
-    const { name, attributes } = toSpanSubject(observed, HANDLERS.get(observed.method))
-    const span = this.#handler = this.#tracer.startSpan(name, { attributes }, this.#context)
+    const { handlerName, attributes } = this.#subject = toSpanSubject(observed)
+    const span = this.#handler = this.#tracer.startSpan(handlerName, { attributes }, this.#context)
     this.#context = trace.setSpan(this.#context, span)
     let output: T | Promise<T>
     try {
@@ -105,14 +100,12 @@ class RequestSpans implements RequestTrace {
     // A handler that ignores its signal continues, and may never settle.
     if (this.#handler !== undefined) markFailed(this.#handler, 'stopped')
     this.#endHandler()
-    const { name, attributes } = toSpanSubject(observed)
+    const { name, attributes } = this.#subject ?? toSpanSubject(observed)
     const { protocolError, isCancelled } = ending
-    const span = this.#span.updateName(name).setAttributes({
-      ...attributes,
-      ...(protocolError !== undefined && { [ATTR_STATUS_CODE]: String(protocolError.code) }),
-      ...(isCancelled && { [ATTR_CANCELLED]: true }),
-      ...(this.#parts > MAX_PARTS && { [ATTR_UNTRACED]: this.#parts - MAX_PARTS })
-    })
+    const span = this.#span.updateName(name).setAttributes(attributes)
+    if (protocolError !== undefined) span.setAttribute(ATTR_STATUS_CODE, String(protocolError.code))
+    if (isCancelled) span.setAttribute(ATTR_CANCELLED, true)
+    if (this.#parts > MAX_PARTS) span.setAttribute(ATTR_UNTRACED, this.#parts - MAX_PARTS)
     const failure = toFailure(observed, ending)
     if (failure !== undefined) markFailed(span, failure)
     span.end()
