@@ -54,7 +54,8 @@ export interface SpanSubject {
 
 /** The names of the spans of a request, and their attributes about the primitive: all from the catalog. */
 export function toSpanSubject ({ method = OTHER_METHOD, subject }: Observed): SpanSubject {
-  // A literal: made for each call, an object of spread parts takes 0.5 µs longer, 1 % of a call.
+  // A literal: with an object of spread parts, two spans take 1.1 µs longer on Node 20, 2 % of a call (four
+  // runs of 100,000 calls). On Node 24 they take as long.
   if (method === 'tools/call') return toToolSubject(subject)
   const { attribute, handler: handlerName = method, isNamed } = TARGETS.get(method) ?? UNKNOWN
   if (attribute === undefined || subject === undefined) return { name: method, handlerName, attributes: {} }
