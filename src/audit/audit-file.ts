@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { openLineDestination } from '../line-destination.ts'
 import type { WriteAuditLine } from './audit-observer.ts'
+import { createTimeStamp } from './time-stamp.ts'
 
 /** The file says who did what, so only its owner may read it. */
 const MODE = 0o600
@@ -36,9 +37,10 @@ export async function openAuditFile (
   const file = openLineDestination({ ...options, dest: standard ?? path, mode: MODE })
   await once(file, 'ready')
   file.on('error', onError)
+  const timeStamp = createTimeStamp()
   return {
-    write (line) {
-      file.write(`{"time":"${new Date().toISOString()}",${JSON.stringify(line).slice(1)}\n`)
+    write (members) {
+      file.write(`{"time":"${timeStamp(Date.now())}",${members}}\n`)
     },
     reopen () { if (standard === undefined) file.reopen() },
     async close () {

@@ -2,11 +2,12 @@
 
 import { LRUCache } from 'lru-cache'
 import { isAnonymous, ownerOf, type Principal } from '../access/principal.ts'
-import type { Ending, GivenArguments, Observed, Observer } from '../dispatch/observer.ts'
+import type { Ending, Observed, Observer } from '../dispatch/observer.ts'
 import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../protocol/errors.ts'
-import { redact } from './redaction.ts'
+import { toMembers } from './audit-line.ts'
 
-export type WriteAuditLine = (line: object) => void
+/** @param members of a JSON object, without braces. */
+export type WriteAuditLine = (members: string) => void
 
 /** The methods that use a primitive of the catalog. A list is not a read. */
 const EVENTS: ReadonlyMap<string | undefined, string> = new Map([
@@ -29,9 +30,9 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
     if (signedIn.get(key) === true) return
     signedIn.set(key, true)
     const { subject, clientId, issuer } = principal
-    write({
-      event: 'sign-in', outcome: 'ok', subject, clientId, issuer, address, requestId: observed.requestId
-    })
+    const { requestId } = observed
+    const line = { event: 'sign-in', outcome: 'ok', subject, clientId, issuer, address, requestId }
+    write(JSON.stringify(line).slice(1, -1))
   }
 
   return {
@@ -44,27 +45,7 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
       const outcome = toOutcome(observed, ending)
       const event = EVENTS.get(observed.method) ?? (isRefusal(observed, outcome) ? 'refusal' : undefined)
       if (event === undefined) return
-      const { requestId, traceId, method, subject: name, principal, revision, refused, given } = observed
-      const { status, protocolError, durationMs } = ending
-      write({
-        event,
-        outcome,
-        method,
-        name,
-        arguments: given && keptArguments(given),
-        unknownArguments: given && countUnknown(given),
-        subject: principal?.subject,
-        clientId: principal?.clientId,
-        issuer: principal?.issuer,
-        address: addresses.get(observed),
-        ...refused,
-        revision,
-        status,
-        code: protocolError?.code,
-        durationMs: Math.round(durationMs * 100) / 100,
-        requestId,
-        traceId
-      })
+      write(toMembers({ event, outcome, address: addresses.get(observed) }, observed, ending))
     }
   }
 }
@@ -84,17 +65,4 @@ function toErrorOutcome (error: ProtocolError): string {
   if (error instanceof LimitReached) return 'limited'
   if ([401, 403].includes(error.httpStatus)) return 'denied'
   return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
-}
-
-function keptArguments ({ rule, args }: GivenArguments): unknown {
-  if (args === undefined) return undefined
-  if (rule.hasValues) return redact(args, rule.secretNames)
-  return Object.keys(args).filter((name) => rule.names.has(name))
-}
-
-/** A name that the definition does not have is the client's own text, so it is only counted. */
-function countUnknown ({ rule, args }: GivenArguments): number | undefined {
-  if (args === undefined || rule.hasValues) return undefined
-  const { length } = Object.keys(args).filter((name) => !rule.names.has(name))
-  return length === 0 ? undefined : length
 }
