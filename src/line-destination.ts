@@ -7,9 +7,11 @@ import { pino } from 'pino'
 const FLUSH_MS = 100
 /**
  * Lines are written at once when this many bytes wait. A write wakes another thread: that costs as much as
- * making about ten lines. The value must be less than 16 KiB, the most that one write may have.
+ * making about ten lines.
  */
-const WRITE_BYTES = 16_000
+const WRITE_BYTES = 64_000
+/** The most that one write may have. */
+const MAX_WRITE_BYTES = 65_536
 /** What may wait while lines cannot be written fast enough, in bytes. Lines after that are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
@@ -34,6 +36,7 @@ export function openLineDestination (
     ...mode !== undefined && { mode },
     sync: false,
     minLength: WRITE_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
     maxLength: maxWaitingBytes,
     periodicFlush: FLUSH_MS
   })

@@ -16,7 +16,7 @@ export interface RequestLog {
 }
 
 /** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
-export interface TraceCarrier { readonly [name: string]: unknown }
+export interface RequestHeaders { readonly [name: string]: unknown }
 
 export interface Caller extends Sender {
   readonly envelope: Envelope
@@ -29,7 +29,7 @@ export interface Caller extends Sender {
    */
   mirror? (header: string): string | undefined
   /** Absent for a transport without headers. */
-  readonly headers?: TraceCarrier
+  readonly headers?: RequestHeaders
 }
 
 /**

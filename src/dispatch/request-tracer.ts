@@ -2,14 +2,14 @@
 
 import type { Handles } from '../authoring/handles.ts'
 import type { Request } from '../protocol/json-rpc.ts'
-import type { Caller, TraceCarrier } from './caller.ts'
+import type { Caller, RequestHeaders } from './caller.ts'
 import type { Ending, Observed } from './observer.ts'
 
 /** An HTTP request that reached no method: it was refused, or its message needs no response. */
 export interface UnservedRequest {
   /** The HTTP method. */
   readonly method: string
-  readonly headers: TraceCarrier
+  readonly headers: RequestHeaders
   /** The message, unchecked. Absent if it was not read. */
   readonly body: unknown
 }

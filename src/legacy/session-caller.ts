@@ -3,7 +3,7 @@
 
 import type { Sender } from '../access/network.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Caller, RequestLog, TraceCarrier } from '../dispatch/caller.ts'
+import type { Caller, RequestLog, RequestHeaders } from '../dispatch/caller.ts'
 import type { Lifetime } from '../dispatch/lifetime.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { readProgressToken, type Envelope } from '../protocol/envelope.ts'
@@ -14,7 +14,7 @@ import type { Session, Negotiated } from './session.ts'
 interface RequestSource extends Sender {
   readonly id: string
   readonly log: RequestLog
-  readonly headers: TraceCarrier
+  readonly headers: RequestHeaders
 }
 
 /** Sends requests of the service to the client that sent the request being served. */
@@ -42,7 +42,7 @@ class LegacyCaller implements Caller {
   }
 
   get address (): string | undefined { return this.#source.address }
-  get headers (): TraceCarrier { return this.#source.headers }
+  get headers (): RequestHeaders { return this.#source.headers }
 }
 
 export class SessionCaller extends LegacyCaller {

@@ -12,7 +12,6 @@ import {
   ATTR_CANCELLED, ATTR_HANDLE_KIND, ATTR_METHOD, ATTR_REQUEST_ID, ATTR_REVISION, ATTR_STATUS_CODE,
   ATTR_TRANSPORT, ATTR_UNTRACED, OTHER_METHOD, toFailure, toSpanSubject, type SpanSubject
 } from './conventions.ts'
-import { LinkedContext } from './linked-context.ts'
 import { failSpan, markFailed } from './span-error.ts'
 import { findParent, OWN_TRACE } from './trace-parent.ts'
 import { TracedHandles } from './traced-handles.ts'
@@ -62,7 +61,7 @@ class RequestSpans implements RequestTrace {
     this.#tracer = tracer
     this.#span = span
     this.#isRecording = span.isRecording()
-    this.#context = trace.setSpan(new LinkedContext(parent, OWN_TRACE, this), span)
+    this.#context = trace.setSpan(parent, span).setValue(OWN_TRACE, this)
   }
 
   runHandler<T> (observed: Observed, run: () => T | Promise<T>): T | Promise<T> {

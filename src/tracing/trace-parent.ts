@@ -5,7 +5,7 @@ import {
   context, createContextKey, ROOT_CONTEXT, trace, type Context, type Link, type TextMapGetter
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import type { TraceCarrier } from '../dispatch/caller.ts'
+import type { RequestHeaders } from '../dispatch/caller.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 
 /** Longer values are ignored. A `traceparent` has 55 characters, a `tracestate` is valid up to 512. */
@@ -23,7 +23,7 @@ export interface SpanParent {
 const propagator = new W3CTraceContextPropagator()
 const NO_LINKS: Link[] = []
 
-const getter: TextMapGetter<TraceCarrier> = {
+const getter: TextMapGetter<RequestHeaders> = {
   keys: () => propagator.fields(),
   get (carrier, key) {
     const value = key === 'traceparent' ? carrier.traceparent : carrier.tracestate
@@ -36,7 +36,7 @@ const getter: TextMapGetter<TraceCarrier> = {
  * then the headers. Values that are not valid count as absent. `baggage` is not read: instrumented clients
  * would send it on to every service that a handler calls.
  */
-export function findParent (meta: unknown, headers: TraceCarrier | undefined): SpanParent {
+export function findParent (meta: unknown, headers: RequestHeaders | undefined): SpanParent {
   const named = isObject(meta) ? extract(meta) : undefined
   const active = findActive()
   if (named === undefined && active !== undefined) return { context: active, links: NO_LINKS }
@@ -52,7 +52,7 @@ function findActive (): Context | undefined {
   return trace.getSpan(active) === undefined || active.getValue(OWN_TRACE) !== undefined ? undefined : active
 }
 
-function extract (carrier: TraceCarrier): Context | undefined {
+function extract (carrier: RequestHeaders): Context | undefined {
   if (carrier.traceparent === undefined) return undefined
   const extracted = propagator.extract(ROOT_CONTEXT, carrier, getter)
   return trace.getSpanContext(extracted) === undefined ? undefined : extracted

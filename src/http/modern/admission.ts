@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../access/principal.ts'
-import type { Caller, RequestLog, TraceCarrier } from '../../dispatch/caller.ts'
+import type { Caller, RequestLog, RequestHeaders } from '../../dispatch/caller.ts'
 import { readEnvelope, type Envelope } from '../../protocol/envelope.ts'
 import { handshakeRefused, headerMismatch, unsupportedRevision } from '../../protocol/errors.ts'
 import { checkLiteralHeader } from '../../protocol/header-values.ts'
@@ -42,7 +42,7 @@ export class ModernCaller implements Caller {
   }
 
   get address (): string | undefined { return this.#request.address }
-  get headers (): TraceCarrier { return this.#request.headers }
+  get headers (): RequestHeaders { return this.#request.headers }
 
   mirror (header: string): string | undefined {
     return readSingleHeader(this.#request.headers, header.toLowerCase())
