@@ -7,6 +7,8 @@ export interface LogDestination {
   /** The file descriptor to write to. Standard output by default. */
   readonly fd?: number
   readonly maxWaitingBytes?: number
+  /** Makes the text that is written of a line with its end. The line itself by default. */
+  toText? (line: string): string
 }
 
 export interface ServiceLog {
@@ -20,7 +22,9 @@ export interface ServiceLog {
 }
 
 /** Lines that wait are written when the process exits, also after an error that nobody caught. */
-export function openLog (level: string, { fd = 1, ...options }: LogDestination = {}): ServiceLog {
+export function openLog (
+  level: string, { fd = 1, toText, ...options }: LogDestination = {}
+): ServiceLog {
   const destination = openLineDestination({
     ...options,
     dest: fd,
@@ -28,13 +32,19 @@ export function openLog (level: string, { fd = 1, ...options }: LogDestination =
       logger.warn({ lines }, 'lines of the log were dropped: it is read more slowly than it is written')
     }
   })
-  const logger = pino({ level }, destination)
+  const stream = toText === undefined
+    ? destination
+    : {
+        write (line: string) { destination.write(toText(line)) },
+        flush (done: (error?: Error) => void) { destination.flush(done) }
+      }
+  const logger = pino({ level }, stream)
   const base = readBase()
   return {
     logger,
     writeInfo (fields, message) {
       if (!logger.isLevelEnabled('info')) return
-      destination.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":"${message}"}\n`)
+      stream.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":"${message}"}\n`)
     }
   }
 }

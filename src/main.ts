@@ -65,20 +65,21 @@ async function runCommand (args: readonly string[]): Promise<void> {
     version: readBuild().version,
     out: (text) => { process.stdout.write(text) },
     err: (text) => { process.stderr.write(text) },
-    async serve (environment, spell) {
+    async serve (environment, { spell, isForPeople }) {
       isServing = true
-      await serve(readConfig(environment, spell))
+      await serve(readConfig(environment, spell), isForPeople)
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
   if (!isServing) process.stdout.write('', () => process.exit(exitCode))
 }
 
-async function serve (config: Config): Promise<void> {
+/** @param isForPeople whether the log has lines for people instead of JSON. */
+async function serve (config: Config, isForPeople = false): Promise<void> {
   const hangUps = listenForHangUps()
   const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
-  const log = openLog(level)
+  const log = openLog(level, isForPeople ? { toText: (await import('./log-for-people.ts')).toPeople } : {})
   const { logger } = log
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS

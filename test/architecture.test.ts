@@ -55,10 +55,11 @@ const ROOMS = {
   'app-legacy.ts': ['*'],
   'line-destination.ts': [],
   'log.ts': ['line-destination.ts'],
+  'log-for-people.ts': ['catalog'],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'main.ts': [
-    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts', 'log-level.ts',
-    'catalog'
+    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts',
+    'log-for-people.ts', 'log-level.ts', 'catalog'
   ],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }

@@ -13,7 +13,13 @@ export interface Surroundings {
   out (text: string): void
   err (text: string): void
   /** Serves until a signal ends the process. Resolves when the service listens. */
-  serve (environment: Surroundings['environment'], spell: Spell): Promise<void>
+  serve (environment: Surroundings['environment'], options: ServeOptions): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly spell: Spell
+  /** Whether the log has lines for people instead of JSON. */
+  readonly isForPeople: boolean
 }
 
 /** How the reader of a problem wrote a setting: `TRIVET_CATALOG`, or `--catalog`. */

@@ -3,11 +3,15 @@
 import { Command, CommanderError } from 'commander'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
+import { devCommand } from './dev.ts'
+import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
-const COMMANDS: readonly CommandModule[] = [serveCommand, checkCommand, listCommand, tokenCommand]
+const COMMANDS: readonly CommandModule[] = [
+  initCommand, devCommand, serveCommand, checkCommand, listCommand, tokenCommand
+]
 
 const EXIT_CODES = `
 Exit codes: 0 for success, ${FAILED} for a problem, ${MISUSED} for arguments that cannot be used.`

@@ -13,7 +13,7 @@ export const serveCommand: CommandModule = {
     for (const option of SETTING_FLAGS) command.addOption(option)
     command.action(async (folder: string | undefined, flags: { readonly [name: string]: string }) => {
       const given = { ...flags, ...(folder !== undefined && { catalog: folder }) }
-      await serve(withFlags(environment, given), spellWith(flags))
+      await serve(withFlags(environment, given), { spell: spellWith(flags), isForPeople: false })
     })
   }
 }

@@ -1,0 +1,43 @@
+// The command `trivet init`: writes a catalog that works, to begin with.
+
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { UsageError, type CommandModule } from './command.ts'
+import { initialFiles } from './initial-files.ts'
+
+export const initCommand: CommandModule = {
+  add (program, { out, version }) {
+    program.command('init')
+      .description('write a catalog with a tool, a prompt, a resource and a test')
+      .argument('[folder]', 'a new or empty folder', '.')
+      .option('--js', 'JavaScript instead of TypeScript')
+      .action(async (folder: string, { js = false }: { readonly js?: boolean }) => {
+        const root = resolve(folder)
+        await assertEmpty(root)
+        const files = initialFiles({ name: toPackageName(basename(root)), version, js })
+        for (const [path, text] of files) {
+          await mkdir(dirname(join(root, path)), { recursive: true })
+          await writeFile(join(root, path), text, { flag: 'wx' })
+        }
+        const paths = files.map(([path]) => `  ${join(folder, path)}`).join('\n')
+        const enter = folder === '.' ? '' : `cd ${folder} && `
+        out(`Written:\n${paths}\n\nNext: ${enter}npm install && npx trivet dev\n`)
+      })
+  }
+}
+
+/** Hidden files, such as those of git, may be there. */
+async function assertEmpty (root: string): Promise<void> {
+  const entries = await readdir(root).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    const reason = error.code === 'ENOTDIR' ? 'it is a file' : error.message
+    throw new UsageError(`${root} cannot be used: ${reason}`)
+  })
+  const found = entries.find((entry) => !entry.startsWith('.'))
+  if (found !== undefined) throw new UsageError(`${root} is not empty: it has ${found}. Name a new folder`)
+}
+
+/** The names of packages have no capitals, spaces and other such characters. */
+function toPackageName (folder: string): string {
+  return folder.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-').replaceAll(/^[._-]+|-+$/g, '') || 'my-catalog'
+}

@@ -1,0 +1,84 @@
+// Turns the lines of the log into lines for people at a terminal.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { styleText } from 'node:util'
+import type { Problem } from './catalog/problem.ts'
+
+type Fields = { readonly [name: string]: unknown }
+type Style = Parameters<typeof styleText>[0]
+
+const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new Map([
+  [10, ['trace', 'gray']], [20, ['debug', 'gray']], [30, ['', 'reset']], [40, ['warning', 'yellow']],
+  [50, ['error', 'red']], [60, ['fatal', 'red']]
+])
+/** Fields that say nothing to one person at one machine, and fields that the message has already. */
+const LEFT_OUT = new Set([
+  'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version'
+])
+
+/** @param line of the log, as JSON. Text that is no JSON is returned as it is. */
+export function toPeople (line: string): string {
+  const fields = parse(line)
+  if (fields === undefined) return line
+  const { level, time, msg } = fields
+  const [name, style] = LEVELS.get(level) ?? ['', 'reset']
+  const clock = styleText('gray', new Date(Number(time)).toTimeString().slice(0, 8))
+  const text = msg === 'request' ? toRequest(fields) : [String(msg ?? ''), toRest(fields)].join(' ').trim()
+  const marked = name === '' ? text : styleText(style, `${name}: ${text}`)
+  return [`${clock} ${marked}`, ...toDetails(fields), ''].join('\n')
+}
+
+function parse (line: string): Fields | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** `tools/call search_books 200 1.2 ms` */
+function toRequest ({ method, name, status, durationMs, code, cancelled, reason }: Fields): string {
+  const failure = code === undefined ? undefined : `error ${String(code)}`
+  const parts = [method, name, status, failure, cancelled === true ? 'cancelled' : undefined]
+  const text = parts.filter((part) => part !== undefined).join(' ')
+  return `${text} ${String(durationMs)} ms${reason === undefined ? '' : `: ${String(reason)}`}`
+}
+
+function toRest (fields: Fields): string {
+  const rest = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
+  return styleText('gray', rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' '))
+}
+
+/** The problems of a catalog, each with the line of its file; else the error with its stack. */
+function toDetails ({ catalog, problems, err }: Fields): string[] {
+  if (isProblems(problems)) return problems.flatMap((problem) => toProblem(String(catalog), problem))
+  if (typeof err !== 'object' || err === null) return []
+  const { stack, message } = err as { readonly stack?: unknown, readonly message?: unknown }
+  return [indent(String(stack ?? message))]
+}
+
+function isProblems (value: unknown): value is readonly Problem[] {
+  return Array.isArray(value) && value.length > 0
+}
+
+function toProblem (catalog: string, { file, place, rule }: Problem): string[] {
+  const number = Number(/^line (\d+)$/.exec(place)?.[1])
+  if (Number.isNaN(number)) return [indent(`${file}: ${place === '' ? '' : `${place}: `}${rule}`)]
+  const line = readLine(join(catalog, file), number)
+  const shown = line === undefined ? [] : [indent(indent(styleText('gray', `${number} | ${line}`)))]
+  return [indent(`${styleText('bold', `${file}:${number}`)} ${rule}`), ...shown]
+}
+
+/** `undefined` if the file has changed in the meantime, so that it has no such line. */
+function readLine (path: string, number: number): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').split('\n')[number - 1]
+  } catch {
+    return undefined
+  }
+}
+
+function indent (text: string): string {
+  return text.replace(/^/gm, '  ')
+}

@@ -1,0 +1,31 @@
+// `trivet dev`: what an author sees.
+
+import { stripVTControlCharacters } from 'node:util'
+import t from 'tap'
+import { toolModule, writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
+import { runProgram } from '../helpers/program.ts'
+import { startService } from '../helpers/service.ts'
+import { post } from '../helpers/stream.ts'
+
+t.test('requests, reloads and problems are lines for people', async (t) => {
+  const catalog = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
+  const service = await startService(t, { TRIVET_LOG_LEVEL: 'info' }, { args: ['dev', catalog] })
+  const printed = () => stripVTControlCharacters(service.stdout())
+  await post(t, service.url, { method: 'tools/call', params: { name: 'a' } })
+  await until(() => /^\d\d:\d\d:\d\d tools\/call a 200 [\d.]+ ms$/m.test(printed()), 'the line of the call')
+  await writeInPlace(catalog, 'tools/b.ts', toolModule('b'))
+  await until(() => /catalog reloaded lists=\["tools"\]/.test(printed()), 'the reload', 20_000)
+  await writeInPlace(catalog, 'tools/b.ts', 'export default 1 +\n')
+  await until(() => /^ {2}tools\/b\.ts:2 Unexpected/m.test(printed()), 'the problem', 20_000)
+  t.notMatch(printed(), /^\{/m)
+})
+
+t.test('keeps state in memory unless it is told otherwise', async (t) => {
+  t.strictSame((await runProgram(['dev', 'here'])).served, [
+    { TRIVET_STATE_URL: 'memory:', TRIVET_CATALOG: 'here' }
+  ])
+  t.strictSame((await runProgram(['dev'], { TRIVET_STATE_URL: 'file:./x' })).served, [
+    { TRIVET_STATE_URL: 'file:./x' }
+  ])
+})

@@ -1,0 +1,61 @@
+// The log as lines for people.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import t from 'tap'
+import { toPeople } from '../src/log-for-people.ts'
+
+const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime()
+const show = (fields: object) => stripVTControlCharacters(
+  toPeople(`${JSON.stringify({ level: 30, time: TIME, pid: 1, hostname: 'h', ...fields })}\n`)
+)
+
+t.test('a request is its method, its primitive, its status and its time', async (t) => {
+  const request = {
+    reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.25, msg: 'request'
+  }
+  t.equal(show(request), '03:04:05 tools/call search 200 1.25 ms\n')
+  t.equal(show({ ...request, code: -32603 }), '03:04:05 tools/call search 200 error -32603 1.25 ms\n')
+  t.equal(show({ ...request, cancelled: true }), '03:04:05 tools/call search 200 cancelled 1.25 ms\n')
+  t.equal(
+    show({ method: 'POST', status: 401, durationMs: 1, reason: 'no token', path: '/mcp', msg: 'request' }),
+    '03:04:05 POST 401 1 ms: no token\n'
+  )
+})
+
+t.test('any other line has its level, its message, and the fields that say something', async (t) => {
+  t.equal(show({ msg: 'catalog reloaded', version: 'x', lists: ['tools'], durationMs: 3 }),
+    '03:04:05 catalog reloaded lists=["tools"] durationMs=3\n')
+  t.equal(show({ level: 40, msg: 'take care' }), '03:04:05 warning: take care\n')
+  t.equal(
+    show({
+      level: 50, msg: 'request failed', method: 'tools/call', err: { stack: 'Error: no\n    at a.ts:1' }
+    }),
+    '03:04:05 error: request failed method="tools/call"\n  Error: no\n      at a.ts:1\n'
+  )
+})
+
+t.test('a problem of the catalog has the line of its file', async (t) => {
+  const catalog = t.testdir({ tools: {} })
+  writeFileSync(join(catalog, 'tools/a.ts'), 'one\nconst a = = 1\n')
+  const problems = [
+    { file: 'tools/a.ts', place: 'line 2', rule: 'Unexpected token' },
+    { file: 'tools/b.ts', place: 'line 9', rule: 'is gone' },
+    { file: 'tools/c.ts', place: 'inputSchema', rule: 'must be an object' },
+    { file: 'server.yaml', place: '', rule: 'cannot be read' }
+  ]
+  t.equal(show({ level: 50, msg: 'not reloaded', catalog, problems, err: { message: 'all again' } }), [
+    '03:04:05 error: not reloaded',
+    '  tools/a.ts:2 Unexpected token',
+    '    2 | const a = = 1',
+    '  tools/b.ts:9 is gone',
+    '  tools/c.ts: inputSchema: must be an object',
+    '  server.yaml: cannot be read',
+    ''
+  ].join('\n'))
+})
+
+t.test('a text that is no line of the log stays as it is', async (t) => {
+  t.equal(toPeople('plain text\n'), 'plain text\n')
+})
