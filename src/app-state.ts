@@ -5,20 +5,34 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { OpenedBackend } from './backends/backend.ts'
 import { openBackend } from './backends/url-schemes.ts'
 import { ConfigError, type AppConfig } from './config.ts'
+import { createSealer, type Sealer } from './sealing/sealer.ts'
+import type { Clock } from './state/clock.ts'
 
 /** Opens the backend of `stateUrl`. Rejects with a ConfigError. */
 export async function openConfiguredBackend (
-  { stateUrl, statePrefix }: AppConfig, log: FastifyBaseLogger
+  { stateUrl, statePrefix }: AppConfig, log: FastifyBaseLogger, clock: Clock
 ): Promise<OpenedBackend> {
   try {
-    return await openBackend(stateUrl, { log, prefix: statePrefix })
+    return await openBackend(stateUrl, { log, prefix: statePrefix, clock })
   } catch (error) {
     throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
   }
 }
 
+/** Rejects with a ConfigError, and closes the backend, if the secret that it keeps cannot be read. */
+export async function openSealer (
+  config: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger, clock: Clock
+): Promise<Sealer> {
+  return createSealer(await readSecrets(config, backend, log), {
+    ...clock,
+    onEphemeral: () => log.warn(
+      'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
+    )
+  })
+}
+
 /** Returns `undefined` if no secret outlives the process. */
-export async function readSecrets (
+async function readSecrets (
   { secrets }: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger
 ): Promise<readonly string[] | undefined> {
   if (secrets.length > 0) return secrets

@@ -5,11 +5,11 @@ import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openAudit } from './app-audit.ts'
 import { openLegacyEra } from './app-legacy.ts'
-import { openConfiguredBackend, readSecrets } from './app-state.ts'
+import { openConfiguredBackend, openSealer } from './app-state.ts'
 import { openRequestTracer } from './app-tracing.ts'
 import type { Authenticator } from './access/authenticator.ts'
 import { readCallLimits } from './access/call-limits.ts'
-import { isLoopback } from './access/loopback.ts'
+import { isLocal } from './access/loopback.ts'
 import { createRangeCheck } from './access/proxy-range.ts'
 import { createOutageLog } from './backends/outage-log.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
@@ -21,7 +21,8 @@ import { createCallLimiter } from './dispatch/call-limiter.ts'
 import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
-import { createPipeline } from './dispatch/pipeline.ts'
+import { createPipeline, type Pipeline } from './dispatch/pipeline.ts'
+import type { EventBus } from './events/event-bus.ts'
 import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
@@ -48,9 +49,9 @@ import { createMethods } from './methods/method-list.ts'
 import { createShedReport } from './overload/shed-report.ts'
 import { createShedding } from './overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import { createSealer } from './sealing/sealer.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
 import { openLiveCatalog } from './sources/live-catalog.ts'
+import type { Clock } from './state/clock.ts'
 import { createFirstAnswers } from './state/first-answers.ts'
 import { createHandles } from './state/handles.ts'
 
@@ -96,6 +97,9 @@ export interface Service {
   /** The app of the admin address. It must listen and close by itself. */
   readonly admin: FastifyInstance | undefined
   readonly catalog: Catalog
+  /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
+  readonly pipeline: Pipeline
+  readonly bus: EventBus
   /**
    * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
    * afterwards.
@@ -116,18 +120,22 @@ export interface OwnProcess {
   readonly build?: Build | undefined
 }
 
-/** Does the work of `createApp`. Also returns the catalog, which the start message describes. */
+/**
+ * Does the work of `createApp`. Also returns the catalog, which the start message describes.
+ * @param clock decides when handles, request states, first answers and the counts of calls expire. Sessions
+ * do not use it.
+ */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions, own?: OwnProcess
+  { logger, authenticator: given, ...options }: AppOptions, own?: OwnProcess, clock: Clock = {}
 ): Promise<Service> {
   const { guard = createLoadGuard(), build } = own ?? {}
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
-  const backend = await openConfiguredBackend(config, log)
+  const backend = await openConfiguredBackend(config, log, clock)
   const { store, bus, relay, eventLog } = backend
-  const secrets = await readSecrets(config, backend, log)
+  const sealer = await openSealer(config, backend, log, clock)
   const source = openCatalogFolder(config.catalog, {
     maxResourceBytes: config.maxResourceBytes,
     watchMode: config.watch,
@@ -166,11 +174,6 @@ export async function createService (
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
-  const sealer = createSealer(secrets, {
-    onEphemeral: () => log.warn(
-      'TRIVET_SECRETS is not set: sessions, and questions to clients, are lost when this process ends'
-    )
-  })
   // A process loads its catalog again after SIGHUP too.
   const isWatching = own !== undefined || config.watch !== 'off'
   const scopeGroups = createScopeGroups(catalog)
@@ -181,9 +184,9 @@ export async function createService (
     isWatching,
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, {
-      maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
+      ...clock, maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
     }),
-    firstAnswers: createFirstAnswers(store),
+    firstAnswers: createFirstAnswers(store, clock.now),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
@@ -221,7 +224,7 @@ export async function createService (
   const replies = createReplies(observer, tracer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }
-  const inputRounds = createInputRounds({ sealer, ttlMs: config.requestStateTtlMs })
+  const inputRounds = createInputRounds({ ...clock, sealer, ttlMs: config.requestStateTtlMs })
   const pipeline = createPipeline({
     ...pipelineDependencies,
     methods,
@@ -289,10 +292,5 @@ export async function createService (
     live.reload()
     audit?.reopen()
   }
-  return { app, admin, catalog, drain: shutdown.drain, reload }
-}
-
-/** Whether only this machine can reach the address that the app listens on. */
-function isLocal (address: ReturnType<FastifyInstance['server']['address']>): boolean {
-  return typeof address === 'object' && address !== null && isLoopback(address.address)
+  return { app, admin, catalog, pipeline, bus, drain: shutdown.drain, reload }
 }

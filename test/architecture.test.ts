@@ -49,7 +49,7 @@ const ROOMS = {
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
-  'app-state.ts': ['backends', 'config.ts'],
+  'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],

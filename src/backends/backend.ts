@@ -4,6 +4,7 @@ import type { EventBus } from '../events/event-bus.ts'
 import type { EventLog, EventLogLimits } from '../events/event-log.ts'
 import type { Relay } from '../events/relay.ts'
 import type { CallCounter } from '../state/call-counter.ts'
+import type { Clock } from '../state/clock.ts'
 import type { StateStore } from '../state/state-store.ts'
 
 export interface Backend {
@@ -31,6 +32,8 @@ export interface BackendOptions {
   readonly prefix: string
   /** EVENT_LOG_LIMITS by default. */
   readonly eventLogLimits?: EventLogLimits
+  /** Used by the backend of memory only. */
+  readonly clock?: Clock
 }
 
 /** A secret that is kept with the state. */

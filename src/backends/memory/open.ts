@@ -7,12 +7,13 @@ import { createMemoryRelay } from './relay.ts'
 import { createMemoryStateStore } from './state-store.ts'
 
 /** `memory:` exists in this process only. No other service shares it, so the prefix is not used. */
-export const openMemoryBackend: OpenBackend = async (_url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
+export const openMemoryBackend: OpenBackend = async (_url, options) => {
+  const { eventLogLimits = EVENT_LOG_LIMITS, clock = {} } = options
   return toOpenedBackend({
-    store: createMemoryStateStore(),
+    store: createMemoryStateStore(clock),
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
-    eventLog: createMemoryEventLog(eventLogLimits),
-    callCounter: createLocalCallCounter()
+    eventLog: createMemoryEventLog({ ...eventLogLimits, ...clock }),
+    callCounter: createLocalCallCounter(clock)
   })
 }
