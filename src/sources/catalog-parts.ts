@@ -9,6 +9,19 @@ const CODE = /\.[cm]?[jt]sx?$/
 /** Databases and logs change while they are used. */
 const WRITTEN_IN_USE = /\.sqlite|\.db$|-wal$|-shm$|\.log$/
 
+const TEST = /\.(?:test|spec)\.[^/]+$/
+const RESOURCE_CODE = /\.resource\.(?:[^/]+\.)?[cm]?[jt]sx?$/
+
+/**
+ * Whether the name of a file says that it is a test, such as `search.test.ts` or `search.spec.mjs`. Tests are
+ * never loaded, so that they can stand beside their tools. Under resources/ only modules count:
+ * `book.resource.test.ts` is a test, `openapi.spec.json` is a plain file.
+ * @param path relative to the catalog folder, with forward slashes
+ */
+export function isTest (path: string): boolean {
+  return TEST.test(path) && (!path.startsWith('resources/') || RESOURCE_CODE.test(path))
+}
+
 /** Whether changes of a file or folder never count, wherever it is. The name is without its folders. */
 export function isNeverPart (name: string): boolean {
   return isForeignName(name) || WRITTEN_IN_USE.test(name)
@@ -20,7 +33,9 @@ export function isNeverPart (name: string): boolean {
  */
 export function isPart (path: string, imported: ReadonlySet<string>): boolean {
   if (path.split('/').some(isNeverPart)) return false
-  if (path === SERVER_FILE || path.startsWith('resources/') || imported.has(path)) return true
+  if (imported.has(path)) return true
+  if (isTest(path)) return false
+  if (path === SERVER_FILE || path.startsWith('resources/')) return true
   if (path.startsWith('prompts/') && path.endsWith('.md')) return true
   // In every folder: a module may be the file that a failed import looks for.
   return CODE.test(basename(path))

@@ -11,6 +11,7 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
+import { isTest } from './catalog-parts.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import {
   DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf
@@ -43,11 +44,13 @@ export class CatalogReader {
     }
   }
 
+  /** Without tests. */
   async files (folder: string): Promise<FolderFile[]> {
-    return await listFiles(join(this.#root, folder), (path, error) => {
+    const files = await listFiles(join(this.#root, folder), (path, error) => {
       const file = posix.join(folder, path)
       this.problems.push({ file, place: '', rule: `cannot be read: ${ruleOf(error)}` })
     })
+    return files.filter(({ path }) => !isTest(posix.join(folder, path)))
   }
 
   /**

@@ -38,6 +38,33 @@ t.test('finds tools, prompts, resources and templates in their folders, at any d
   t.strictSame(keysOf(templates), ['x://t/{id}', 'file:///{+path}'])
 })
 
+t.test('loads no test, by its name: *.test.* and *.spec.*', async (t) => {
+  const fails = 'throw new Error("a test is not run")'
+  const root = await writeCatalog(t, {
+    'tools/a.ts': toolModule('a'),
+    'tools/a.test.ts': fails,
+    'tools/deep/a.spec.mjs': fails,
+    'tools/latest.ts': toolModule('latest'),
+    'prompts/p.md': 'Say p.',
+    'prompts/p.test.md': 'Say more.',
+    'prompts/p.test.ts': fails,
+    'resources/r.resource.ts': moduleOf(
+      "export default defineResource({ uri: 'x://r', name: 'r', read: () => 'r' })"
+    ),
+    'resources/r.resource.test.ts': fails,
+    'resources/r.test.resource.ts': fails,
+    'resources/openapi.spec.json': '{}',
+    'resources/example.test.ts': fails
+  })
+  const { tools, prompts, resources } = (await loadSnapshot(root)).primitives
+  t.strictSame(keysOf(tools), ['a', 'latest'])
+  t.strictSame(keysOf(prompts), ['p'])
+  t.strictSame(
+    keysOf(resources), ['file:///', 'file:///example.test.ts', 'file:///openapi.spec.json', 'x://r'],
+    'a plain file is served whatever its name'
+  )
+})
+
 t.test('takes a default export, named exports and lists of definitions, each definition once', async (t) => {
   const tool = (name: string) => `defineTool({ name: '${name}', run: () => '${name}' })`
   const root = await writeCatalog(t, {

@@ -222,11 +222,11 @@ t.test('counts the files that the catalog is made of', (t) => {
   const imported = new Set(['data/rates.json', 'data/app.db'])
   for (const path of [
     'server.yaml', 'tools/a.ts', 'tools/deep/a.mjs', 'lib/a.cjs', 'lib/new.tsx', 'prompts/p.md',
-    'resources/x', 'resources/deep/data.csv', 'data/rates.json'
+    'resources/x', 'resources/deep/data.csv', 'data/rates.json', 'resources/openapi.spec.json'
   ]) t.ok(isPart(path, imported), path)
   for (const path of [
     'server.yaml.bak', 'tools/README.md', 'tools/data.json', 'prompts/p.txt', 'data/other.json',
-    'data/app.db',
+    'data/app.db', 'tools/a.test.ts', 'test/a.spec.mjs', 'prompts/p.test.md', 'resources/a.resource.test.ts',
     'resources/shop.sqlite', 'resources/shop.sqlite3', 'resources/shop.sqlite-wal', 'resources/x-shm',
     'resources/x.log', 'resources/.env', '.git/config.ts', 'tools/node_modules/a.js', 'lost+found/a.ts'
   ]) t.notOk(isPart(path, imported), path)
