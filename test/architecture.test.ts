@@ -61,6 +61,8 @@ const ROOMS = {
     'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts',
     'log-for-people.ts', 'log-level.ts', 'catalog'
   ],
+  testing: ['app.ts', 'authoring', 'dispatch', 'access', 'protocol'],
+  'testing.ts': ['testing', 'catalog', 'protocol'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }
 
@@ -92,6 +94,9 @@ const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('tracing/') || file.startsWith('tracing/') || isType || isDynamic
+/** A service that serves must not load the code for tests. */
+const mayImportTesting = ({ file, target }: Import) =>
+  !/^testing[./]/.test(target) || /^testing[./]/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -206,6 +211,25 @@ const RULES: ReadonlyArray<{
     found: ['dispatch/b.ts imports @opentelemetry/api', 'app.ts imports tracing/a.ts early']
   },
   {
+    claim: 'nothing that serves imports testing/',
+    breaks: (sources) => readImports(sources).filter((one) => !mayImportTesting(one)).map(
+      ({ file, target }) => `${file} imports ${target}`
+    ),
+    made: {
+      'testing.ts': "export { open } from './testing/a.ts'\n",
+      'testing/a.ts': "import type { B } from './b.ts'\n",
+      'app.ts': "import { open } from './testing/a.ts'\n",
+      'index.ts': "export { open } from './testing.ts'\n"
+    },
+    found: ['app.ts imports testing/a.ts', 'index.ts imports testing.ts']
+  },
+  {
+    claim: 'testing/ works with every test runner',
+    breaks: (sources) => breaksOfPackage(sources, /^(?:node:test|tap|vitest)$/, () => false),
+    made: { 'testing/a.ts': "import { after } from 'node:test'\nimport { run } from './node:test.ts'\n" },
+    found: ['testing/a.ts imports node:test']
+  },
+  {
     claim: "a driver is imported by its own backend's folder alone",
     breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, mayImportDriver),
     made: {
@@ -288,10 +312,11 @@ const RULES: ReadonlyArray<{
     found: ['A is of a.ts, c/a.ts', 'd is of c/a.ts, c/b.ts']
   },
   {
-    claim: 'only index.ts passes on what others export',
+    claim: 'only index.ts and testing.ts pass on what others export',
     breaks: breaksOfBarrels,
     made: {
       'index.ts': "export { a } from './a.ts'\n",
+      'testing.ts': "export { a } from './a.ts'\n",
       'a/index.ts': "export * from './b.ts'\n",
       'b.ts': "export {\n  a,\n  b\n} from './a.ts'\n",
       'c.ts': "export type { A } from './a.ts'\n",

@@ -1,0 +1,124 @@
+// A caller in a test: one method for each thing that a client asks of a catalog.
+
+import type { Completion } from '../protocol/completion.ts'
+import type { Principal } from '../access/principal.ts'
+import { runRounds } from './answered-rounds.ts'
+import type { Exchange, TestSender } from './exchange.ts'
+import { Report } from './report.ts'
+import { RequestError } from './test-errors.ts'
+import type { TestCaller } from './test-catalog.ts'
+import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
+import type { CallResult, CatalogLists, PromptResult, ReadResult, ResultsJson } from './test-results.ts'
+
+type Params = { readonly [key: string]: unknown }
+
+const ALL_CAPABILITIES = {
+  elicitation: { form: {}, url: {} }, sampling: { context: {}, tools: {} }, roots: {}
+}
+const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
+
+export class CatalogCaller implements TestCaller {
+  readonly #exchange: Exchange
+  readonly #sender: TestSender
+
+  constructor (exchange: Exchange, principal: TestPrincipal = {}, client: TestClient = {}) {
+    this.#exchange = exchange
+    this.#sender = {
+      principal: toPrincipal(principal),
+      client: { capabilities: ALL_CAPABILITIES, info: CLIENT_INFO, ...client }
+    }
+  }
+
+  as (principal?: TestPrincipal, client?: TestClient): TestCaller {
+    return new CatalogCaller(this.#exchange, principal, client)
+  }
+
+  async call<T> (name: string, args?: object, options?: TestCallOptions): Promise<CallResult<T>>
+  async call (
+    name: string, args: object = {}, { idempotencyKey, ...options }: TestCallOptions = {}
+  ): Promise<CallResult> {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+    const { report, result } = await this.#ask('tools/call', { name, arguments: args }, options, headers)
+    const { content, structuredContent, isError = false, _meta } = result
+    const text = textOf(content)
+    return { ...report, content, structuredContent, isError, text, ...toMeta(_meta) }
+  }
+
+  async prompt (
+    name: string, args: { readonly [name: string]: string } = {}, options: AnswerOptions = {}
+  ): Promise<PromptResult> {
+    const { report, result } = await this.#ask('prompts/get', { name, arguments: args }, options)
+    const { messages, description, _meta } = result
+    const text = textOf(messages.map(({ content }) => content))
+    const described = description === undefined ? {} : { description }
+    return { ...report, messages, ...described, text, ...toMeta(_meta) }
+  }
+
+  async read (uri: string, options: AnswerOptions = {}): Promise<ReadResult> {
+    const { report, result: { contents, _meta } } = await this.#ask('resources/read', { uri }, options)
+    return { ...report, contents, text: textOf(contents), ...toMeta(_meta) }
+  }
+
+  async list (): Promise<CatalogLists> {
+    return {
+      tools: await this.#pages('tools/list', ({ tools }) => tools),
+      prompts: await this.#pages('prompts/list', ({ prompts }) => prompts),
+      resources: await this.#pages('resources/list', ({ resources }) => resources),
+      templates: await this.#pages('resources/templates/list', ({ resourceTemplates }) => resourceTemplates)
+    }
+  }
+
+  async complete (
+    of: { readonly prompt: string } | { readonly template: string }, argument: string, typed: string,
+    others: { readonly [name: string]: string } = {}
+  ): Promise<Completion> {
+    const ref = 'prompt' in of
+      ? { type: 'ref/prompt', name: of.prompt }
+      : { type: 'ref/resource', uri: of.template }
+    const params = { ref, argument: { name: argument, value: typed }, context: { arguments: others } }
+    return (await this.#request('completion/complete', params)).completion
+  }
+
+  async #ask<M extends keyof ResultsJson> (
+    method: M, params: Params, options: AnswerOptions, headers = {}
+  ): Promise<{ readonly report: Report, readonly result: ResultsJson[M] }> {
+    const report = new Report()
+    const { signal } = options
+    const request = { method, params, headers, ...signal !== undefined && { signal } }
+    const result = await runRounds<ResultsJson[M]>(request, options, async (round) => {
+      return await this.#exchange.send(round, this.#sender, report)
+    })
+    return { report, result }
+  }
+
+  async #request<M extends keyof ResultsJson> (method: M, params: Params): Promise<ResultsJson[M]> {
+    const reply = await this.#exchange.send({ method, params }, this.#sender, new Report())
+    if ('error' in reply) throw new RequestError(reply.error)
+    return JSON.parse(reply.json)
+  }
+
+  async #pages<M extends `${string}/list` & keyof ResultsJson, E> (
+    method: M, entriesOf: (page: ResultsJson[M]) => readonly E[]
+  ): Promise<readonly E[]> {
+    const entries: E[] = []
+    let cursor: string | undefined
+    do {
+      const page = await this.#request(method, { cursor })
+      entries.push(...entriesOf(page))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    return entries
+  }
+}
+
+function toPrincipal ({ scopes = [], ...rest }: TestPrincipal): Principal {
+  return Object.freeze({ ...rest, scopes: new Set(scopes) })
+}
+
+function textOf (parts: ReadonlyArray<object & { readonly text?: unknown }>): string {
+  return parts.flatMap(({ text }) => typeof text === 'string' ? [text] : []).join('\n')
+}
+
+function toMeta (_meta: ResultsJson['tools/call']['_meta']): Pick<CallResult, '_meta'> {
+  return _meta === undefined ? {} : { _meta }
+}

@@ -1,0 +1,89 @@
+// Sends requests to the pipeline, as a transport does. There is no HTTP between.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Principal } from '../access/principal.ts'
+import type { Service } from '../app.ts'
+import type { Outlet } from '../dispatch/caller.ts'
+import { ClientGone, type Lifetime } from '../dispatch/lifetime.ts'
+import { readEnvelope } from '../protocol/envelope.ts'
+import type { ProtocolError } from '../protocol/errors.ts'
+import { isRequest, readMessage } from '../protocol/json-rpc.ts'
+import {
+  META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION
+} from '../protocol/meta-keys.ts'
+import { CURRENT_REVISION } from '../protocol/revisions.ts'
+import type { Report } from './report.ts'
+import type { TestClient } from './test-options.ts'
+
+/** Who sends the requests of one caller. */
+export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
+
+export interface TestRequest {
+  readonly method: string
+  readonly params: object
+  readonly headers?: { readonly [name: string]: string }
+  readonly signal?: AbortSignal
+}
+
+/** The result as JSON, or the error that a client would receive. */
+export type Reply = { readonly json: string } | { readonly error: ProtocolError }
+
+export interface Exchange {
+  /** Rejects once the exchange is closed. Never rejects because of the answer. */
+  send (request: TestRequest, sender: TestSender, report: Report): Promise<Reply>
+  /** Refuses later requests. */
+  close (): void
+}
+
+export function createExchange ({ pipeline, bus, app: { log } }: Service): Exchange {
+  const reports = new AsyncLocalStorage<Report>()
+  let count = 0
+  let isClosed = false
+
+  // The bus of memory calls its listeners at once, within the handler that announces the change.
+  bus.subscribe((event) => {
+    if (event.type === 'resource-updated') reports.getStore()?.addChange(event)
+  })
+
+  return {
+    async send ({ method, params, headers = {}, signal }, { principal, client }, report) {
+      if (isClosed) throw new Error('The catalog is closed.')
+      const id = `test-${++count}`
+      const _meta = {
+        [META_PROTOCOL_VERSION]: CURRENT_REVISION,
+        [META_CLIENT_INFO]: client.info,
+        [META_CLIENT_CAPABILITIES]: client.capabilities,
+        [META_LOG_LEVEL]: 'debug',
+        progressToken: id
+      }
+      const sent = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
+      const message = readMessage(JSON.parse(sent))
+      if (!isRequest(message)) throw new TypeError('the message is not a request')
+      const envelope = readEnvelope(message.params)
+      const caller = { principal, envelope, requestId: id, log: log.child({ reqId: id }), headers }
+      return await new Promise<Reply>((resolve) => {
+        const outlet = toOutlet(resolve, report, signal)
+        reports.run(report, () => pipeline.serve(message, caller, outlet))
+      })
+    },
+    close () { isClosed = true }
+  }
+}
+
+function toOutlet (resolve: (reply: Reply) => void, report: Report, signal?: AbortSignal): Outlet {
+  return {
+    onPending (lifetime) { if (signal !== undefined) stopOnAbort(lifetime, signal) },
+    notify: (json) => report.addNotification(json),
+    succeed: (json) => resolve({ json: String(json) }),
+    fail: (error) => resolve({ error }),
+    leaveUnanswered () {},
+    openStream () { throw new TypeError('a test opens no streams') }
+  }
+}
+
+function stopOnAbort (lifetime: Lifetime, signal: AbortSignal): void {
+  const stop = () => lifetime.stop(new ClientGone())
+  if (signal.aborted) return stop()
+  signal.addEventListener('abort', stop, { once: true })
+  lifetime.onEnd(() => signal.removeEventListener('abort', stop))
+}

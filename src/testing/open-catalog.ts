@@ -1,0 +1,61 @@
+// Opens a catalog for a test: the service of production, in this process, without a port.
+
+import { fileURLToPath } from 'node:url'
+import { createService } from '../app.ts'
+import { CatalogCaller } from './catalog-caller.ts'
+import { createExchange, type Exchange } from './exchange.ts'
+import type { TestCatalog } from './test-catalog.ts'
+import type { TestOptions } from './test-options.ts'
+
+/** What a test cannot choose. */
+const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:' } as const
+
+/**
+ * Loads a catalog for a test, with its state in memory. Nothing listens, nothing is watched, and nothing is
+ * logged unless the options say so. Works with every test runner.
+ *
+ * Rejects with a CatalogError that lists every problem of the catalog, and with a ConfigError for an option
+ * that is not valid.
+ * @param folder relative to the working directory, absolute, or a `file:` URL.
+ * https://modelcontextprotocol.io/specification/2026-07-28
+ *
+ * @example
+ * const shop = await openCatalog('./catalog')
+ * const { text } = await shop.call('search_books', { query: 'whale' })
+ * await shop.close()
+ */
+export async function openCatalog (folder: string | URL, options: TestOptions = {}): Promise<TestCatalog> {
+  let offset = 0
+  const clock = { now: () => Date.now() + offset }
+  const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
+  const service = await createService({ logLevel: 'silent', ...options, ...FIXED, catalog }, undefined, clock)
+  const exchange = createExchange(service)
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    exchange.close()
+    await (closing ??= service.app.close().then(() => {}))
+  }
+  return new OpenedCatalog(exchange, (ms) => { offset += ms }, close)
+}
+
+class OpenedCatalog extends CatalogCaller implements TestCatalog {
+  readonly #move: (ms: number) => void
+  readonly close: () => Promise<void>
+
+  constructor (exchange: Exchange, move: (ms: number) => void, close: () => Promise<void>) {
+    super(exchange)
+    this.#move = move
+    this.close = close
+  }
+
+  advance (ms: number): void {
+    if (!(ms >= 0 && ms < Infinity)) {
+      throw new RangeError(`advance: ms must be a finite number of at least 0, got ${ms}`)
+    }
+    this.#move(ms)
+  }
+
+  async [Symbol.asyncDispose] (): Promise<void> {
+    await this.close()
+  }
+}

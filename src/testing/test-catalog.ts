@@ -1,0 +1,79 @@
+// A catalog in a test, and its callers.
+
+import type { Completion } from '../protocol/completion.ts'
+import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
+import type { CallResult, CatalogLists, PromptResult, ReadResult } from './test-results.ts'
+
+/**
+ * One caller of a catalog. Its requests take the way of served ones: schemas, defaults, scopes, `authorize`,
+ * limits, time limits and the check of the output hold.
+ *
+ * Every method rejects with a RequestError if the answer is a JSON-RPC error. Arguments are sent as JSON: a
+ * member that is `undefined` is left out.
+ */
+export interface TestCaller {
+  /**
+   * Calls a tool. A tool error is a result with `isError: true`; so are arguments that do not match the
+   * schema, and a limit that is reached. Rejects with a QuestionError for a question without an answer, and
+   * with an AnswerError for an answer that no question used.
+   *
+   * `T` types the structured content. It is not checked: the tool's `outputSchema` is.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
+   *
+   * @example const found = await shop.call<{ books: Book[] }>('search_books', { query: 'whale' })
+   */
+  call<T = { readonly [key: string]: unknown } | undefined> (
+    name: string, args?: object, options?: TestCallOptions
+  ): Promise<CallResult<T>>
+  /**
+   * Renders a prompt. Rejects as `call` does for questions and answers.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
+   */
+  prompt (
+    name: string, args?: { readonly [name: string]: string }, options?: AnswerOptions
+  ): Promise<PromptResult>
+  /**
+   * Reads a resource, such as `file:///policies/returns.md`. Rejects as `call` does for questions and
+   * answers.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
+   */
+  read (uri: string, options?: AnswerOptions): Promise<ReadResult>
+  /**
+   * Lists all that this caller sees. Primitives whose scopes it lacks are left out.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
+   */
+  list (): Promise<CatalogLists>
+  /**
+   * Completes an argument of a prompt, or a variable of a resource template.
+   * @param typed what the user has typed so far.
+   * @param others the values of the other arguments. None by default.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+   *
+   * @example const { values } = await shop.complete({ prompt: 'recommend_a_book' }, 'genre', 'go')
+   */
+  complete (
+    of: { readonly prompt: string } | { readonly template: string }, argument: string, typed: string,
+    others?: { readonly [name: string]: string }
+  ): Promise<Completion>
+  /**
+   * Another caller of the same catalog and the same state. Without a principal it is anonymous.
+   *
+   * @example const ada = shop.as({ subject: 'ada', scopes: ['orders:write'] })
+   */
+  as (principal?: TestPrincipal, client?: TestClient): TestCaller
+}
+
+/** A catalog in the process of a test. As a caller it is anonymous and has no scopes. */
+export interface TestCatalog extends TestCaller {
+  /**
+   * Moves the clock by this many milliseconds, at once: of handles, request states, the answers that
+   * `dedupe` keeps, and limits of calls in a time. It goes on at its usual pace from there. `Date`, timers
+   * and the time limits of handlers do not move. Throws a RangeError for a number that is negative or not
+   * finite.
+   */
+  advance (ms: number): void
+  /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */
+  close (): Promise<void>
+  /** Closes the catalog at the end of a block with `await using`. */
+  [Symbol.asyncDispose] (): Promise<void>
+}

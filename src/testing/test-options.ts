@@ -1,0 +1,63 @@
+// What a test may choose: settings, the caller, and the answers of one call.
+
+import type { Principal } from '../access/principal.ts'
+import type { AppOptions } from '../app.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { Implementation } from '../protocol/primitives.ts'
+import type { TestAnswer, TestQuestion } from './test-question.ts'
+
+/**
+ * The settings in the README's table that decide how a catalog is served, with names in camel case. Each has
+ * its usual default, but `logLevel` is `silent`.
+ */
+export interface TestOptions extends Pick<
+  AppOptions,
+  'logLevel' | 'pageSize' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxHandles' | 'maxResultBytes' |
+  'maxResourceBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' | 'limitAllRunning'
+> {
+  /** Receives the log of the service instead of standard output: any logger with the methods of pino. */
+  logger?: NonNullable<AppOptions['logger']>
+}
+
+/**
+ * Who a caller is, as an access token would say it. A caller with a `subject` or a `clientId` is a named one;
+ * each combination of `issuer`, `subject` and `clientId` has its own handles.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+ */
+export interface TestPrincipal extends Omit<Principal, 'scopes'> {
+  /** The granted scopes. None by default. */
+  readonly scopes?: readonly string[]
+}
+
+/**
+ * What the client of a caller declares in each request.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
+ */
+export interface TestClient {
+  /** All capabilities by default. With `{}` every question to the client fails with error -32021. */
+  readonly capabilities?: ClientCapabilities
+  /** `{ name: 'trivet/testing', version: '1.0.0' }` by default. */
+  readonly info?: Implementation
+}
+
+/** What the client does while its request is served. */
+export interface AnswerOptions {
+  /**
+   * The answers to questions of the handler, under the keys of its `ctx.ask`. Each is used once. The request
+   * rejects with an AnswerError if one is not used.
+   */
+  readonly answers?: { readonly [key: string]: TestAnswer }
+  /**
+   * Called with each question that `answers` does not have. `undefined` leaves the question without an
+   * answer: the request then rejects with a QuestionError.
+   */
+  readonly answer?: (question: TestQuestion) => TestAnswer | undefined | Promise<TestAnswer | undefined>
+  /** The client leaves when this signal aborts: the request then rejects with a RequestError. */
+  readonly signal?: AbortSignal
+}
+
+/** What a client does while its call of a tool is served, and what it sends with the call. */
+export interface TestCallOptions extends AnswerOptions {
+  /** The header `Idempotency-Key`. A tool with `dedupe` gives a repeated key the first answer again. */
+  readonly idempotencyKey?: string
+}

@@ -1,0 +1,69 @@
+// A question of a handler, as a test sees and answers it.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+
+import type {
+  FormAnswer, InputKind, RootsAnswer, SampleAnswer, UrlAnswer
+} from '../authoring/input-request.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+
+/** One question of a handler. */
+export interface TestQuestion {
+  /** The key in the handler's `ctx.ask`. */
+  readonly key: string
+  /** `form` and `url` are of `elicit`, `sample` asks the client's model, `roots` asks for its roots. */
+  readonly kind: InputKind
+  /** The text for the user; for `sample` the texts of its messages. Empty for `roots`. */
+  readonly message: string
+  /** The parameters as the client receives them, such as `requestedSchema` of a form. */
+  readonly params: { readonly [key: string]: unknown }
+}
+
+/**
+ * The answer to a question. To a form: `{ action: 'accept', content }`, `{ action: 'decline' }` or
+ * `{ action: 'cancel' }`; to a URL: `{ action }`; to `sample`: `{ role, content, model }`; to `roots`:
+ * `{ roots }`.
+ */
+export type TestAnswer = FormAnswer<{ readonly [field: string]: unknown }> | UrlAnswer | SampleAnswer |
+  RootsAnswer
+
+/** An input request, as a result has it. */
+export interface InputRequestJson { readonly method: string, readonly params?: TestQuestion['params'] }
+
+export function toTestQuestion (key: string, { method, params = {} }: InputRequestJson): TestQuestion {
+  const kind = kindOfRequest(method, params)
+  const message = kind === 'sample' ? textsIn(params.messages).join('\n') : params.message
+  return { key, kind, message: typeof message === 'string' ? message : '', params }
+}
+
+function kindOfRequest (method: string, { mode }: TestQuestion['params']): InputKind {
+  if (method === 'sampling/createMessage') return 'sample'
+  if (method === 'roots/list') return 'roots'
+  return mode === 'url' ? 'url' : 'form'
+}
+
+/** Every text in content blocks, however deep. */
+function textsIn (value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  if (!isObject(value)) return []
+  return typeof value.text === 'string' ? [value.text] : textsIn(value.content)
+}
+
+/** An answer that the question could have, as source text. */
+export function exampleAnswer ({ kind, params: { requestedSchema } }: TestQuestion): string {
+  switch (kind) {
+    case 'form': return `{ action: 'accept', content: ${toExampleContent(requestedSchema)} }`
+    case 'url': return "{ action: 'accept' }"
+    case 'sample': return "{ role: 'assistant', content: { type: 'text', text: '…' }, model: '…' }"
+    case 'roots': return "{ roots: [{ uri: 'file:///…' }] }"
+  }
+}
+
+function toExampleContent (schema: unknown): string {
+  const fields = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
+  return fields.length === 0 ? '{}' : `{ ${fields.map((field) => `${toMember(field)}: …`).join(', ')} }`
+}
+
+/** A key of an object literal. */
+export function toMember (key: string): string {
+  return /^[a-z_$][\w$]*$/i.test(key) ? key : JSON.stringify(key)
+}
