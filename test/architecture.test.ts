@@ -41,7 +41,10 @@ const ROOMS = {
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
   advice: ['catalog', 'protocol'],
-  cli: ['advice', 'access', 'catalog', 'config.ts', 'index.ts', 'settings.ts', 'sources'],
+  cli: [
+    'advice', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'settings.ts', 'sources',
+    'testing', 'testing.ts'
+  ],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
   'access-settings.ts': ['settings.ts', 'access'],
@@ -94,9 +97,9 @@ const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('tracing/') || file.startsWith('tracing/') || isType || isDynamic
-/** A service that serves must not load the code for tests. */
+/** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
-  !/^testing[./]/.test(target) || /^testing[./]/.test(file)
+  !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -216,6 +219,7 @@ const RULES: ReadonlyArray<{
       ({ file, target }) => `${file} imports ${target}`
     ),
     made: {
+      'cli/call.ts': "const { open } = await import('../testing.ts')\n",
       'testing.ts': "export { open } from './testing/a.ts'\n",
       'testing/a.ts': "import type { B } from './b.ts'\n",
       'app.ts': "import { open } from './testing/a.ts'\n",
@@ -225,7 +229,9 @@ const RULES: ReadonlyArray<{
   },
   {
     claim: 'testing/ works with every test runner',
-    breaks: (sources) => breaksOfPackage(sources, /^(?:node:test|tap|vitest)$/, () => false),
+    breaks: (sources) => breaksOfPackage(
+      sources, /^(?:node:test|tap|vitest)$/, ({ file }) => !/^testing[./]/.test(file)
+    ),
     made: { 'testing/a.ts': "import { after } from 'node:test'\nimport { run } from './node:test.ts'\n" },
     found: ['testing/a.ts imports node:test']
   },

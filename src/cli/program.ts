@@ -1,6 +1,7 @@
 // The command line of Trivet: `trivet`, and the commands beside serving.
 
 import { Command, CommanderError } from 'commander'
+import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
 import { devCommand } from './dev.ts'
@@ -10,7 +11,7 @@ import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly CommandModule[] = [
-  initCommand, devCommand, serveCommand, checkCommand, listCommand, tokenCommand
+  initCommand, devCommand, serveCommand, callCommand, checkCommand, listCommand, tokenCommand
 ]
 
 const EXIT_CODES = `

@@ -1,9 +1,14 @@
 // `trivet init`: a new catalog works, and is one that `check` has nothing to say about.
 
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { runProgram } from '../helpers/program.ts'
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 for (const [flags, tool] of [[[], 'roll-dice.ts'], [['--js'], 'roll-dice.js']] as const) {
   t.test(`writes a catalog without problems and advice: ${tool}`, async (t) => {
@@ -19,6 +24,17 @@ for (const [flags, tool] of [[[], 'roll-dice.ts'], [['--js'], 'roll-dice.js']] a
       name: 'my-catalog', dependencies: { trivet: '^1.2.3' }
     })
     t.equal((await runProgram(['check', join(root, 'catalog')])).out, '0 problems, 0 pieces of advice\n')
+    await mkdir(join(root, 'node_modules'))
+    await symlink(PROJECT, join(root, 'node_modules/trivet'))
+    const test = await promisify(execFile)(process.execPath, ['--test', 'test/'], {
+      cwd: root, env: { PATH: process.env.PATH }
+    })
+    t.match(test.stdout, /^. pass 2$/m)
+    if (tool.endsWith('.ts')) {
+      await symlink(join(PROJECT, 'node_modules/@types'), join(root, 'node_modules/@types'))
+      const tsc = join(PROJECT, 'node_modules/typescript/bin/tsc')
+      await promisify(execFile)(process.execPath, [tsc], { cwd: root })
+    }
     t.match((await runProgram(['list', join(root, 'catalog')])).out, /roll_dice[^]*plan_a_game[^]*rules\.md/)
   })
 }

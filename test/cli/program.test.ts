@@ -9,7 +9,7 @@ import { runService, startService } from '../helpers/service.ts'
 t.test('--help names every command, and each command has help of its own', async (t) => {
   const { out, exitCode } = await runProgram(['--help'])
   t.equal(exitCode, 0)
-  for (const command of ['serve', 'check', 'list', 'token']) {
+  for (const command of ['serve', 'dev', 'check', 'list', 'token', 'init', 'call']) {
     t.match(out, new RegExp(`^  ${command} \\[options\\]`, 'm'))
     const help = await runProgram([command, '--help'])
     t.match(help.out, new RegExp(`^Usage: trivet ${command} `))
