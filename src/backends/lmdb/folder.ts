@@ -3,9 +3,8 @@
 import {
   accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Database, RootDatabase } from 'lmdb'
+import { open, type Database, type RootDatabase } from 'lmdb'
 
 /**
  * An LMDB file of this format has these bytes after the header of its first page: LMDB's magic number, and
@@ -37,14 +36,8 @@ interface LmdbFolder {
   readonly owners: Database<Buffer, string>
 }
 
-/** An `import` takes 13 ms more, 2 % of a start: the driver's ES modules are many files. */
-function loadDriver (): typeof import('lmdb') {
-  return createRequire(import.meta.url)('lmdb')
-}
-
 /** Creates a missing folder. Throws if the folder cannot be used. */
 export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
-  const { open } = loadDriver()
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     assertUsable(folder)
