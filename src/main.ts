@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
+import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -59,10 +60,18 @@ try {
 async function runCommand (args: readonly string[]): Promise<void> {
   // Imported only here: a container that serves needs no commands.
   const { runProgram } = await import('./cli/program.ts')
+  const guard = createLoadGuard()
   let isServing = false
+  process.on('uncaughtException', (error) => {
+    if (isServing || guard.take(error)) return
+    process.stderr.write(`${error.stack}\n`)
+    process.exit(1)
+  })
   const exitCode = await runProgram(args, {
+    guard,
     environment: process.env,
     version: readBuild().version,
+    dependency: describePackage(),
     out: (text) => { process.stdout.write(text) },
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
@@ -133,6 +142,12 @@ function listenForHangUps () {
       if (isRemembered && !isClosing) reload()
     }
   }
+}
+
+/** A checkout is not in the registry. */
+function describePackage (): string {
+  const folder = fileURLToPath(new URL('..', import.meta.url))
+  return /[\\/]node_modules[\\/]/.test(folder) ? `^${readBuild().version}` : `file:${folder}`
 }
 
 /** The file is beside src/ and beside dist/. */

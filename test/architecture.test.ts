@@ -41,9 +41,10 @@ const ROOMS = {
   // An adapter knows no method and no catalog: the pipeline does.
   http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
   advice: ['catalog', 'protocol'],
+  contracts: ['catalog', 'protocol'],
   cli: [
-    'advice', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'settings.ts', 'sources',
-    'testing', 'testing.ts'
+    'advice', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'settings.ts',
+    'sources', 'testing', 'testing.ts'
   ],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],

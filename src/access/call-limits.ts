@@ -4,7 +4,8 @@ import { readRate, type Rate } from './rate.ts'
 
 /**
  * Limits of the calls of a tool. A call beyond one is refused: the model receives a tool error that says
- * which limit it is, and how long to wait. None by default; those of the service hold in any case.
+ * which limit it is, and how long to wait if that helps. None by default; those of the service hold in any
+ * case.
  *
  * A rate is a number of calls and a time in `s`, `m`, `h` or `d`, such as `'100/1m'`. It holds in every span
  * of this length, over all replicas that share a Redis.

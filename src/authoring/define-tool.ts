@@ -61,9 +61,10 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   timeoutMs?: number
   /**
-   * How many calls may begin in a time, and how many may run at once: `{ calls: '10/1m', running: 2 }`. A
-   * call beyond a limit ends in a tool error that says which limit it is, and how long to wait. None by
-   * default: only the limits of the service hold.
+   * How many calls may begin in a time, how many may run at once, and how large one may be:
+   * `{ calls: '10/1m', running: 2, resultBytes: 100_000 }`. A call beyond a limit ends in a tool error that
+   * says which limit it is, and how long to wait if that helps. None by default: only the limits of the
+   * service hold.
    */
   limits?: CallLimitOptions
   /**

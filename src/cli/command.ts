@@ -1,6 +1,7 @@
 // What the commands of `trivet` have in common.
 
 import type { Command } from 'commander'
+import type { LoadGuard } from '../catalog/load-guard.ts'
 
 /** The arguments cannot be used. The message says which, and what was expected. */
 export class UsageError extends Error {}
@@ -10,6 +11,10 @@ export interface Surroundings {
   readonly environment: { readonly [variable: string]: string | undefined }
   /** Of this package. */
   readonly version: string
+  /** How a package.json names this package: its version, or the folder of a checkout. */
+  readonly dependency: string
+  /** Is told of errors that code of a catalog throws outside every call. */
+  readonly guard: LoadGuard
   out (text: string): void
   err (text: string): void
   /** Serves until a signal ends the process. Resolves when the service listens. */

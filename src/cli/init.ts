@@ -6,7 +6,7 @@ import { UsageError, type CommandModule } from './command.ts'
 import { initialFiles } from './initial-files.ts'
 
 export const initCommand: CommandModule = {
-  add (program, { out, version }) {
+  add (program, { out, dependency }) {
     program.command('init')
       .description('write a catalog with a tool, a prompt, a resource and a test')
       .argument('[folder]', 'a new or empty folder', '.')
@@ -14,7 +14,7 @@ export const initCommand: CommandModule = {
       .action(async (folder: string, { js = false }: { readonly js?: boolean }) => {
         const root = resolve(folder)
         await assertEmpty(root)
-        const files = initialFiles({ name: toPackageName(basename(root)), version, js })
+        const files = initialFiles({ name: toPackageName(basename(root)), dependency, js })
         for (const [path, text] of files) {
           await mkdir(dirname(join(root, path)), { recursive: true })
           await writeFile(join(root, path), text, { flag: 'wx' })

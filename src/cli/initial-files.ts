@@ -3,13 +3,13 @@
 interface InitialOptions {
   /** Of the package and of the server. */
   readonly name: string
-  /** Of Trivet. */
-  readonly version: string
+  /** Trivet, as a package.json names it. */
+  readonly dependency: string
   /** Whether the tool is JavaScript. */
   readonly js: boolean
 }
 
-export function initialFiles ({ name, version, js }: InitialOptions): Array<[path: string, text: string]> {
+export function initialFiles ({ name, dependency, js }: InitialOptions): Array<[path: string, text: string]> {
   const files: Array<[string, string]> = [
     ['package.json', toJson({
       name,
@@ -17,7 +17,7 @@ export function initialFiles ({ name, version, js }: InitialOptions): Array<[pat
       private: true,
       type: 'module',
       scripts: { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test test/' },
-      dependencies: { trivet: `^${version}` },
+      dependencies: { trivet: dependency },
       ...!js && { devDependencies: { '@types/node': '^20.0.0', typescript: '^5.9.0' } }
     })],
     ['.gitignore', 'node_modules/\ndata/\n'],

@@ -2,7 +2,6 @@
 
 import { createCatalogCompiler } from '../catalog/compile-catalog.ts'
 import type { CatalogContents } from '../catalog/contents.ts'
-import { createLoadGuard } from '../catalog/load-guard.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { readConfig } from '../config.ts'
 import { openCatalogFolder } from '../sources/catalog-folder.ts'
@@ -18,7 +17,7 @@ export interface LoadedCatalog {
  * @param folder that of TRIVET_CATALOG by default
  */
 export async function loadCatalog (
-  folder: string | undefined, { environment }: Surroundings
+  folder: string | undefined, { environment, guard }: Surroundings
 ): Promise<LoadedCatalog> {
   const { catalog, pageSize, maxResourceBytes } = readConfig({
     TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
@@ -27,7 +26,7 @@ export async function loadCatalog (
   })
   const trivet = await import('../index.ts')
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
-  return await createLoadGuard().run(source.name, async () => {
+  return await guard.run(source.name, async () => {
     const contents = await source.load()
     return { contents, snapshot: await createCatalogCompiler({ pageSize }).compile(contents) }
   })

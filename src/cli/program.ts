@@ -5,13 +5,14 @@ import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
 import { devCommand } from './dev.ts'
+import { diffCommand } from './diff.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly CommandModule[] = [
-  initCommand, devCommand, serveCommand, callCommand, checkCommand, listCommand, tokenCommand
+  initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tokenCommand
 ]
 
 const EXIT_CODES = `

@@ -9,7 +9,7 @@ import { runService, startService } from '../helpers/service.ts'
 t.test('--help names every command, and each command has help of its own', async (t) => {
   const { out, exitCode } = await runProgram(['--help'])
   t.equal(exitCode, 0)
-  for (const command of ['serve', 'dev', 'check', 'list', 'token', 'init', 'call']) {
+  for (const command of ['serve', 'dev', 'check', 'list', 'token', 'init', 'call', 'diff']) {
     t.match(out, new RegExp(`^  ${command} \\[options\\]`, 'm'))
     const help = await runProgram([command, '--help'])
     t.match(help.out, new RegExp(`^Usage: trivet ${command} `))
@@ -71,4 +71,12 @@ t.test('a command ends although a module of the catalog has a timer', async (t) 
   })
   const { code, stdout } = await runService({}, { args: ['list', catalog] })
   t.strictSame([code, stdout], [0, 'Tools\n  a  A tool.\n'])
+})
+
+t.test('an error that a module causes and nobody catches is a problem of its catalog', async (t) => {
+  const throws = "setImmediate(() => { throw new Error('much later') })\n"
+  const catalog = await writeCatalog(t, { 'tools/a.ts': throws })
+  const { code, stdout, stderr } = await runService({}, { args: ['check', catalog] })
+  t.match(stdout, /much later/)
+  t.strictSame([code, stderr], [1, ''])
 })

@@ -1,5 +1,6 @@
 // The command line in process: what it writes, and its exit code.
 
+import { createLoadGuard } from '../../src/catalog/load-guard.ts'
 import { runProgram as run } from '../../src/cli/program.ts'
 
 interface Ran {
@@ -17,6 +18,8 @@ export async function runProgram (
   const exitCode = await run(args, {
     environment,
     version: '1.2.3',
+    dependency: '^1.2.3',
+    guard: createLoadGuard(),
     out: (text) => { ran.out += text },
     err: (text) => { ran.err += text },
     async serve (given) { ran.served.push(given) }

@@ -1,6 +1,7 @@
 // A replica whose connection breaks after a write to the store, before the other replica is told of it.
 
 import t, { type Test } from 'tap'
+import { ANONYMOUS_OWNER } from '../../src/access/principal.ts'
 import { openRedis } from '../../src/backends/redis/connection.ts'
 import { openRedisRelay } from '../../src/backends/redis/relay.ts'
 import { openRedisStateStore } from '../../src/backends/redis/state-store.ts'
@@ -11,8 +12,11 @@ import { createSessionRelay } from '../../src/legacy/session-relay.ts'
 import { createSessionSettings } from '../../src/legacy/session-settings.ts'
 import type { StateStore } from '../../src/state/state-store.ts'
 import { until } from '../helpers/deadline.ts'
-import { SESSION } from '../helpers/negotiated-session.ts'
+import { SESSION as NAMED } from '../helpers/negotiated-session.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+
+/** It uses no share, so its end is one write. */
+const SESSION = { ...NAMED, owner: ANONYMOUS_OWNER }
 
 /** What a replica knows of sessions. Its connection breaks after each write while `isBreaking`. */
 async function openReplica (t: Test, url: string) {
