@@ -24,5 +24,6 @@ RUN mkdir /catalog /data && chown node:node /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
 USER node
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# /readyz also fails while Redis is away: then a restart of the container would not help.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/main.js"]

@@ -18,6 +18,7 @@ import { ConfigError, readConfig } from './config.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
 import { flushLog, openLog } from './log.ts'
 import type { Config } from './settings.ts'
+import { findUnknownVariables } from './unknown-variables.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
@@ -90,6 +91,9 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const level = readLogLevel(config)
   const log = openLog(level, isForPeople ? { toText: (await import('./log-for-people.ts')).toPeople } : {})
   const { logger } = log
+  for (const unknown of findUnknownVariables(process.env)) {
+    logger.warn(unknown, 'this variable is no setting, and is ignored')
+  }
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
   const opened: { service?: Service, traces?: TraceSink | undefined } = {}

@@ -144,7 +144,7 @@ export const SETTINGS: Settings = {
   allowedHosts: {
     variable: 'TRIVET_ALLOWED_HOSTS',
     fallback: [],
-    kind: list('host names, each with or without a port', /^[^\s/,]+$/)
+    kind: list('host names, each with or without a port', /^[^\s/,*]+$/)
   },
   allowedOrigins: {
     variable: 'TRIVET_ALLOWED_ORIGINS',

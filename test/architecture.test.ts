@@ -61,9 +61,10 @@ const ROOMS = {
   'log.ts': ['line-destination.ts'],
   'log-for-people.ts': ['catalog'],
   'log-level.ts': ['config.ts', 'settings.ts'],
+  'unknown-variables.ts': ['catalog', 'settings.ts'],
   'main.ts': [
     'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts',
-    'log-for-people.ts', 'log-level.ts', 'catalog'
+    'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
   ],
   testing: ['app.ts', 'authoring', 'dispatch', 'access', 'protocol'],
   'testing.ts': ['testing', 'catalog', 'protocol'],

@@ -142,7 +142,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   allowedHosts: {
     fallback: [],
     good: [['a.example', ['a.example']], ['a.example:8080, [::1] ,', ['a.example:8080', '[::1]']]],
-    bad: ['https://a.example', 'a b'],
+    bad: ['https://a.example', 'a b', '*.a.example'],
     rule: 'must be a comma-separated list of host names, each with or without a port, got '
   },
   allowedOrigins: {
