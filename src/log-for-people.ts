@@ -14,7 +14,8 @@ const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new 
 ])
 /** Fields that say nothing to one person at one machine, and fields that the message has already. */
 const LEFT_OUT = new Set([
-  'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version'
+  'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version', 'source',
+  'url'
 ])
 
 /** @param line of the log, as JSON. Text that is no JSON is returned as it is. */
@@ -24,7 +25,7 @@ export function toPeople (line: string): string {
   const { level, time, msg } = fields
   const [name, style] = LEVELS.get(level) ?? ['', 'reset']
   const clock = styleText('gray', new Date(Number(time)).toTimeString().slice(0, 8))
-  const text = msg === 'request' ? toRequest(fields) : [String(msg ?? ''), toRest(fields)].join(' ').trim()
+  const text = msg === 'request' ? toRequest(fields) : toMessage(fields)
   const marked = name === '' ? text : styleText(style, `${name}: ${text}`)
   return [`${clock} ${marked}`, ...toDetails(fields), ''].join('\n')
 }
@@ -45,9 +46,17 @@ function toRequest ({ method, name, status, durationMs, code, cancelled, reason 
   return `${text} ${String(durationMs)} ms${reason === undefined ? '' : `: ${String(reason)}`}`
 }
 
+/** `The Shop serves 3 tools at http://127.0.0.1:3000/mcp` */
+function toMessage (fields: Fields): string {
+  const { msg, url } = fields
+  const text = url === undefined ? String(msg ?? '') : `${String(msg)} at ${String(url)}`
+  return `${text} ${toRest(fields)}`.trim()
+}
+
 function toRest (fields: Fields): string {
   const rest = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
-  return styleText('gray', rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' '))
+  const text = rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')
+  return text === '' ? '' : styleText('gray', text)
 }
 
 /** The problems of a catalog, each with the line of its file; else the error with its stack. */

@@ -19,6 +19,8 @@ export interface ServiceLog {
    * @param message without characters that JSON escapes.
    */
   writeInfo (fields: string, message: string): void
+  /** Writes a line of level "info", also if the log has a higher level. */
+  announce (fields: object, message: string): void
 }
 
 /** Lines that wait are written when the process exits, also after an error that nobody caught. */
@@ -39,13 +41,15 @@ export function openLog (
         flush (done: (error?: Error) => void) { destination.flush(done) }
       }
   const logger = pino({ level }, stream)
+  const announcer = pino({ level: 'info' }, stream)
   const base = readBase()
   return {
     logger,
     writeInfo (fields, message) {
       if (!logger.isLevelEnabled('info')) return
       stream.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":"${message}"}\n`)
-    }
+    },
+    announce (fields, message) { announcer.info(fields, message) }
   }
 }
 

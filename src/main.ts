@@ -15,8 +15,9 @@ import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { logConsole } from './console-lines.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
-import { flushLog, openLog } from './log.ts'
+import { flushLog, openLog, type ServiceLog } from './log.ts'
 import type { Config } from './settings.ts'
 import { findUnknownVariables } from './unknown-variables.ts'
 
@@ -65,6 +66,8 @@ async function runCommand (args: readonly string[]): Promise<void> {
   let isServing = false
   process.on('uncaughtException', (error) => {
     if (isServing || guard.take(error)) return
+    // The reader of the output has closed it, as `head` does.
+    if ('code' in error && error.code === 'EPIPE') process.exit(0)
     process.stderr.write(`${error.stack}\n`)
     process.exit(1)
   })
@@ -77,20 +80,22 @@ async function runCommand (args: readonly string[]): Promise<void> {
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
       isServing = true
-      await serve(readConfig(environment, spell), isForPeople)
+      await serve(readConfig(environment, spell), isForPeople || isatty(1))
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
   if (!isServing) process.stdout.write('', () => process.exit(exitCode))
 }
 
-/** @param isForPeople whether the log has lines for people instead of JSON. */
-async function serve (config: Config, isForPeople = false): Promise<void> {
+/** @param isForPeople whether the log has lines for people instead of JSON. At a terminal by default. */
+async function serve (config: Config, isForPeople = isatty(1)): Promise<void> {
   const hangUps = listenForHangUps()
   const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
-  const log = openLog(level, isForPeople ? { toText: (await import('./log-for-people.ts')).toPeople } : {})
+  const toText = isForPeople ? (await import('./log-for-people.ts')).toPeople : undefined
+  const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
+  logConsole(logger)
   for (const unknown of findUnknownVariables(process.env)) {
     logger.warn(unknown, 'this variable is no setting, and is ignored')
   }
@@ -115,7 +120,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const service = opened.service = await createService(appConfig, { guard, log, memoryBytes, build })
   // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'
-  await openAddresses(service, config)
+  await openAddresses(service, config, log)
   logger.level = level
   hangUps.handle(() => {
     logger.info({ signal: 'SIGHUP' }, 'reloading')
@@ -124,12 +129,14 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   })
 }
 
-async function openAddresses ({ app, admin, catalog }: Service, config: Config): Promise<void> {
+async function openAddresses (
+  { app, admin, catalog }: Service, config: Config, { announce }: ServiceLog
+): Promise<void> {
   const { host, port, adminHost, adminPort, path } = config
   const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
   const address = await listen(app, host, port, LISTEN_ADVICE)
-  process.stdout.write(`${describe(catalog.current)} at ${address}${path}\n`)
-  if (adminAddress !== undefined) process.stdout.write(`Metrics at ${adminAddress}/metrics\n`)
+  announce({ url: `${address}${path}` }, describe(catalog.current))
+  if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
 }
 
 /**

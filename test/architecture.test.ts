@@ -58,13 +58,14 @@ const ROOMS = {
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'line-destination.ts': [],
+  'console-lines.ts': [],
   'log.ts': ['line-destination.ts'],
   'log-for-people.ts': ['catalog'],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'unknown-variables.ts': ['catalog', 'settings.ts'],
   'main.ts': [
-    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'settings.ts', 'log.ts',
-    'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
+    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'console-lines.ts', 'settings.ts',
+    'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
   ],
   testing: ['app.ts', 'authoring', 'dispatch', 'access', 'protocol'],
   'testing.ts': ['testing', 'catalog', 'protocol'],

@@ -28,6 +28,7 @@ t.test('any other line has its level, its message, and the fields that say somet
   t.equal(show({ msg: 'catalog reloaded', version: 'x', lists: ['tools'], durationMs: 3 }),
     '03:04:05 catalog reloaded lists=["tools"] durationMs=3\n')
   t.equal(show({ level: 40, msg: 'take care' }), '03:04:05 warning: take care\n')
+  t.equal(show({ msg: 'It serves', url: 'http://a/mcp' }), '03:04:05 It serves at http://a/mcp\n')
   t.equal(
     show({
       level: 50, msg: 'request failed', method: 'tools/call', err: { stack: 'Error: no\n    at a.ts:1' }

@@ -30,6 +30,11 @@ function logLines ({ stdout }: Service): Message[] {
   return stdout().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
 }
 
+/** Every line on standard output that is no JSON. */
+function notLogged ({ stdout }: Service): string[] {
+  return stdout().trimEnd().split('\n').filter((line) => !line.startsWith('{'))
+}
+
 const call = (name: string, args?: object): RequestParts => ({
   method: 'tools/call', params: { name, ...(args === undefined ? {} : { arguments: args }) }
 })
@@ -40,10 +45,12 @@ const service = await startService(t, {
 })
 
 t.test('prints one line with the catalog and the address', async (t) => {
-  t.match(
-    service.stdout(),
-    /^The Shop serves 3 tools, 1 prompt, 2 resources and 2 resource templates at http:\/\/127\.0\.0\.1:\d+\/mcp\n$/
-  )
+  t.match(logLines(service), [{
+    level: 30,
+    url: /^http:\/\/127\.0\.0\.1:\d+\/mcp$/,
+    msg: 'The Shop serves 3 tools, 1 prompt, 2 resources and 2 resource templates'
+  }])
+  t.strictSame(notLogged(service), [])
   t.equal(service.stderr(), '')
 })
 
@@ -243,10 +250,10 @@ t.test('SIGTERM loses no line of the log', async (t) => {
 
 t.test('SIGTERM and SIGINT end it with exit code 0, and open streams with their results (204)', async (t) => {
   const other = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_PATH: '/v1/tools' })
-  t.match(
-    other.stdout(),
-    /^trivet-\w+ serves 0 tools, 0 prompts, 0 resources and 0 resource templates at http:\/\/127\.0\.0\.1:\d+\/v1\/tools\n$/
-  )
+  t.match(logLines(other), [{
+    url: /^http:\/\/127\.0\.0\.1:\d+\/v1\/tools$/,
+    msg: /^trivet-\w+ serves 0 tools, 0 prompts, 0 resources and 0 resource templates$/
+  }])
   for (const [signal, { url, stop, stderr }] of [['SIGTERM', service], ['SIGINT', other]] as const) {
     const stream = await openStream(t, url, {
       method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }, id: signal
@@ -261,4 +268,16 @@ t.test('SIGTERM and SIGINT end it with exit code 0, and open streams with their 
     })
     t.equal(stderr(), '')
   }
+})
+
+t.test('what modules write with console is lines of the log', async (t) => {
+  const says = "console.log('said %d', 1, { a: 2 }); console.error('%s'); console.table([1])"
+  const catalog = await writeCatalog(t, { 'tools/talks.ts': toolModule('talks', '', `() => { ${says} }`) })
+  const talking = await startService(t, { TRIVET_CATALOG: catalog, TRIVET_LOG_LEVEL: 'info' })
+  await post(t, talking.url, call('talks'))
+  await until(() => talking.stdout().includes('Values'), 'the lines')
+  t.match(logLines(talking).filter(({ source }) => source === 'console'), [
+    { level: 30, msg: 'said 1 { a: 2 }' }, { level: 40, msg: '%s' }, { level: 30, msg: /Values/ }
+  ])
+  t.strictSame(notLogged(talking), [])
 })

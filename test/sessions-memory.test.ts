@@ -77,7 +77,7 @@ async function startService (t: Test, stateUrl: string): Promise<Service> {
   })
   let printed = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => { printed += chunk })
-  const findUrl = () => /http:\/\/\S+/.exec(printed)?.[0]
+  const findUrl = () => /http:\/\/[^\s"]+/.exec(printed)?.[0]
   await until(() => findUrl() !== undefined || child.exitCode !== null, 'the service', 30_000)
   const url = findUrl()
   if (url === undefined) throw new Error(`the service ended before it served:\n${printed}`)

@@ -1,5 +1,8 @@
 // The command line: help, flags and exit codes.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { SETTINGS } from '../../src/settings.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
@@ -55,7 +58,7 @@ t.test('the folder comes before the flag and the variable', async (t) => {
 t.test('the process serves the folder of its argument, and names a flag as it was written', async (t) => {
   const catalog = await writeCatalog(t, { 'server.yaml': 'name: mine\n', 'resources/a.md': '# a' })
   const service = await startService(t, {}, { args: ['serve', catalog] })
-  t.match(service.stdout(), /^mine serves 0 tools/m)
+  t.match(service.stdout(), /"msg":"mine serves 0 tools/)
   const { code, stderr } = await runService({}, { args: ['serve', catalog, '--max-body-bytes', '1'] })
   t.equal(code, 1)
   t.equal(
@@ -79,4 +82,16 @@ t.test('an error that a module causes and nobody catches is a problem of its cat
   const { code, stdout, stderr } = await runService({}, { args: ['check', catalog] })
   t.match(stdout, /much later/)
   t.strictSame([code, stderr], [1, ''])
+})
+
+t.test('a reader that closes the output early is no error', async (t) => {
+  const files = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`resources/${index}.md`, '#']))
+  const line = '"$0" dist/main.js list "$1" --json | head -c 10'
+  const child = spawn('bash', ['-c', line, process.execPath, await writeCatalog(t, files)], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => { printed += String(text) })
+  await once(child, 'close')
+  t.equal(printed, '{\n  "tools"'.slice(0, 10))
 })

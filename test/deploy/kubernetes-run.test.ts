@@ -77,7 +77,7 @@ if (hasRedisServer(t)) {
     t.match(await (await fetch(admin + scraped)).text(), /^trivet_running_requests 0$/m)
     t.equal((await post(t, service.url, { method: 'tools/list' })).status, 401)
     t.equal((await call('roll_dice', { count: 3 })).result.structuredContent.dice.length, 3)
-    t.match(service.stdout(), /Dice serves 1 tool, 1 prompt, 1 resource and 1 resource template at /)
+    t.match(service.stdout(), /Dice serves 1 tool, 1 prompt, 1 resource and 1 resource template"/)
 
     const [root, log] = [folderOf('/catalog'), folderOf('/etc/trivet/log')]
     await writeVolume(root, '2', { ...catalog, 'tools/roll-dice.ts': toolModule('flip') })

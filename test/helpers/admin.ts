@@ -26,7 +26,7 @@ export async function buildMetered (
 
 /** The origin of the admin address of a started service. */
 export async function adminOriginOf ({ stdout }: Service): Promise<string> {
-  const find = () => /^Metrics at (http:\/\/\S+)\/metrics$/m.exec(stdout())?.[1]
+  const find = () => /"url":"(http:\/\/[^"]+)\/metrics"/.exec(stdout())?.[1]
   await until(() => find() !== undefined, 'the admin address')
   return find() ?? ''
 }

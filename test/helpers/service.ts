@@ -46,7 +46,7 @@ export async function startService (
     )
     // Stops when the URL is found: the log after it may be long.
     child.stdout?.on('data', function look () {
-      const [found] = /http:\/\/\S+/.exec(stdout()) ?? []
+      const [found] = /http:\/\/[^\s"]+/.exec(stdout()) ?? []
       if (found === undefined) return
       child.stdout?.off('data', look)
       clearTimeout(timer)
