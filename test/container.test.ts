@@ -105,7 +105,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
   t.teardown(() => service.kill('SIGKILL'))
   let output = ''
   service.stdout.on('data', (chunk) => { output += String(chunk) })
-  await until(() => output.includes(' at http://'), 'the line that says it serves', 60_000)
+  await until(() => output.includes('"url":"http://'), 'the line that says it serves', 60_000)
   const [probe = '', ...probeArgs] = healthCheck
   await t.resolves(
     run(probe, probeArgs, { env: { PATH: process.env.PATH ?? '', ...own } }), 'the health check passes'

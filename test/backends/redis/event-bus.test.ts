@@ -56,7 +56,7 @@ if (hasRedisServer(t)) {
     t.strictSame(heardHere, [{ type: 'prompts-changed' }], 'its own replica is told all the same')
     await own.restart()
     await until(() => heardHere.some(isMissed) && heardThere.some(isMissed), 'both to hear of it', 10_000)
-    t.ok(here.isConnected && there.isConnected)
+    await until(() => here.isConnected && there.isConnected, 'both to be connected')
     await here.publish(updated(1))
     await until(() => heardThere.some(isUpdate), 'an event after the outage')
   })
