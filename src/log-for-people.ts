@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import type { Problem } from './catalog/problem.ts'
+import { lineNumberOf, type Problem } from './catalog/problem.ts'
 
 type Fields = { readonly [name: string]: unknown }
 type Style = Parameters<typeof styleText>[0]
@@ -63,17 +63,18 @@ function toRest (fields: Fields): string {
 function toDetails ({ catalog, problems, err }: Fields): string[] {
   if (isProblems(problems)) return problems.flatMap((problem) => toProblem(String(catalog), problem))
   if (typeof err !== 'object' || err === null) return []
-  const { stack, message } = err as { readonly stack?: unknown, readonly message?: unknown }
-  return [indent(String(stack ?? message))]
+  const text = 'stack' in err ? err.stack : 'message' in err ? err.message : ''
+  return [indent(String(text))]
 }
 
 function isProblems (value: unknown): value is readonly Problem[] {
   return Array.isArray(value) && value.length > 0
 }
 
-function toProblem (catalog: string, { file, place, rule }: Problem): string[] {
-  const number = Number(/^line (\d+)$/.exec(place)?.[1])
-  if (Number.isNaN(number)) return [indent(`${file}: ${place === '' ? '' : `${place}: `}${rule}`)]
+function toProblem (catalog: string, problem: Problem): string[] {
+  const { file, place, rule } = problem
+  const number = lineNumberOf(problem)
+  if (number === undefined) return [indent(`${file}: ${place === '' ? '' : `${place}: `}${rule}`)]
   const line = readLine(join(catalog, file), number)
   const shown = line === undefined ? [] : [indent(indent(styleText('gray', `${number} | ${line}`)))]
   return [indent(`${styleText('bold', `${file}:${number}`)} ${rule}`), ...shown]

@@ -41,15 +41,17 @@ export function openLog (
         flush (done: (error?: Error) => void) { destination.flush(done) }
       }
   const logger = pino({ level }, stream)
-  const announcer = pino({ level: 'info' }, stream)
   const base = readBase()
+  /** @param fields members of a JSON object, without braces. @param message as JSON. */
+  const writeLine = (fields: string, message: string) => {
+    stream.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":${message}}\n`)
+  }
   return {
     logger,
     writeInfo (fields, message) {
-      if (!logger.isLevelEnabled('info')) return
-      stream.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":"${message}"}\n`)
+      if (logger.isLevelEnabled('info')) writeLine(fields, `"${message}"`)
     },
-    announce (fields, message) { announcer.info(fields, message) }
+    announce (fields, message) { writeLine(JSON.stringify(fields).slice(1, -1), JSON.stringify(message)) }
   }
 }
 

@@ -80,19 +80,19 @@ async function runCommand (args: readonly string[]): Promise<void> {
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
       isServing = true
-      await serve(readConfig(environment, spell), isForPeople || isatty(1))
+      await serve(readConfig(environment, spell), isForPeople)
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
   if (!isServing) process.stdout.write('', () => process.exit(exitCode))
 }
 
-/** @param isForPeople whether the log has lines for people instead of JSON. At a terminal by default. */
-async function serve (config: Config, isForPeople = isatty(1)): Promise<void> {
+/** @param isForPeople whether the log has lines for people instead of JSON also where it is no terminal. */
+async function serve (config: Config, isForPeople = false): Promise<void> {
   const hangUps = listenForHangUps()
   const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
-  const toText = isForPeople ? (await import('./log-for-people.ts')).toPeople : undefined
+  const toText = isForPeople || isatty(1) ? (await import('./log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
   logConsole(logger)

@@ -20,6 +20,12 @@ export class CatalogError extends Error {
   }
 }
 
+/** The line of its file, if the place of a problem is a line. */
+export function lineNumberOf ({ place }: Pick<Problem, 'place'>): number | undefined {
+  const number = /^line (\d+)$/.exec(place)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
 function toLine ({ file, place, rule }: Problem): string {
   return place === '' ? `${file}: ${rule}` : `${file}: ${place}: ${rule}`
 }

@@ -4,8 +4,8 @@
 import { Option } from 'commander'
 import { findAdvice } from '../advice/find-advice.ts'
 import { ADVICE, ADVICE_NAMES } from '../advice/piece.ts'
-import { CatalogError, type Problem } from '../catalog/problem.ts'
-import { FAILED, type CommandModule, type Surroundings } from './command.ts'
+import { CatalogError, lineNumberOf, type Problem } from '../catalog/problem.ts'
+import { FAILED, FOLDER, type CommandModule, type Surroundings } from './command.ts'
 import type { Findings } from './findings.ts'
 import { loadCatalog } from './loaded-catalog.ts'
 import { toSarif } from './sarif.ts'
@@ -26,7 +26,7 @@ export const checkCommand: CommandModule = {
   add (program, surroundings, finish) {
     program.command('check')
       .description('load a catalog without serving it, and say what is wrong with it')
-      .argument('[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
+      .argument(...FOLDER)
       .addOption(new Option('--format <format>', 'the form of the output')
         .choices(['text', 'json', 'sarif']).default('text'))
       .option('--json', 'the same as --format json')
@@ -67,8 +67,9 @@ const WRITERS: { readonly [K in CheckOptions['format']]: Writer } = {
 }
 
 /** `tools/a.ts:6`, which editors and terminals turn into a link, or `tools/a.ts: inputSchema`. */
-function toPlace ({ file, place }: Pick<Problem, 'file' | 'place'>): string {
-  const line = /^line (\d+)$/.exec(place)?.[1]
+function toPlace (found: Pick<Problem, 'file' | 'place'>): string {
+  const { file, place } = found
+  const line = lineNumberOf(found)
   if (line !== undefined) return `${file}:${line}`
   return place === '' ? file : `${file}: ${place}`
 }

@@ -30,10 +30,13 @@ export interface ServeOptions {
 /** How the reader of a problem wrote a setting: `TRIVET_CATALOG`, or `--catalog`. */
 export type Spell = (variable: string) => string
 
-/** Adds a command to the program. Its action returns the exit code, or nothing for 0. */
+/** Adds a command to the program. Its action calls `finish` for an exit code other than 0. */
 export interface CommandModule {
   add (program: Command, surroundings: Surroundings, finish: (exitCode: number) => void): void
 }
+
+/** The argument of commands that load a catalog: its name, and its help. */
+export const FOLDER = ['[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default'] as const
 
 /** Exit codes. */
 export const FAILED = 1

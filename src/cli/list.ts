@@ -1,14 +1,14 @@
 // The command `trivet list`: what a catalog offers.
 
 import type { Snapshot } from '../catalog/snapshot.ts'
-import type { CommandModule } from './command.ts'
+import { FOLDER, type CommandModule } from './command.ts'
 import { loadCatalog } from './loaded-catalog.ts'
 
 export const listCommand: CommandModule = {
   add (program, surroundings) {
     program.command('list')
       .description('list the tools, prompts and resources of a catalog')
-      .argument('[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
+      .argument(...FOLDER)
       .option('--json', 'print the lists as clients get them')
       .action(async (folder: string | undefined, { json }: { readonly json?: true }) => {
         const { snapshot } = await loadCatalog(folder, surroundings)

@@ -4,11 +4,10 @@ import { Command, CommanderError } from 'commander'
 import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
-import { devCommand } from './dev.ts'
 import { diffCommand } from './diff.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
-import { serveCommand } from './serve.ts'
+import { devCommand, serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly CommandModule[] = [

@@ -1,6 +1,7 @@
 // Findings in the Static Analysis Results Interchange Format, which code hosts show beside the lines.
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
+import { lineNumberOf } from '../catalog/problem.ts'
 import type { Findings } from './findings.ts'
 
 interface Finding { readonly file: string, readonly place: string, readonly rule: string }
@@ -22,8 +23,9 @@ export function toSarif ({ problems, advice }: Findings, version: string): objec
   }
 }
 
-function toResult ({ file, place, rule }: Finding, ruleId: string, level: 'error' | 'note'): object {
-  const line = /^line (\d+)$/.exec(place)?.[1]
+function toResult (finding: Finding, ruleId: string, level: 'error' | 'note'): object {
+  const { file, place, rule } = finding
+  const line = lineNumberOf(finding)
   const uri = file.split('/').map(encodeURIComponent).join('/')
   return {
     ruleId,
@@ -31,7 +33,7 @@ function toResult ({ file, place, rule }: Finding, ruleId: string, level: 'error
     message: { text: line !== undefined || place === '' ? rule : `${place}: ${rule}` },
     locations: [{
       physicalLocation: {
-        artifactLocation: { uri }, ...(line !== undefined && { region: { startLine: Number(line) } })
+        artifactLocation: { uri }, ...(line !== undefined && { region: { startLine: line } })
       }
     }]
   }

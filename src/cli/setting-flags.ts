@@ -5,35 +5,33 @@ import { SETTINGS } from '../settings.ts'
 import type { Spell, Surroundings } from './command.ts'
 
 /** A secret in the arguments of a process can be read by every user of the machine. */
-const FLAGGED = Object.values(SETTINGS).filter(({ isSecret }) => isSecret !== true)
+const FLAGS = Object.values(SETTINGS).filter(({ isSecret }) => isSecret !== true).map(
+  ({ variable, fallback, kind }) => {
+    const flag = `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
+    const shown = Array.isArray(fallback) ? fallback.join(',') : String(fallback ?? '')
+    const form = (kind.textForm ?? kind.form).replaceAll(/\s+/g, ' ')
+    const about = `${form}${shown === '' ? '' : ` (default: ${shown})`}`
+    return { variable, flag, option: new Option(`${flag} <value>`, about) }
+  }
+)
 
-/** `--max-body-bytes` for TRIVET_MAX_BODY_BYTES. */
-function flagOf (variable: string): string {
-  return `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
-}
-
-export const SETTING_FLAGS: readonly Option[] = FLAGGED.map(({ variable, fallback, kind }) => {
-  const shown = Array.isArray(fallback) ? fallback.join(',') : String(fallback ?? '')
-  const form = (kind.textForm ?? kind.form).replaceAll(/\s+/g, ' ')
-  return new Option(`${flagOf(variable)} <value>`, `${form}${shown === '' ? '' : ` (default: ${shown})`}`)
-})
+export const SETTING_FLAGS: readonly Option[] = FLAGS.map(({ option }) => option)
 
 type Environment = Surroundings['environment']
 
 /** The values of the given flags, as the parser names them. */
-interface Flags { readonly [name: string]: string | undefined }
+interface GivenFlags { readonly [name: string]: string | undefined }
 
 /** The environment with the variables that flags set: flags come first. */
-export function withFlags (environment: Environment, flags: Flags): Environment {
-  const given = FLAGGED.map(({ variable }) => [variable, valueOf(flags, variable)] as const)
-  return { ...environment, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
+export function withFlags (environment: Environment, given: GivenFlags): Environment {
+  const values = FLAGS.map(({ variable, option }) => [variable, given[option.attributeName()]] as const)
+  return { ...environment, ...Object.fromEntries(values.filter(([, value]) => value !== undefined)) }
 }
 
 /** How a setting was written: as a flag if one was given, else as a variable. */
-export function spellWith (flags: Flags): Spell {
-  return (variable) => valueOf(flags, variable) === undefined ? variable : flagOf(variable)
-}
-
-function valueOf (flags: Flags, variable: string): string | undefined {
-  return flags[new Option(flagOf(variable)).attributeName()]
+export function spellWith (given: GivenFlags): Spell {
+  const flags = new Map(FLAGS.filter(({ option }) => given[option.attributeName()] !== undefined).map(
+    ({ variable, flag }) => [variable, flag]
+  ))
+  return (variable) => flags.get(variable) ?? variable
 }

@@ -5,7 +5,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 /** `[` and `{`, `]` and `}` differ in one bit. */
 const [OPEN, CLOSE, BRACE_BIT] = [0x5b, 0x5d, 0x20]
 
-/** Whether arrays and objects are nested deeper than `maxDepth`. For a text that is not JSON, any answer. */
+/** Whether arrays and objects are nested deeper than `maxDepth`. Only valid JSON has a useful answer. */
 export function isDeeper (json: Buffer, maxDepth: number): boolean {
   if (!hasMore(json, OPEN, maxDepth / 2) && !hasMore(json, OPEN | BRACE_BIT, maxDepth / 2)) return false
   let depth = 0
