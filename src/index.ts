@@ -1,7 +1,8 @@
 // The public interface: catalogs and embedding programs import it as 'trivet'.
 
 export { defineTool } from './authoring/define-tool.ts'
-export type { CallToolResult, ToolDefinition, ToolOptions, ToolOutput } from './authoring/define-tool.ts'
+export type { ToolDefinition, ToolOptions } from './authoring/define-tool.ts'
+export type { CallToolResult, ToolOutput } from './authoring/tool-output.ts'
 export { toolResult } from './authoring/tool-result.ts'
 export type { ToolResult, ToolResultOptions } from './authoring/tool-result.ts'
 export { ToolError } from './authoring/tool-error.ts'

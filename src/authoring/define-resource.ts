@@ -76,7 +76,7 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
 /** One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. */
 export type ListedResource =
   Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'audit' | 'order'> &
-  ({ uri: string } | { variables: { [name: string]: string | string[] } })
+  ({ uri: string } | { variables: { readonly [name: string]: string | readonly string[] } })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */
 type ExpressionVariables<E extends string> =

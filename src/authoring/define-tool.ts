@@ -3,35 +3,11 @@
 import type { CallLimitOptions } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
-import type { ContentBlock, Meta } from '../protocol/content.ts'
 import type { ToolAnnotations } from '../protocol/primitives.ts'
 import type { Context } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
-import type { ArgumentsOf, Schema, StructuredContentOf } from './schema.ts'
-import type { ToolResult } from './tool-result.ts'
-
-/**
- * A tool's result as the specification writes it.
- * https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult
- */
-export interface CallToolResult {
-  content: ContentBlock[]
-  structuredContent?: unknown
-  isError?: boolean
-  _meta?: Meta
-}
-
-/**
- * What `run` returns. With an output schema: the structured content, or a `toolResult`. Without one, any
- * value:
- * - a string is one text block
- * - an object with an array `content` is a CallToolResult
- * - `undefined` is an empty result
- * - any other JSON value is structured content
- *
- * The service sends structured content as JSON text too, for clients that read only text.
- */
-export type ToolOutput<O> = [O] extends [undefined] ? unknown : StructuredContentOf<O> | ToolResult
+import type { ArgumentsOf, Schema } from './schema.ts'
+import type { ToolOutput } from './tool-output.ts'
 
 /** What `defineTool` takes. `name` is 1 to 128 letters, digits, `_`, `-` and `.`. */
 export interface ToolOptions<I, O> extends CommonOptions {

@@ -21,7 +21,7 @@ export interface CommonOptions {
   /** For the model: what the primitive does, when to use it, and what it returns. */
   description?: string
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons */
-  icons?: Icon[]
+  icons?: readonly Icon[]
   /** Sent to clients unchanged. Give each key a prefix of your own: `example.com/team`. */
   _meta?: Meta
   /**

@@ -7,7 +7,7 @@ const TOOL_ERROR = Symbol.for('trivet.tool-error')
 /** `cause` goes to the log only. */
 export interface ToolErrorOptions extends ErrorOptions {
   /** Content blocks after the message. None by default. */
-  content?: ContentBlock[]
+  content?: readonly ContentBlock[]
 }
 
 /**

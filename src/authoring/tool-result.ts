@@ -7,7 +7,7 @@ const TOOL_RESULT = Symbol.for('trivet.tool-result')
 /** What `toolResult` takes. */
 export interface ToolResultOptions {
   /** The content blocks for the model. By default the structured content as JSON text. */
-  content?: ContentBlock[]
+  content?: readonly ContentBlock[]
   /** Any JSON value. With an `outputSchema` the service checks it, unless `isError` is true. */
   structuredContent?: unknown
   /** Whether the call failed with an error that the model can act on. `false` by default. */

@@ -10,7 +10,7 @@ import {
 } from '../protocol/revision-features.ts'
 import { toLegacyAnnotations } from './legacy-content.ts'
 
-interface CommonFields { title?: string, icons?: Icon[], _meta?: Meta }
+interface CommonFields { title?: string, icons?: readonly Icon[], _meta?: Meta }
 
 /** The fields that all kinds of entries share, without those that the revision does not have. */
 function toLegacyCommon (

@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock
 
 /** The `_meta` member of any object. */
-export type Meta = { [key: string]: unknown }
+export type Meta = { readonly [key: string]: unknown }
 
 export type Role = 'user' | 'assistant'
 
@@ -12,7 +12,7 @@ export type Role = 'user' | 'assistant'
  */
 export interface Annotations {
   /** Who the content is for. */
-  audience?: Role[]
+  audience?: readonly Role[]
   /** From 0 (least important) to 1 (most important). */
   priority?: number
   /** A date in ISO 8601, such as `2026-07-28T09:30:00Z`. */
@@ -29,7 +29,7 @@ export interface Icon {
   /** Such as `image/png`. */
   mimeType?: string
   /** Such as `48x48`, or `any` for a scalable image. */
-  sizes?: string[]
+  sizes?: readonly string[]
   /** The background that the icon is made for. Any background by default. */
   theme?: 'light' | 'dark'
 }
@@ -56,7 +56,7 @@ interface ResourceLink extends Block {
   mimeType?: string
   /** Bytes, before any encoding. */
   size?: number
-  icons?: Icon[]
+  icons?: readonly Icon[]
 }
 
 interface TextResourceContents { uri: string, mimeType?: string, text: string, _meta?: Meta }

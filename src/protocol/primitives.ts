@@ -7,7 +7,7 @@ interface Primitive {
   name: string
   title?: string
   description?: string
-  icons?: Icon[]
+  icons?: readonly Icon[]
   _meta?: Meta
 }
 
@@ -68,7 +68,7 @@ export interface Implementation {
   title?: string
   description?: string
   websiteUrl?: string
-  icons?: Icon[]
+  icons?: readonly Icon[]
 }
 
 /** `private`: a cache serves the result only to the caller that requested it. `public`: to every caller. */

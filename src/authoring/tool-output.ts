@@ -1,0 +1,69 @@
+// The type of what a tool's `run` returns.
+
+import type { ContentBlock, Meta } from '../protocol/content.ts'
+import type { StructuredContentOf } from './schema.ts'
+import type { ToolResult } from './tool-result.ts'
+
+/**
+ * A tool's result as the specification writes it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult
+ */
+export interface CallToolResult {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Meta
+}
+
+/**
+ * What `run` returns. With an output schema: the structured content, or a `toolResult`. Without one, a JSON
+ * value:
+ * - a string is one text block
+ * - an object with an array `content` is a CallToolResult
+ * - `undefined` is an empty result
+ * - any other value is structured content
+ *
+ * number, a cycle, `undefined` in an array. The log then has the place of the value, such as
+ * `/items/3/price: a bigint has no JSON form; return a string or a number`.
+ * error: a bigint, a function, a symbol, a Map, a Set, an Error, a Response, a stream, NaN, an infinite
+ * number, a cycle, `undefined` in an array. The log then has its place, such as
+ * `/items/3/price: a bigint has no JSON form; return a string or a number`.
+ *
+ * TypeScript refuses most of these values where they are the whole output. It does not look into objects. Use
+ * `toolResult` to return a value of type `unknown`.
+ */
+export type ToolOutput<O> = [O] extends [undefined]
+  ? string | number | boolean | null | undefined | void | readonly unknown[] | PlainObject |
+    CallToolResult | ToolResult
+  : (StructuredContentOf<O> & Anything) | ToolResult
+
+/**
+ * Any value. Unlike `unknown` it keeps the other members of a union, from which the compiler knows while it
+ * infers `O` that `{ type: 'text' }` in an output is no wider `{ type: string }`.
+ */
+type Anything = {} | null | undefined
+
+/**
+ * Any object that JSON can represent. The objects of the language and of the platform that JSON cannot
+ * represent have one of these symbols. Also accepts interfaces, which have no index signature.
+ */
+type PlainObject = object & {
+  readonly content?: readonly ContentBlock[] | OtherContent | string | number | boolean | null | undefined
+  /** A Map, a Set, a Promise, bytes. */
+  readonly [Symbol.toStringTag]?: never
+  /** A Date. */
+  readonly [Symbol.toPrimitive]?: never
+  /** A function, a class. */
+  readonly [Symbol.hasInstance]?: never
+  /** A generator, URLSearchParams, Headers. */
+  readonly [Symbol.iterator]?: never
+  /** A stream. */
+  readonly [Symbol.asyncIterator]?: never
+  /** A regular expression. */
+  readonly [Symbol.match]?: never
+  /** A Response of `fetch`. */
+  readonly bodyUsed?: never
+}
+
+/** An object that is not an array. */
+type OtherContent = object & { readonly [Symbol.iterator]?: never }
