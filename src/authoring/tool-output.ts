@@ -23,10 +23,10 @@ export interface CallToolResult {
  * - `undefined` is an empty result
  * - any other value is structured content
  *
- * number, a cycle, `undefined` in an array. The log then has the place of the value, such as
- * `/items/3/price: a bigint has no JSON form; return a string or a number`.
- * error: a bigint, a function, a symbol, a Map, a Set, an Error, a Response, a stream, NaN, an infinite
- * number, a cycle, `undefined` in an array. The log then has its place, such as
+ * The service sends structured content as JSON text too, for clients that read only text. A Date is sent in
+ * its JSON form. Members that are `undefined` are left out. Any other value without a JSON form is an
+ * internal error: a bigint, a function, a symbol, a Map, a Set, an Error, a Response, a stream, NaN, an
+ * infinite number, a cycle, `undefined` in an array. The log then has the place of the value, such as
  * `/items/3/price: a bigint has no JSON form; return a string or a number`.
  *
  * TypeScript refuses most of these values where they are the whole output. It does not look into objects. Use

@@ -69,7 +69,7 @@ async function compileCatalog (
   const { readTtlMs } = contents.server
 
   async function compileAll<D, C> (
-    all: ReadonlyArray<Located<D>>, compile: (definition: D, report: ReportProblem) => C | undefined
+    all: ReadonlyArray<Located<D>>, compile: Compile<D, C>
   ): Promise<Array<Compiled<C, D>>> {
     const done: Array<Compiled<C, D>> = []
     for (const located of all) {
@@ -86,10 +86,10 @@ async function compileCatalog (
     contents.handles, (definition, report) => compileHandle(definition, compilers, report)
   )
   const lifetimes = lifetimesByTool(handles)
-  const tools = await compileAll(contents.tools, (definition, report) => {
+  const tools = await compileAll(contents.tools, (definition, report, file) => {
     const lifetime = lifetimes.get(definition.name)
     return knownTools.get(definition, lifetime, report, (used, tell) => {
-      return compileTool(definition, used, tell, lifetime)
+      return compileTool({ definition, file }, used, tell, lifetime)
     })
   })
   const prompts = await compileAll(contents.prompts, compilePrompt)
@@ -151,14 +151,15 @@ function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<str
 
 type ReporterOf = (located: Located<unknown>) => ReportProblem
 
+type Compile<D, C> = (definition: D, report: ReportProblem, file: string) => C | undefined
+
 interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 function compileOne<D, C> (
-  { definition }: Located<D>, report: ReportProblem,
-  compile: (definition: D, report: ReportProblem) => C | undefined
+  { definition, file }: Located<D>, report: ReportProblem, compile: Compile<D, C>
 ): C | undefined {
   try {
-    return compile(definition, report)
+    return compile(definition, report, file)
   } catch (error) {
     // An author's value may throw, for example when it is not JSON. The problems of the other definitions
     // must still be reported.

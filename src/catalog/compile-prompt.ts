@@ -12,7 +12,7 @@ import { checkMessages } from './content-checks.ts'
 import { toMessagesJson } from './content-json.ts'
 import { isCompletionSource } from './completions.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
-import type { ResultWriter } from './result-json.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
 
@@ -86,6 +86,9 @@ function toPromptMessages (
 ): { description?: string, messages: readonly PromptMessage[] } {
   if (typeof output === 'string') {
     return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  }
+  if (typeof output !== 'object' || output === null) {
+    throw new ContractError('the output of render', ['must be a string or messages'])
   }
   if ('messages' in output) return output
   return { messages: output }

@@ -3,6 +3,7 @@
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
+import { checkJsonForm } from '../schema/json-form-check.ts'
 import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../schema/json-schema.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-schema.ts'
 
@@ -24,7 +25,10 @@ export interface CompiledSchema {
   readonly check: Check
 }
 
-/** `undefined` when the schema is unusable. Every problem has then been reported. */
+/**
+ * `undefined` when the schema is unusable. Every problem has then been reported. The check of an output
+ * accepts only values with a JSON form, and its accepted value is plain JSON.
+ */
 export function compileSchema (
   schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
 ): CompiledSchema | undefined {
@@ -34,14 +38,16 @@ export function compileSchema (
       const json = JSON.stringify(described)
       // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
       compilers[direction].compile(described, json)
-      return { schema: described, json, check: toCheck(schema) }
+      const check = toCheck(schema)
+      return { schema: described, json, check: direction === 'input' ? check : checkJsonForm(check, false) }
     }
     if (!isObject(schema)) {
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
     const json = JSON.stringify(schema)
-    return { schema, json, check: compilers[direction].compile(schema, json) }
+    const check = compilers[direction].compile(schema, json)
+    return { schema, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     for (const problem of error.problems) report(problem)

@@ -8,6 +8,7 @@ import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
+import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
@@ -15,6 +16,8 @@ import { runAuthorized } from './run-authorized.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
+  /** Relative to the catalog folder. */
+  readonly file: string
   readonly mirroredParams: readonly MirroredParam[]
   readonly requiredCapabilities: ClientCapabilities | undefined
   readonly timeoutMs: number | undefined
@@ -32,10 +35,12 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 /**
  * `undefined` when the definition is unusable. Every problem has then been reported.
- * @param remark the service's own text for the model. It is appended to the tool's description.
+ * @param file where the definition is. @param remark the service's own text for the model. It is appended to
+ * the tool's description.
  */
 export function compileTool (
-  definition: ToolDefinition, compilers: SchemaCompilers, report: ReportProblem, remark?: string
+  { definition, file }: Pick<Located<ToolDefinition>, 'definition' | 'file'>, compilers: SchemaCompilers,
+  report: ReportProblem, remark?: string
 ): CompiledTool | undefined {
   const verdict = toolShape(definition)
   if (!verdict.ok) {
@@ -67,6 +72,7 @@ export function compileTool (
     ...toCompiledPrimitive(
       definition.name, definition, toToolEntry(definition, remark), toSchemaMembers(input, output)
     ),
+    file,
     mirroredParams: mayMirrorParams(input.json)
       ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
       : [],

@@ -8,7 +8,7 @@ import { toBase64 } from './base64.ts'
 import { checkContents } from './content-checks.ts'
 import { toContentsJson } from './content-json.ts'
 import { BYTES_TYPE, TEXT_TYPE } from './media-type.ts'
-import type { ResultWriter } from './result-json.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
 
 export interface ReadResultMetadata {
   readonly uri: string
@@ -32,6 +32,9 @@ function toContents (
   if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? TEXT_TYPE, text: output }]
   if (output instanceof Uint8Array) {
     return [{ uri, mimeType: mimeType ?? BYTES_TYPE, blob: toBase64(output) }]
+  }
+  if (typeof output !== 'object' || output === null) {
+    throw new ContractError('the output of read', ['must be a string, bytes or contents'])
   }
   if ('contents' in output) return checkContents(output.contents)
   return checkContents('uri' in output ? [output] : output)

@@ -6,6 +6,7 @@ import { isToolResult, type ToolResultOptions } from '../authoring/tool-result.t
 import type { ContentBlock, Meta } from '../protocol/content.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../schema/check.ts'
+import { findJsonLoss, isPlainJson } from '../schema/json-form.ts'
 import { checkContent } from './content-checks.ts'
 import { toBlockJson, toContentJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
@@ -44,12 +45,11 @@ export function outputResult (
     return explicitResult(writer, readCallToolResult(output), undefined)
   }
   if (output === undefined) return write(writer, { content: '[]' })
-  return structuredResult(writer, output)
+  return structuredResult(writer, output, toStructuredJson(output))
 }
 
 /** Structured content, and its JSON as a text block for clients and models that read only text. */
-function structuredResult (writer: ResultWriter, value: unknown): string {
-  const json = toStructuredJson(value)
+function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
   return write(writer, {
     content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json })
   })
@@ -57,13 +57,15 @@ function structuredResult (writer: ResultWriter, value: unknown): string {
 
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
   if (verdict instanceof Promise) return verdict.then((settled) => checkedResult(writer, settled))
-  return structuredResult(writer, acceptedValue(verdict))
+  const value = acceptedValue(verdict)
+  return structuredResult(writer, value, JSON.stringify(value))
 }
 
 function acceptedValue (verdict: Verdict): unknown {
   if (!verdict.ok) {
     throw new ContractError('the structured content does not match outputSchema:', verdict.problems)
   }
+  if (verdict.value === undefined) throw new ContractError('the structured content', ['is missing'])
   return verdict.value
 }
 
@@ -112,8 +114,9 @@ function textBlock (text: string): string {
   return `{"type":"text","text":${JSON.stringify(text)}}`
 }
 
+/** Throws a ContractError if JSON would lose a part of the value. */
 function toStructuredJson (value: unknown): string {
-  const json: string | undefined = JSON.stringify(value)
-  if (json === undefined) throw new ContractError('the structured content', ['is not a JSON value'])
-  return json
+  const loss = isPlainJson(value) ? undefined : findJsonLoss(value)
+  if (loss !== undefined) throw new ContractError('the result:', [loss])
+  return JSON.stringify(value)
 }

@@ -3,6 +3,7 @@
 import { isToolError } from '../authoring/tool-error.ts'
 import type { CompiledTool } from '../catalog/compile-tool.ts'
 import { mirroredFields } from '../catalog/mirrored-params.ts'
+import { ContractError } from '../catalog/result-json.ts'
 import { NotAllowed } from '../catalog/run-authorized.ts'
 import { errorResult, isErrorOutput, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
@@ -97,7 +98,8 @@ function toErrorResult (
       snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
     )
   }
-  throw error
+  // The error itself arose in the service: nothing else in the log tells where the tool is.
+  throw error instanceof ContractError ? new ContractError(`${tool.file}:`, [error.message]) : error
 }
 
 /** The problems as a result for the model. Throws invalid params for a revision without such results. */

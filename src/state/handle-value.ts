@@ -3,6 +3,7 @@
 import { ToolError } from '../authoring/tool-error.ts'
 import type { Verdict } from '../schema/check.ts'
 import type { HandleKind } from './handle-kind.ts'
+import { findJsonLoss, isPlainJson } from '../schema/json-form.ts'
 import { copyJson } from './json-copy.ts'
 import { JsonValue } from './json-value.ts'
 
@@ -31,7 +32,7 @@ function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, verdict: Ver
 }
 
 function toJson (kind: string, value: unknown): unknown {
-  const json = copyJson(value)
-  if (json === undefined) throw new Error(`the value of a ${kind} is not a JSON value`)
-  return json
+  const loss = isPlainJson(value) ? undefined : findJsonLoss(value)
+  if (loss !== undefined) throw new Error(`the value of a ${kind} is not JSON: ${loss}`)
+  return copyJson(value)
 }

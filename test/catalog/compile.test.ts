@@ -20,7 +20,7 @@ function compile (
   const problems: string[] = []
   return {
     tool: compileTool(
-      definition, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)
+      { definition, file: 'tools/a.ts' }, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)
     ),
     problems
   }

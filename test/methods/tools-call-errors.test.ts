@@ -60,6 +60,30 @@ t.test('an output that does not match is an internal error, and the log says why
   )
 })
 
+t.test('an output that JSON would lose is an internal error, and the log says where it is', async (t) => {
+  const outputSchema = "outputSchema: { type: 'object', properties: { items: {} } }"
+  const lossy = {
+    price: { run: '() => ({ items: [0, 1, 2, { price: 1n }] })' },
+    price_by_hand: { run: '() => toolResult({ structuredContent: { items: [0, 1, 2, { price: 1n }] } })' },
+    price_checked: { options: outputSchema, run: 'async () => ({ items: [0, 1, 2, { price: 1n }] })' }
+  }
+  const log = createReadableLog()
+  const at = '() => ({ at: new Date(0), note: undefined })'
+  const time = "outputSchema: { type: 'object', properties: { at: { type: 'string', format: 'date-time' } } }"
+  const app = await buildApp(t, {
+    'tools/a.ts': toolsModule({ ...lossy, at: { run: at }, at_checked: { options: time, run: at } })
+  }, { logger: log.logger })
+  for (const name of Object.keys(lossy)) {
+    t.equal((await send(app, call(name))).response.error.code, -32603)
+    const { message } = log.lines.find(({ name: subject, err }) => subject === name && err !== undefined).err
+    t.match(message, /^tools\/a\.ts: .* \/items\/3\/price: a bigint has no JSON form; return a string or a number$/)
+  }
+  for (const name of ['at', 'at_checked']) {
+    const { structuredContent } = (await send(app, call(name))).response.result
+    t.strictSame(structuredContent, { at: '1970-01-01T00:00:00.000Z' }, 'a date is sent in its JSON form')
+  }
+})
+
 t.test('a result with isError is not checked against the output schema (129)', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolsModule({

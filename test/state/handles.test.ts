@@ -81,6 +81,9 @@ t.test('a value that does not match its schema is an author\'s error and is not 
     const error = await handles.create(value).then(() => undefined, (error: unknown) => error)
     t.ok(error instanceof Error && !isToolError(error), String(error))
   }
+  await t.rejects(
+    handles.create({ count: 1, tags: [new Map()] }), /value of a counter is not JSON: \/tags\/0: a Map has no/
+  )
   const { id } = await handles.create({ count: 1 })
   await t.rejects(handles.update(id, () => ({ count: 'two' })), /counter does not match its schema: .*count/)
   t.strictSame(await handles.read(id), { count: 1, tags: [] })
