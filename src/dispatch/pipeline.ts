@@ -128,7 +128,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
       outlet.leaveUnanswered()
       return reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
     }
-    const protocolError = toProtocolError(error)
+    const protocolError = toProtocolError(error, observed.requestId)
     if (protocolError instanceof InsufficientScope) observed.subject ??= protocolError.subject
     outlet.fail(protocolError)
     reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })

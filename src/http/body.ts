@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { internalError, invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
+import { invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
 import { isDeeper } from './json-depth.ts'
 import type { Replies } from './replies.ts'
 
@@ -44,15 +44,15 @@ function hasOtherCharset (contentType = ''): boolean {
   return charset !== undefined && !/^utf-?8$/i.test(charset)
 }
 
-function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number): ProtocolError {
+function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number): unknown {
   if ('httpStatus' in error) return error
   switch (error.statusCode) {
     case 413: return invalidRequest(`the body is larger than ${maxBodyBytes} bytes`, 413)
     case 415: return invalidRequest('Content-Type must be application/json', 415)
     case 400: return parseError(error)
-    case undefined: return internalError(error)
+    case undefined: return error
     default: return error.statusCode < 500
       ? invalidRequest(error.message, error.statusCode)
-      : internalError(error)
+      : error
   }
 }

@@ -21,7 +21,8 @@ declare module 'fastify' {
 }
 
 const EXPOSED_HEADERS = [
-  'MCP-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Retry-After', 'WWW-Authenticate'
+  'MCP-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name', 'Retry-After', 'WWW-Authenticate',
+  'X-Request-Id'
 ]
 
 interface GuardsDependencies {

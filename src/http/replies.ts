@@ -12,13 +12,14 @@ import { toPrintable } from './client-text.ts'
 const INTERNAL_ERROR_CODE = -32603
 const UNAVAILABLE_CODE = 503
 
-/** Writes an error as the answer to an HTTP request. */
+/** Writes an error as the answer to an HTTP request, with the id of the request in the log. */
 export function sendError (
   reply: FastifyReply, id: RequestId | undefined, error: ProtocolError, status = error.httpStatus
 ): void {
   if (error instanceof LimitReached && error.retryAfterSeconds !== undefined) {
     reply.header('retry-after', error.retryAfterSeconds)
   } else if (status === 503) reply.header('retry-after', '5')
+  reply.header('x-request-id', reply.request.id)
   if (status === 405) reply.header('allow', 'POST')
   if (error instanceof InsufficientScope) {
     const { server: { challenges }, request: { principal } } = reply
@@ -77,7 +78,7 @@ export function createReplies (
 
   return {
     refuse (error, request, reply, method) {
-      const protocolError = toProtocolError(error)
+      const protocolError = toProtocolError(error, request.id)
       sendError(reply, readRequestId(request.body), protocolError, toRefusalStatus(protocolError))
       const refused = describe(request, protocolError.message)
       observeEnd(request, reply, { protocolError, error }, refused, method)

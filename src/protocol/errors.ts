@@ -105,9 +105,12 @@ export const resourceNotFound = (uri: string) => new ResourceNotFound(uri)
 
 export const INTERNAL_ERROR = -32603
 
-/** The message says nothing about the cause. The log has the cause; the client must not learn it. */
-export const internalError = (cause: unknown) =>
-  new ProtocolError(INTERNAL_ERROR, 'Internal error', { cause })
+/**
+ * The message says nothing about the cause. The log has the cause; the client must not learn it.
+ * @param requestId the id under which the log has the cause.
+ */
+export const internalError = (cause: unknown, requestId: string) =>
+  new ProtocolError(INTERNAL_ERROR, 'Internal error', { cause, data: { requestId } })
 
 /** The handler of a prompt or a resource threw a ToolError. Its message is written for the client. */
 export const handlerRefused = ({ message, cause }: Error) => new ProtocolError(422, message, { cause })

@@ -126,7 +126,7 @@ t.test('a prompt that throws, or returns no messages, is an internal error (167)
   for (const name of Object.keys(failing)) {
     const { status, response } = await send(app, get(name))
     t.equal(status, 200)
-    t.strictSame(response.error, { code: -32603, message: 'Internal error' }, name)
+    t.match(response.error, { code: -32603, message: 'Internal error', data: { requestId: String } }, name)
     t.ok(
       log.lines.some(({ name: subject, err }) => subject === name && err !== undefined),
       `the log says why ${name} failed`

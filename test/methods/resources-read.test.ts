@@ -127,7 +127,7 @@ t.test('malformed contents and other errors are internal errors, and the log say
   for (const name of Object.keys(failing)) {
     const { status, response } = await send(app, read(`test:${name}`))
     t.equal(status, 200)
-    t.strictSame(response.error, { code: -32603, message: 'Internal error' }, name)
+    t.match(response.error, { code: -32603, message: 'Internal error', data: { requestId: String } }, name)
     t.ok(
       log.lines.some(({ name: subject, err }) => subject === `test:${name}` && err !== undefined),
       `the log says why ${name} failed`

@@ -20,7 +20,7 @@ const table: ReadonlyArray<readonly [
   ['insufficientScope', errors.insufficientScope(['a', 'b']), 403, 403],
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
   ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
-  ['internalError', errors.internalError(new Error('x')), -32603, 200],
+  ['internalError', errors.internalError(new Error('x'), 'r1'), -32603, 200],
   ['handlerRefused', errors.handlerRefused(new Error('x')), 422, 200],
   ['stateUnavailable', errors.stateUnavailable(new Error('x')), 503, 200],
   ['sessionNotFound', errors.sessionNotFound(), -32600, 404],
@@ -106,9 +106,9 @@ t.test('unsupportedRevision names the supported revisions and the requested one 
 
 t.test('internalError keeps the cause for the log and out of the message', async (t) => {
   const cause = new Error('the database is down')
-  const error = errors.internalError(cause)
+  const error = errors.internalError(cause, 'r1')
   t.equal(error.code, INTERNAL_ERROR)
   t.equal(error.cause, cause)
   t.equal(error.message, 'Internal error')
-  t.equal(error.data, undefined)
+  t.strictSame(error.data, { requestId: 'r1' })
 })

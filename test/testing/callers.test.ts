@@ -77,7 +77,7 @@ export const lies = defineTool({ name: 'lies', outputSchema: { type: 'object', r
   t.teardown(async () => await catalog.close())
   const error = await catalog.call('broken').catch((error: unknown) => error)
   if (!(error instanceof RequestError) || !(error.cause instanceof Error)) throw new Error('has no cause')
-  t.match(error, { code: -32603, message: 'Internal error', data: undefined })
+  t.match(error, { code: -32603, message: 'Internal error', data: { requestId: String } })
   t.equal(error.cause.name, 'TypeError')
   t.match(error.cause.stack, `${join(folder, 'tools/broken.ts')}:4:`)
   t.match(error.stack, /callers\.test\.ts/, 'and its own stack names the line of the test')

@@ -38,7 +38,7 @@ export function createLegacyPost (
     try {
       caller = new SessionCaller(request, session, message.params, outlet)
     } catch (error) {
-      return outlet.fail(toProtocolError(error))
+      return outlet.fail(toProtocolError(error, request.id))
     }
     pipeline.serve(message, caller, outlet)
   }
