@@ -5,6 +5,7 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import type { Check } from '../schema/check.ts'
 import { checkJsonForm } from '../schema/json-form-check.ts'
 import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../schema/json-schema.ts'
+import { findLiteralProblems } from '../schema/literal-problems.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../schema/standard-schema.ts'
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
@@ -46,7 +47,10 @@ export function compileSchema (
       return undefined
     }
     const json = JSON.stringify(schema)
-    const check = compilers[direction].compile(schema, json)
+    const { compile } = compilers[direction]
+    const check = compile(schema, json)
+    const problems = findLiteralProblems(schema, { usesDefaults: direction === 'input', compile })
+    if (problems.length > 0) throw new SchemaError(problems)
     return { schema, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error

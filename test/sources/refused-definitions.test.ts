@@ -151,6 +151,42 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
       'a mirrored root (119)', tool("inputSchema: { type: 'object', 'x-mcp-header': 'A' }"),
       'inputSchema/x-mcp-header', /reached through "properties" alone/
     ],
+    [
+      'a default that its schema refuses ', property("{ type: 'string', default: 5 }"), 'inputSchema',
+      /^\/properties\/a\/default does not match its own schema: value: must be string, got 5$/
+    ],
+    [
+      'a default out of bounds', property("{ type: 'integer', maximum: 10, default: 50 }"), 'inputSchema',
+      /^\/properties\/a\/default does not match its own schema: value: must be <= 10, got 50$/
+    ],
+    [
+      'a default without its members',
+      property("{ type: 'object', properties: { b: {} }, required: ['b'], default: {} }"), 'inputSchema',
+      /^\/properties\/a\/default does not match its own schema: b: is required, but missing$/
+    ],
+    [
+      'an example that its schema refuses',
+      property("{ type: 'string', pattern: '^a', examples: ['a', 'b'] }"),
+      'inputSchema', /^\/properties\/a\/examples\/1 does not match its own schema/
+    ],
+    [
+      'an example that a result cannot have',
+      tool("outputSchema: { type: 'object', properties: { a: { type: 'string', examples: [1] } } }"),
+      'outputSchema', /^\/properties\/a\/examples\/0 does not match its own schema/
+    ],
+    [
+      'choices of another type', property("{ type: 'string', enum: [1, 2] }"), 'inputSchema',
+      /^\/properties\/a\/enum has no value of the schema's type$/
+    ],
+    [
+      'a constant of another type', property("{ anyOf: [{ type: 'string', const: 1 }] }"), 'inputSchema',
+      /^\/properties\/a\/anyOf\/0\/const has not the schema's type$/
+    ],
+    [
+      'a required member that is forbidden',
+      tool("inputSchema: { type: 'object', properties: {}, required: ['b'], additionalProperties: false }"),
+      'inputSchema', /^\/required names "b", which is not in properties; additionalProperties: false forbids it$/
+    ],
     ['a schema that is no JSON', property('{ default: 5n }'), '', /^cannot be compiled: .*BigInt/],
     ['metadata that is no JSON', tool("_meta: { 'a.b/c': 5n }"), '', /^cannot be compiled: .*BigInt/],
     [
