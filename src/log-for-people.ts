@@ -1,7 +1,8 @@
 // Turns the lines of the log into lines for people at a terminal.
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 import { lineNumberOf, type Problem } from './catalog/problem.ts'
 
@@ -64,7 +65,34 @@ function toDetails ({ catalog, problems, err }: Fields): string[] {
   if (isProblems(problems)) return problems.flatMap((problem) => toProblem(String(catalog), problem))
   if (typeof err !== 'object' || err === null) return []
   const text = 'stack' in err ? err.stack : 'message' in err ? err.message : ''
-  return [indent(String(text))]
+  return toError(String(text)).map(indent)
+}
+
+/** The error without the frames of the service and of Node. The first frame is where its author looks. */
+function toError (stack: string): string[] {
+  const lines = stack.split('\n').filter((line) => !(FRAME.test(line) && isInternal(line)))
+  const first = lines.findIndex((line) => FRAME.test(line))
+  return lines.map((line, index) => {
+    if (!FRAME.test(line)) return line
+    const shown = line.replace(FRAME_PATH, (_, path: string) => toShortPath(path))
+    return index === first ? styleText('bold', shown) : shown
+  })
+}
+
+const FRAME = /^\s+at /
+const FRAME_PATH = /(?:file:\/\/)?(\/[^():]+)(?=:\d+:\d+)/
+/** The folder of this file is that of the service's code. */
+const OWN_FOLDER = fileURLToPath(new URL('.', import.meta.url))
+
+function isInternal (frame: string): boolean {
+  return frame.includes(OWN_FOLDER) || /[( ]node:[\w/]+:\d+:\d+\)?$/.test(frame) ||
+    frame.endsWith('(<anonymous>)')
+}
+
+/** Relative to the working directory, as terminals and editors open it. */
+function toShortPath (path: string): string {
+  const short = relative('', path)
+  return short.startsWith('..') ? path : short
 }
 
 function isProblems (value: unknown): value is readonly Problem[] {

@@ -37,6 +37,31 @@ t.test('any other line has its level, its message, and the fields that say somet
   )
 })
 
+t.test('an error has its message and the lines of its author, without those of the service', async (t) => {
+  const own = new URL('../src/methods/tools-call.ts', import.meta.url)
+  const stack = [
+    'TypeError: x is not a function',
+    `    at Object.run (${join(process.cwd(), 'tools/x.ts')}:6:11)`,
+    '    at async Promise.all (index 0)',
+    `    at load (file://${join(process.cwd(), 'lib')}/db.ts:2:3)`,
+    '    at Array.map (<anonymous>)',
+    '    at /elsewhere/a b.js:1:2',
+    `    at handle (${own.pathname}:41:25)`,
+    '    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)',
+    'caused by: Error: the network'
+  ].join('\n')
+  t.equal(show({ level: 50, msg: 'request failed', err: { stack } }), [
+    '03:04:05 error: request failed',
+    '  TypeError: x is not a function',
+    '      at Object.run (tools/x.ts:6:11)',
+    '      at async Promise.all (index 0)',
+    '      at load (lib/db.ts:2:3)',
+    '      at /elsewhere/a b.js:1:2',
+    '  caused by: Error: the network',
+    ''
+  ].join('\n'))
+})
+
 t.test('a problem of the catalog has the line of its file', async (t) => {
   const catalog = t.testdir({ tools: {} })
   writeFileSync(join(catalog, 'tools/a.ts'), 'one\nconst a = = 1\n')

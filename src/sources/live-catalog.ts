@@ -108,11 +108,9 @@ export async function openLiveCatalog (
     } catch (error) {
       if (closed) return
       reloads = afterFailure(reloads, error)
-      const problems = error instanceof CatalogError ? error.problems : undefined
-      log.error(
-        { catalog: source.name, problems, err: error },
-        'catalog not reloaded: the one from before keeps serving'
-      )
+      // The message of a CatalogError has the problems too, and its stack has its message.
+      const cause = error instanceof CatalogError ? { problems: error.problems } : { err: error }
+      log.error({ catalog: source.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
     }
   }
 

@@ -68,8 +68,23 @@ export function placeOf (error: unknown, file: string): string {
   return line === undefined ? '' : `line ${line}`
 }
 
-/** The first line of an error's message, without the place that the YAML library appends. */
+/** The longest message of an error in a problem. */
+const MAX_RULE = 600
+
+/**
+ * An error's message on one line. What follows the first line of a syntax error is the source, which has its
+ * place in the problem. After "Require stack:" Node lists which modules asked for the missing one.
+ */
 export function ruleOf (error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
+  const [first = '', ...rest] = message.split('\n')
+  if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
+  const end = rest.findIndex((line) => line.startsWith('Require stack:'))
+  const lines = [first, ...end === -1 ? rest : rest.slice(0, end)].map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ').slice(0, MAX_RULE)
+}
+
+function isSyntaxProblem (error: unknown): boolean {
+  return error instanceof SyntaxError ||
+    (typeof error === 'object' && error !== null && ('loc' in error || 'linePos' in error))
 }

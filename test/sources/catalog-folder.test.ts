@@ -168,6 +168,19 @@ t.test('reports every problem at once, each with file, place and rule', async (t
   })
 })
 
+t.test('reports what the further lines of a module\'s error say', async (t) => {
+  const throwing = (message: string) => `throw new Error(${JSON.stringify(message)})`
+  t.match(await problemsOf(t, {
+    'tools/addon.js': throwing("The module 'a.node'\nwas compiled against a different Node.js\n\n  (115)."),
+    'tools/missing.js': throwing("Cannot find module 'a'\nRequire stack:\n- /secret/b.js"),
+    'tools/long.js': throwing('a\n'.repeat(2000))
+  }), [
+    { file: 'tools/addon.js', rule: "The module 'a.node' was compiled against a different Node.js (115)." },
+    { file: 'tools/long.js', rule: /^(?:a ){300}$/ },
+    { file: 'tools/missing.js', rule: "Cannot find module 'a'" }
+  ])
+})
+
 t.test('reports a missing folder in every watch mode', async (t) => {
   for (const watch of ['on', 'poll', 'off'] as const) {
     await t.rejects(

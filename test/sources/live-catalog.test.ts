@@ -183,6 +183,7 @@ t.test('keeps serving the old catalog until the new one has no problems, which i
       { file: 'tools/b.ts', place: 'line 2', rule: 'Unexpected end of file' }
     ]
   })
+  t.equal(JSON.stringify(errors()[0]).split('Unexpected end of file').length, 2, 'the problem is said once')
   await writeInPlace(root, 'tools/a.ts', saying('three'))
   await until(() => errors().length > 1, 'another complaint', DEADLINE_MS)
   t.equal(await call(app, 'a'), 'two', 'all of it or nothing of it')
