@@ -14,8 +14,23 @@ export interface HandleOptions<S> {
   prefix: string
   /**
    * The schema of the state. Each written value is checked: one that does not match is an internal error.
+   * Each value is checked again when it is read, because another release may have written it. Only a library
+   * schema with transforms is not: it accepts what is written, and not what it makes of that.
    */
   schema: S
+  /**
+   * Makes a value of this schema of one that does not match it, which another release has written.
+   * Called when such a value is read. The result is checked, and the next `update` writes it: a result
+   * that does not match is an internal error. `read` and `update` throw what it throws. None by default:
+   * `read` and `update` then throw a ToolError, and the log has the handle kind and what does not match.
+   *
+   * In a rolling deploy the replicas of both releases read the same state. An earlier release checks what a
+   * later one has written against the earlier schema. Let the later schema write only what the earlier one
+   * accepts, for example members that are new and not required, or deploy the wider schema first.
+   *
+   * @example migrate: (old) => ({ currency: 'EUR', items: readItems(old) })
+   */
+  migrate?: (old: unknown) => ArgumentsOf<S>
   /** How long the state is kept after its last use, in milliseconds: from one second to one year. */
   idleTtlMs: number
   /** How long the state is kept at most, in milliseconds. At least `idleTtlMs`. No limit by default. */
@@ -30,7 +45,8 @@ export interface HandleOptions<S> {
 }
 
 /** A kind of state, made by `defineHandle`. `T` is the type of the state. */
-export type HandleDefinition<T = unknown> = Definition & Readonly<HandleOptions<object>> & {
+export type HandleDefinition<T = unknown> = Definition & Readonly<Omit<HandleOptions<object>, 'migrate'>> & {
+  readonly migrate?: (old: unknown) => unknown
   readonly '~value'?: T
 }
 

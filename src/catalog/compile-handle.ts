@@ -1,7 +1,9 @@
 // Compiles the definition of a handle to a handle kind.
 
 import type { HandleDefinition } from '../authoring/define-handle.ts'
-import { isStandardSchema } from '../schema/standard-schema.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import { SchemaError } from '../schema/json-schema.ts'
+import { isStandardSchema, toJsonSchema } from '../schema/standard-schema.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import type { ReportProblem } from './problem.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
@@ -24,11 +26,30 @@ export function compileHandle (
     report('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
     return undefined
   }
+  const { migrate } = definition
+  if (migrate !== undefined && typeof migrate !== 'function') {
+    report('migrate', 'must be a function')
+    return undefined
+  }
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) ||
     JSON.stringify(schema.schema).includes('"default"')
-  return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, checkValue: schema.check, mayChangeValue }
+  const checkValue = schema.check
+  const checkKept = acceptsItsOutput(definition.schema) ? checkValue : undefined
+  const checks = { checkValue, checkKept, mayChangeValue, migrate }
+  return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, ...checks }
+}
+
+/** A library cannot describe what its transforms return. */
+function acceptsItsOutput (schema: object): boolean {
+  if (!isStandardSchema(schema)) return true
+  try {
+    return isObject(toJsonSchema(schema, 'output'))
+  } catch (error) {
+    if (error instanceof SchemaError) return false
+    throw error
+  }
 }
 
 /** The sentence for the model. It is part of the description of the tool that creates the handle. */

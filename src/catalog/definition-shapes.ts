@@ -132,6 +132,7 @@ const handle = Type.Object({
   kind: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
   prefix: Type.String({ pattern: '^[a-z][a-z0-9]{0,15}$' }),
   schema: Type.Unknown(),
+  migrate: optional(handler),
   idleTtlMs: Type.Integer({ minimum: 1000, maximum: 31_536_000_000 }),
   maxAgeMs: optional(Type.Integer({ minimum: 1000 })),
   maxBytes: optional(Type.Integer({ minimum: 1, maximum: 1_048_576 })),

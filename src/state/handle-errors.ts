@@ -17,6 +17,14 @@ export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): Ha
   return new HandleError(`There is no ${kind} ${JSON.stringify(String(id).slice(0, 64))}. ${advice}`)
 }
 
+/** The value was written by a release whose schema was another. The cause is for the log. */
+export function otherRelease ({ kind }: HandleKind, problems: readonly string[]): ToolError {
+  const mismatch = `the kept value of a ${kind} does not match its schema: ${problems.join('; ')}`
+  const cause = new Error(`${mismatch}; give defineHandle a function migrate`)
+  const message = `This ${kind} was made by another release and cannot be read. Make a new one.`
+  return new ToolError(message, { cause })
+}
+
 export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError {
   return new ToolError(
     `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. ` +

@@ -12,6 +12,10 @@ export interface HandleKind {
   /** The tool that creates a handle of this kind. */
   readonly createdBy: string | undefined
   readonly checkValue: Check
+  /** Checks a value that was kept. Absent if the schema transforms values: it refuses what it has made. */
+  readonly checkKept?: Check | undefined
+  /** Makes a value of this schema of one that does not match it. */
+  readonly migrate?: ((old: unknown) => unknown) | undefined
   /** Whether the check may change the value, for example by filling in defaults. */
   readonly mayChangeValue: boolean
 }

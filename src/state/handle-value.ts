@@ -1,11 +1,13 @@
-// Checks a handle's value before it is stored.
+// Checks a handle's value before it is stored, and when it is read.
 
 import { ToolError } from '../authoring/tool-error.ts'
 import type { Verdict } from '../schema/check.ts'
 import type { HandleKind } from './handle-kind.ts'
 import { findJsonLoss, isPlainJson } from '../schema/json-form.ts'
 import { copyJson } from './json-copy.ts'
-import { JsonValue } from './json-value.ts'
+import { otherRelease } from './handle-errors.ts'
+import { JsonValue, readJson } from './json-value.ts'
+import type { StateValue } from './state-store.ts'
 
 /** Throws an Error if the value does not match the schema, and a ToolError if the value is too large. */
 export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promise<JsonValue> {
@@ -15,6 +17,26 @@ export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promi
   return verdict instanceof Promise
     ? verdict.then((settled) => toChecked(kind, settled))
     : toChecked(kind, verdict)
+}
+
+/**
+ * The kept value as a copy that the caller may change. Throws a ToolError if it does not match the schema and
+ * the kind has no `migrate`, and an Error if what `migrate` returns does not match.
+ */
+export function readValue (kind: HandleKind, stored: StateValue): unknown {
+  const value = readJson(stored)
+  if (kind.checkKept === undefined) return value
+  const verdict = kind.checkKept(value)
+  return verdict instanceof Promise
+    ? verdict.then((settled) => toCurrent(kind, settled, stored))
+    : toCurrent(kind, verdict, stored)
+}
+
+function toCurrent (kind: HandleKind, verdict: Verdict, stored: StateValue): unknown {
+  if (verdict.ok) return verdict.value
+  if (kind.migrate === undefined) throw otherRelease(kind, verdict.problems)
+  const migrated = checkValue(kind, kind.migrate(readJson(stored)))
+  return migrated instanceof Promise ? migrated.then(readJson) : readJson(migrated)
 }
 
 function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, verdict: Verdict): JsonValue {

@@ -9,7 +9,7 @@ import type { Handles, NewHandle } from '../authoring/handles.ts'
 import { pauseBefore } from './backoff.ts'
 import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
 import type { HandleKind } from './handle-kind.ts'
-import { checkValue } from './handle-value.ts'
+import { checkValue, readValue } from './handle-value.ts'
 import { JsonValue, readJson } from './json-value.ts'
 import {
   StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
@@ -107,7 +107,8 @@ class OwnHandles implements Handles<unknown> {
 
   async read (id: string): Promise<unknown> {
     try {
-      return readJson(this.#found(await this.#dependencies.store.read(this.#keyOf(id)), id).value)
+      const { value } = this.#found(await this.#dependencies.store.read(this.#keyOf(id)), id)
+      return await readValue(this.#kind, value)
     } catch (error) {
       throw toHandleError(this.#kind, error)
     }
@@ -122,7 +123,8 @@ class OwnHandles implements Handles<unknown> {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const { value: before, version } = this.#found(await store.read(key), id)
         // A new draft for each attempt: the changes of a failed attempt are dropped.
-        const draft = readJson(before)
+        const kept = readValue(this.#kind, before)
+        const draft = kept instanceof Promise ? await kept : kept
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
         const value = checked instanceof Promise ? await checked : checked

@@ -74,6 +74,30 @@ t.test('a value is created, read, changed and deleted as a JSON value', async (t
   await t.rejects(handles.read(id), { name: 'HandleError' })
 })
 
+t.test('a value of another release is migrated when it is read, or refused', async (t) => {
+  const { access } = open(t)
+  const { compile } = createSchemaCompiler({ useDefaults: true })
+  const earlier = of(access, ANONYMOUS, kindOf({ checkValue: compile({ type: 'object' }) }))
+  const { checkValue } = kindOf()
+  const { id } = await earlier.create({ total: 3 })
+  const { id: broken } = await earlier.create({ total: 'three' })
+  const strict = of(access, ANONYMOUS, kindOf({ checkKept: checkValue }))
+  for (const use of [strict.read(id), strict.update(id, () => undefined)]) {
+    const error: unknown = await use.catch((error: unknown) => error)
+    if (!isToolError(error)) throw new Error('is no tool error', { cause: error })
+    t.equal(error.message, 'This counter was made by another release and cannot be read. Make a new one.')
+    t.match(error.cause, { message: /kept value of a counter .* count: is required, but missing; .*migrate/ })
+  }
+  const migrate = (old: unknown) => ({ count: (old as { total: number }).total })
+  const migrating = of(access, ANONYMOUS, kindOf({ checkKept: checkValue, migrate }))
+  t.strictSame(await migrating.read(id), { count: 3, tags: [] })
+  await t.rejects(migrating.read(broken), /counter does not match its schema: count: must be integer/)
+  t.strictSame(await earlier.read(id), { total: 3 }, 'a read writes nothing')
+  t.strictSame(await migrating.update(id, (draft) => { count(draft).count++ }), { count: 4, tags: [] })
+  t.strictSame(await earlier.read(id), { count: 4, tags: [] }, 'an update writes the migrated value')
+  t.strictSame(await strict.read(id), { count: 4, tags: [] })
+})
+
 t.test('a value that does not match its schema is an author\'s error and is not stored', async (t) => {
   const { access } = open(t)
   const handles = of(access)
