@@ -29,7 +29,9 @@ export type { CompletionContext, CompletionFunction, CompletionSource } from './
 export type { Context, Log, ReadContext } from './authoring/context.ts'
 export type { CallLimitOptions } from './access/call-limits.ts'
 export type { Principal } from './access/principal.ts'
-export type { Annotations, ContentBlock, Icon, PromptMessage, ResourceContents } from './protocol/content.ts'
+export type {
+  Annotations, ContentBlock, EmbeddedResource, Icon, PromptMessage, ResourceContents, ResourceLink
+} from './protocol/content.ts'
 export { createApp } from './app.ts'
 export type { AppOptions } from './app.ts'
 export { AuthenticationError, AuthenticationUnavailable } from './access/authentication-error.ts'

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { definePrompt, type PromptMessage } from 'trivet'
 
 const folder = new URL('../resources/policies/', import.meta.url)
@@ -18,10 +17,13 @@ export default definePrompt({
       complete: policies
     }
   ],
-  async render ({ question, policy }) {
+  async render ({ question, policy }, ctx) {
     const named = policies.filter((name) => name === policy)
     const chosen = named.length > 0 ? named : policies
-    return [...await Promise.all(chosen.map(embed)), {
+    const embedded = await Promise.all(
+      chosen.map((name) => ctx.embedResource(`file:///policies/${name}.md`))
+    )
+    return [...embedded.map((content): PromptMessage => ({ role: 'user', content })), {
       role: 'user',
       content: {
         type: 'text',
@@ -33,13 +35,3 @@ export default definePrompt({
     }]
   }
 })
-
-async function embed (name: string): Promise<PromptMessage> {
-  const text = await readFile(new URL(`${name}.md`, folder), 'utf8')
-  return {
-    role: 'user',
-    content: {
-      type: 'resource', resource: { uri: `file:///policies/${name}.md`, mimeType: 'text/markdown', text }
-    }
-  }
-}

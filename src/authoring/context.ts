@@ -2,6 +2,7 @@
 
 import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { EmbeddedResource, Meta, ResourceContents, ResourceLink } from '../protocol/content.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { HandleDefinition } from './define-handle.ts'
@@ -41,6 +42,15 @@ export interface Context {
   readonly revision: string
   /** The id of this request in the service's log. */
   readonly requestId: string
+  /**
+   * The `_meta` of this request as the client sent it, frozen, without the members that `ctx` has elsewhere:
+   * the revision, what the client declared, its log level and its progress token. None of it is verified.
+   * `{}` if the client sent nothing else.
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
+   *
+   * @example await fetch(url, { headers: { traceparent: String(ctx.meta.traceparent) } })
+   */
+  readonly meta: Readonly<Meta>
   readonly log: Log
   /** Tells clients about changes. */
   readonly notify: {
@@ -70,6 +80,36 @@ export interface Context {
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#stateful-tools
    */
   handles<T> (kind: HandleDefinition<T>): Handles<T>
+  /**
+   * Reads a resource of this catalog, as `resources/read` would for the same caller: files, fixed resources
+   * and templates. Resolves to its contents, at least one: `text`, or bytes as base64 in `blob`.
+   *
+   * Rejects with a ToolError for a URI that is unknown or hidden from the caller, for a resource that is too
+   * large, and for resources that read each other more than 8 deep. What the `read` of the resource throws is
+   * thrown here too. If the caller lacks the scopes of a resource with `whenMissing: 'challenge'`, the client
+   * is asked for them: do not catch that. The time counts as time of this handler.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
+   *
+   * @example const [policy] = await ctx.readResource('file:///policies/returns.md')
+   */
+  readResource (uri: string): Promise<readonly ResourceContents[]>
+  /**
+   * Reads a resource of this catalog, as `readResource` does, into a content block for a result or a message.
+   * Of a resource with several contents the block has the first.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#embedded-resources
+   *
+   * @example return { content: [await ctx.embedResource('file:///policies/returns.md')] }
+   */
+  embedResource (uri: string): Promise<EmbeddedResource>
+  /**
+   * A content block that links to a resource of this catalog, without reading it. It has the name, the title,
+   * the description, the MIME type and the size of the entry in `resources/list`; those of the template for a
+   * resource that is not listed. Throws as `readResource` does where the caller has no such resource.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links
+   *
+   * @example return { content: [ctx.linkResource(`book://${id}`)] }
+   */
+  linkResource (uri: string): ResourceLink
   /**
    * Asks the client for input: its user (`elicit`), its model (`sample`) or its roots (`roots`). Resolves to
    * the answers under the keys of the requests. Each key names one question of the handler. A handler may ask

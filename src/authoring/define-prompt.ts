@@ -1,6 +1,6 @@
 // Defines a prompt.
 
-import type { PromptMessage } from '../protocol/content.ts'
+import type { Meta, PromptMessage } from '../protocol/content.ts'
 import type { CompletionSource } from './completion.ts'
 import type { Context } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
@@ -27,13 +27,14 @@ type PromptArgumentsOf<A extends readonly PromptArgumentOptions[]> = {
 }
 
 /**
- * What `render` returns: a string (one message of the user), messages, or messages with a description. The
- * description of the definition is the default.
+ * What `render` returns: a string (one message of the user), messages, or messages with a description and
+ * `_meta` for the client. The description of the definition is the default.
  * https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresult
  */
 export type PromptOutput = string | readonly PromptMessage[] | {
   description?: string
   messages: readonly PromptMessage[]
+  _meta?: Meta
 }
 
 /** What `definePrompt` takes. */

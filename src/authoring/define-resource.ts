@@ -1,6 +1,6 @@
 // Defines a resource, or a template for a family of resources.
 
-import type { Annotations, ResourceContents } from '../protocol/content.ts'
+import type { Annotations, Meta, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import type { CompletionSource } from './completion.ts'
 import type { ReadContext } from './context.ts'
@@ -12,12 +12,13 @@ export type OutputContents =
 
 /**
  * What `read` returns: a string (text), bytes (sent as base64), or contents as the specification writes them.
- * `undefined`: the resource does not exist, and the client receives error -32602.
+ * `{ contents, _meta }` also has `_meta` for the client. `undefined`: the resource does not exist, and the
+ * client receives error -32602.
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents
  */
 export type ResourceOutput =
   string | Uint8Array | OutputContents | readonly OutputContents[] |
-  { contents: readonly OutputContents[] } | undefined
+  { contents: readonly OutputContents[], _meta?: Meta } | undefined
 
 interface CommonResourceOptions extends CommonOptions {
   /**
@@ -75,7 +76,10 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
 
 /** One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. */
 export type ListedResource =
-  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'audit' | 'order'> &
+  Omit<
+    ResourceOptions,
+    'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'audit' | 'timeoutMs' | 'order'
+  > &
   ({ uri: string } | { variables: { readonly [name: string]: string | readonly string[] } })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */

@@ -32,11 +32,6 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   requiredCapabilities?: ClientCapabilities
   /**
-   * The time limit of a call in milliseconds, at most 3,600,000. A call that takes longer ends in a tool
-   * error. The default is the setting TRIVET_REQUEST_TIMEOUT_MS.
-   */
-  timeoutMs?: number
-  /**
    * How many calls may begin in a time, how many may run at once, and how large one may be:
    * `{ calls: '10/1m', running: 2, resultBytes: 100_000 }`. A call beyond a limit ends in a tool error that
    * says which limit it is, and how long to wait if that helps. None by default: only the limits of the
@@ -84,7 +79,6 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly outputSchema?: object
   readonly annotations?: ToolAnnotations
   readonly requiredCapabilities?: ClientCapabilities
-  readonly timeoutMs?: number
   readonly limits?: CallLimitOptions
   readonly dedupe?: boolean
   authorize? (

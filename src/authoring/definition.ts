@@ -42,6 +42,12 @@ export interface CommonOptions {
    * in any case. `names` by default.
    */
   audit?: 'names' | 'values'
+  /**
+   * How long the handler and each completion function may take, in milliseconds, from 1 to 3,600,000. A tool
+   * that takes longer ends in a tool error, everything else in a JSON-RPC error. By default the setting
+   * TRIVET_REQUEST_TIMEOUT_MS. What the handler reads with `ctx.readResource` counts as its own time.
+   */
+  timeoutMs?: number
   /** The position in its list: lower comes first, equal ones are sorted by name. 0 by default. */
   order?: number
 }

@@ -3,12 +3,11 @@
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { Context } from '../authoring/context.ts'
 import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
-import type { PromptMessage } from '../protocol/content.ts'
 import type { Prompt } from '../protocol/primitives.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
-import { checkMessages } from './content-checks.ts'
+import { checkMessages, checkMeta } from './content-checks.ts'
 import { toMessagesJson } from './content-json.ts'
 import { isCompletionSource } from './completions.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
@@ -19,6 +18,7 @@ export type PromptArguments = { readonly [name: string]: string | undefined }
 export interface CompiledPrompt extends CompiledPrimitive {
   readonly description: string | undefined
   readonly audit: AuditRule
+  readonly timeoutMs: number | undefined
   readonly requiredArguments: readonly string[]
   /** By argument. An argument without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
@@ -33,10 +33,11 @@ export function compilePrompt (
   const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
   for (const problem of problems) report('', problem)
   if (problems.length > 0) return undefined
-  const { name, description, arguments: args = [] } = definition
+  const { name, description, timeoutMs, arguments: args = [] } = definition
   return {
     ...toCompiledPrimitive(name, definition, toPromptEntry(definition)),
     description,
+    timeoutMs,
     audit: toAuditRule(definition, args.map((argument) => argument.name)),
     requiredArguments: args.filter(({ required }) => required === true).map((argument) => argument.name),
     completions: new Map(args.map((argument) => [argument.name, argument.complete ?? []])),
@@ -76,14 +77,13 @@ function toPromptEntry (
 export function promptResult (
   writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined
 ): string {
-  const { description = fallbackDescription, messages } = toPromptMessages(output)
+  const { description = fallbackDescription, messages, _meta } = toPromptMessages(output)
   const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
-  return writer.write(`${head}"messages":${toMessagesJson(writer.toMessages(checkMessages(messages)))}`)
+  const messagesJson = toMessagesJson(writer.toMessages(checkMessages(messages)))
+  return writer.write(`${head}"messages":${messagesJson}`, checkMeta(_meta))
 }
 
-function toPromptMessages (
-  output: PromptOutput
-): { description?: string, messages: readonly PromptMessage[] } {
+function toPromptMessages (output: PromptOutput): Extract<PromptOutput, { messages: unknown }> {
   if (typeof output === 'string') {
     return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   }

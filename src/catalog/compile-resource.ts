@@ -18,12 +18,14 @@ import { createUriTemplate, type UriTemplate } from './uri-template.ts'
 export interface CompiledResource extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
+  readonly timeoutMs: number | undefined
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
 export interface CompiledTemplate extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
+  readonly timeoutMs: number | undefined
   readonly audit: AuditRule
   readonly template: UriTemplate
   /** By variable. A variable without suggestions has an empty list. */
@@ -47,6 +49,7 @@ export function compileResource (
     ...toCompiledPrimitive(uri, definition, toResourceEntry(uri, definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
+    timeoutMs: definition.timeoutMs,
     read: (ctx) => definition.read(ctx)
   }
 }
@@ -72,6 +75,7 @@ export function compileTemplate (
     ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
+    timeoutMs: definition.timeoutMs,
     audit: toAuditRule(definition, template.variables),
     template,
     completions,

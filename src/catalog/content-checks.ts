@@ -2,7 +2,8 @@
 // client that validates must not be the first to notice them.
 
 import type { OutputContents } from '../authoring/define-resource.ts'
-import type { ContentBlock, PromptMessage, ResourceContents } from '../protocol/content.ts'
+import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../protocol/content.ts'
+import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
@@ -35,6 +36,12 @@ export function checkContents (contents: readonly OutputContents[]): readonly Re
     assertBase64(blob, `${place}.blob`)
     return checkTypeAndUri({ ...one, blob }, place)
   })
+}
+
+/** Throws a ContractError when the `_meta` of a result is not an object. */
+export function checkMeta (meta: unknown): Meta | undefined {
+  if (meta === undefined || isObject(meta)) return meta
+  throw new ContractError('_meta', ['must be an object'])
 }
 
 function checkShape (check: JsonSchemaCheck, value: unknown, subject: string): void {

@@ -55,6 +55,7 @@ const common = {
   scopes: optional(Type.Array(scopeToken)),
   whenMissing: optional(Type.Enum(['hide', 'challenge'])),
   audit: optional(Type.Enum(['names', 'values'])),
+  timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   order: optional(Type.Number())
 }
 
@@ -84,7 +85,6 @@ const tool = Type.Object({
   outputSchema: optional(Type.Unknown()),
   annotations: optional(toolAnnotations),
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
-  timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   limits: optional(callLimits),
   dedupe: optional(Type.Boolean()),
   authorize: optional(handler),
@@ -124,7 +124,7 @@ const template = Type.Object({
   ...readable,
   uriTemplate: Type.String({ pattern: ABSOLUTE_URI }),
   complete: optional(Type.Record(Type.Unknown())),
-  list: optional(Type.Unknown()),
+  list: optional(handler),
   read: handler
 }, closedDefinition)
 
@@ -140,7 +140,8 @@ const handle = Type.Object({
 }, closed)
 
 const {
-  scopes: _scopes, whenMissing: _whenMissing, audit: _audit, order: _order, cache: _cache, ...listable
+  scopes: _scopes, whenMissing: _whenMissing, audit: _audit, timeoutMs: _timeoutMs, order: _order,
+  cache: _cache, ...listable
 } = readable
 
 const listedResource = Type.Object({

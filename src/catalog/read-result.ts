@@ -2,10 +2,10 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import type { ResourceOutput } from '../authoring/define-resource.ts'
-import type { ResourceContents } from '../protocol/content.ts'
+import type { Meta, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import { toBase64 } from './base64.ts'
-import { checkContents } from './content-checks.ts'
+import { checkContents, checkMeta } from './content-checks.ts'
 import { toContentsJson } from './content-json.ts'
 import { BYTES_TYPE, TEXT_TYPE } from './media-type.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
@@ -21,12 +21,13 @@ export function readResult (
   writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
 ): string | undefined {
   if (output === undefined) return undefined
-  const contents = writer.toContents(toContents(output, uri, mimeType))
-  return writer.writeCacheable(`"contents":${toContentsJson(contents)}`, cache)
+  const contents = writer.toContents(toContents(output, { uri, mimeType }))
+  return writer.writeCacheable(`"contents":${toContentsJson(contents)}`, cache, readMeta(output))
 }
 
-function toContents (
-  output: Exclude<ResourceOutput, undefined>, uri: string, mimeType: string | undefined
+/** Throws a ContractError when the contents are malformed. */
+export function toContents (
+  output: Exclude<ResourceOutput, undefined>, { uri, mimeType }: Omit<ReadResultMetadata, 'cache'>
 ): readonly ResourceContents[] {
   // These contents need no check: the URI is valid, and the type was checked when the catalog loaded.
   if (typeof output === 'string') return [{ uri, mimeType: mimeType ?? TEXT_TYPE, text: output }]
@@ -38,4 +39,8 @@ function toContents (
   }
   if ('contents' in output) return checkContents(output.contents)
   return checkContents('uri' in output ? [output] : output)
+}
+
+function readMeta (output: Exclude<ResourceOutput, undefined>): Meta | undefined {
+  return typeof output === 'object' && 'contents' in output ? checkMeta(output._meta) : undefined
 }

@@ -41,6 +41,8 @@ export interface View {
   resource (uri: string): ResourceMatch | undefined
   /** The resources of those URIs that have one. One error names the scopes of all of them. */
   resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
+  /** The entry of `resources/list` with this URI, whether or not the caller sees it. */
+  listed (uri: string): CompiledPrimitive | undefined
   /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
   mayHearOf (uri: string): boolean
 }
@@ -58,6 +60,8 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
   const templates = byKey(all.templates)
   const lookup = createResourceLookup(all.resources, all.templates)
   const findNearest = createNearestNames(tools.keys())
+  // Made for the first link to a resource: most services send none.
+  let listed: ReadonlyMap<string, CompiledPrimitive> | undefined
   const areResourcesOpen = [...all.resources, ...all.templates].every(({ scopes }) => scopes.length === 0)
 
   return (isGranted) => {
@@ -88,6 +92,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       template: (uriTemplate) => admit(templates.get(uriTemplate)),
       resource: (uri) => resourcesAt([uri])[0],
       resourcesAt,
+      listed: (uri) => (listed ??= byKey(all.listed)).get(uri),
       mayHearOf (uri) {
         // A handler may announce thousands of changes, and a look-up matches all templates.
         if (areResourcesOpen) return true

@@ -5,8 +5,12 @@ import type { Context, Log, ReadContext } from '../authoring/context.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { Handles } from '../authoring/handles.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import { ToolError } from '../authoring/tool-error.ts'
+import { readContents, toResourceLink } from '../catalog/resource-access.ts'
 import { toUri } from '../catalog/uri.ts'
 import type { InputRound } from '../input/input-round.ts'
+import type { EmbeddedResource, ResourceContents, ResourceLink } from '../protocol/content.ts'
+import { quote } from '../protocol/errors.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { FirstAnswers } from '../state/first-answers.ts'
 import type { HandleAccess } from '../state/handles.ts'
@@ -38,23 +42,28 @@ const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
   emergency: 'error'
 }
 
+/** A resource that reads itself would otherwise never end. */
+const MAX_READ_DEPTH = 8
+
 export class HandlerContext implements Context {
   readonly #request: RequestContext
   readonly #round: InputRound
-  readonly #handles: HandleAccess
-  readonly #announce: Announce
+  readonly #dependencies: HandlerDependencies
+  readonly #depth: number
 
-  constructor (request: RequestContext, round: InputRound, { announce, handles }: HandlerDependencies) {
+  /** @param depth how many resources are being read below the request: a resource may read others. */
+  constructor (request: RequestContext, round: InputRound, dependencies: HandlerDependencies, depth = 0) {
     this.#request = request
     this.#round = round
-    this.#handles = handles
-    this.#announce = announce
+    this.#dependencies = dependencies
+    this.#depth = depth
   }
 
   get signal (): AbortSignal { return this.#request.lifetime.signal }
   get principal (): Principal { return this.#request.principal }
   get revision (): string { return this.#request.revision }
   get requestId (): string { return this.#request.requestId }
+  get meta (): Context['meta'] { return this.#request.meta }
 
   get client (): Context['client'] {
     const { clientInfo, clientCapabilities } = this.#request.envelope
@@ -67,7 +76,7 @@ export class HandlerContext implements Context {
         const uri = toUri(text)
         // No client can have subscribed to a text that is not a URI.
         if (uri === undefined) return
-        this.#announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+        this.#dependencies.announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
       }
     }
   }
@@ -108,7 +117,7 @@ export class HandlerContext implements Context {
     const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
     const open = isNamed ? compiled : { ...compiled, createdBy: undefined }
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
-    const own = this.#handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
+    const own = this.#dependencies.handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
     return this.#request.observed.trace?.handles(kind.kind, own) ?? own
   }
 
@@ -118,6 +127,27 @@ export class HandlerContext implements Context {
     }
     const { trace } = this.#request.observed
     return trace === undefined ? await fn() : await trace.span(name, fn)
+  }
+
+  async readResource (uri: string): Promise<readonly ResourceContents[]> {
+    const depth = this.#depth + 1
+    if (depth > MAX_READ_DEPTH) {
+      throw new ToolError(`A resource that reads another may be nested ${MAX_READ_DEPTH} deep, ` +
+        `and ${quote(uri)} is deeper. Read it with a request of its own.`)
+    }
+    return await readContents(this.#request.view, uri, (own) => {
+      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, own, depth)
+    })
+  }
+
+  async embedResource (uri: string): Promise<EmbeddedResource> {
+    const [resource] = await this.readResource(uri)
+    if (resource === undefined) throw new TypeError('unreachable: a resource has contents')
+    return { type: 'resource', resource }
+  }
+
+  linkResource (uri: string): ResourceLink {
+    return toResourceLink(this.#request.view, uri)
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {
@@ -132,8 +162,10 @@ export class HandlerContext implements Context {
 export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
-  constructor (request: RequestContext, round: InputRound, dependencies: HandlerDependencies, uri: string) {
-    super(request, round, dependencies)
+  constructor (
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, uri: string, depth = 0
+  ) {
+    super(request, round, dependencies, depth)
     this.uri = uri
   }
 }

@@ -146,7 +146,7 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   return {
     has: (method) => byName.has(method),
     serve (message, caller, outlet) {
-      const request = new RequestContext(message.id, caller, outlet, support)
+      const request = new RequestContext(message, caller, outlet, support)
       request.observed.trace = tracer?.begin(message, byName.get(message.method)?.name, caller)
       observer.begin(request.observed, caller)
       let call: Call | undefined

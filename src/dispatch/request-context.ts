@@ -5,8 +5,9 @@ import type { Snapshot } from '../catalog/snapshot.ts'
 import type { View } from '../catalog/view.ts'
 import type { InputRound, RoundRequest } from '../input/input-round.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
-import type { Envelope } from '../protocol/envelope.ts'
-import type { RequestId } from '../protocol/json-rpc.ts'
+import type { Meta } from '../protocol/content.ts'
+import { readOwnMeta, type Envelope } from '../protocol/envelope.ts'
+import type { Params, Request, RequestId } from '../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../protocol/log-levels.ts'
 import { logNotification, progressNotification } from '../protocol/notifications.ts'
 import { hasProgressMessage } from '../protocol/revision-features.ts'
@@ -66,11 +67,14 @@ export class RequestContext {
   readonly view: View
   readonly lifetime = new Lifetime()
   readonly observed: ObservedRequest
+  readonly #params: Params | undefined
   readonly #era: EraSupport
+  #meta: Readonly<Meta> | undefined
   #progress = -Infinity
 
-  constructor (id: RequestId, caller: Caller, outlet: Outlet, era: EraSupport) {
+  constructor ({ id, params }: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
     this.id = id
+    this.#params = params
     this.caller = caller
     this.outlet = outlet
     this.snapshot = era.snapshotFor(caller.envelope.revision)
@@ -84,6 +88,11 @@ export class RequestContext {
   get revision (): string { return this.caller.envelope.revision }
   get requestId (): string { return this.caller.requestId }
   get log (): RequestLog { return this.caller.log }
+  /** The `_meta` of the request, without the envelope. */
+  get meta (): Readonly<Meta> {
+    this.#meta ??= readOwnMeta(this.#params)
+    return this.#meta
+  }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {

@@ -14,7 +14,7 @@ export function createLegacyWriter (revision: string): ResultWriter {
   }
   return {
     write,
-    writeCacheable: (members) => write(members),
+    writeCacheable: (members, _cache, meta) => write(members, meta),
     writeInputRequired () {
       throw new TypeError('unreachable: in this revision the client is asked by requests')
     },

@@ -33,7 +33,7 @@ export function completionComplete (
     }),
     open ({ ref, argument, context = {} }, request) {
       const { view, principal, lifetime, snapshot } = request
-      const { key, completions } = findReferenced(ref, view)
+      const { key, completions, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
       return {
         subject: key,
         limits: NO_LIMITS,
@@ -45,7 +45,7 @@ export function completionComplete (
           const { signal } = lifetime
           const run = () =>
             complete(source, argument.value, { arguments: context.arguments ?? {}, principal, signal })
-          const completion = await runHandler(request, requestTimeoutMs, run)
+          const completion = await runHandler(request, timeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
         }
       }
@@ -53,7 +53,11 @@ export function completionComplete (
   })
 }
 
-interface Referenced { readonly key: string, readonly completions: ReadonlyMap<string, CompletionSource> }
+interface Referenced {
+  readonly key: string
+  readonly timeoutMs: number | undefined
+  readonly completions: ReadonlyMap<string, CompletionSource>
+}
 
 /** Throws invalid params when the caller has no such prompt or template. */
 function findReferenced (ref: Reference, view: View): Referenced {

@@ -31,7 +31,8 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
           checkArguments(prompt, args)
           const round = openRound(request, { method: METHOD, name, args }, retry)
           const render = () => prompt.render(args, new HandlerContext(request, round, dependencies))
-          return runRound(request, round, dependencies.requestTimeoutMs, render,
+          const timeoutMs = prompt.timeoutMs ?? dependencies.requestTimeoutMs
+          return runRound(request, round, timeoutMs, render,
             (output) => promptResult(request.snapshot.writer, output, prompt.description))
         },
         // A handle that the caller does not have is an invalid argument.

@@ -3,6 +3,7 @@
 import { NO_LIMITS } from '../access/call-limits.ts'
 import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
+import { findResource, readFound } from '../catalog/resource-access.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
@@ -18,10 +19,9 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     params: Type.Object({ uri: Type.String(), ...retryParams }),
     mirroredName: 'uri',
     open ({ uri: asked, ...retry }, request) {
-      const found = request.view.resource(asked)
-      if (found === undefined || found.isShadowed) throw resourceNotFound(asked)
+      const found = findResource(request.view, asked)
       const { uri } = found
-      const { mimeType, cache: ownCache } = found.resource
+      const { mimeType, cache: ownCache, timeoutMs = dependencies.requestTimeoutMs } = found.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.
       const cache = retry.inputResponses === undefined && retry.requestState === undefined
         ? ownCache
@@ -36,10 +36,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
           const context = new HandlerReadContext(request, round, dependencies, uri)
-          const read = () => found.kind === 'resource'
-            ? found.resource.read(context)
-            : found.resource.read(found.variables, context)
-          return runRound(request, round, dependencies.requestTimeoutMs, read, (output) => {
+          return runRound(request, round, timeoutMs, () => readFound(found, context), (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
             if (result === undefined) throw resourceNotFound(asked)
             return result

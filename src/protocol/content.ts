@@ -47,7 +47,11 @@ export interface ImageContent extends Block { type: 'image', data: string, mimeT
 /** `data` is base64. */
 export interface AudioContent extends Block { type: 'audio', data: string, mimeType: string }
 
-interface ResourceLink extends Block {
+/**
+ * A resource that a client can read.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink
+ */
+export interface ResourceLink extends Block {
   type: 'resource_link'
   uri: string
   name: string
@@ -70,7 +74,11 @@ interface BlobResourceContents { uri: string, mimeType?: string, blob: string, _
  */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
-interface EmbeddedResource extends Block { type: 'resource', resource: ResourceContents }
+/**
+ * A resource with its contents.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource
+ */
+export interface EmbeddedResource extends Block { type: 'resource', resource: ResourceContents }
 
 /**
  * One part of a result or of a message: text, an image, audio, a link to a resource, or a resource.

@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
 
 import type { ClientCapabilities } from './capabilities.ts'
+import type { Meta } from './content.ts'
 import { invalidEnvelope, invalidParams } from './errors.ts'
 import { isObject, type Params } from './json-rpc.ts'
 import { isLogLevel, LOG_LEVELS, type LogLevel } from './log-levels.ts'
@@ -45,6 +46,21 @@ export function readEnvelope (params: Params | undefined): Envelope {
     progressToken: readProgressToken(meta.progressToken)
   }
 }
+
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  META_PROTOCOL_VERSION, META_CLIENT_INFO, META_CLIENT_CAPABILITIES, META_LOG_LEVEL, 'progressToken'
+])
+
+/** The members of a request's `_meta` that are not part of its envelope, such as `traceparent`. */
+export function readOwnMeta (params: Params | undefined): Readonly<Meta> {
+  const meta = params?._meta
+  if (!isObject(meta)) return NO_META
+  return Object.freeze(
+    Object.fromEntries(Object.entries(meta).filter(([key]) => !ENVELOPE_KEYS.has(key)))
+  )
+}
+
+const NO_META: Readonly<Meta> = Object.freeze({})
 
 function toPlace (key: string): string {
   return `params._meta["${key}"]`

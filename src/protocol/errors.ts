@@ -236,8 +236,16 @@ export const tooManySessionSettingsOfAddress = (cause: Error) => overloaded(
   'Your address has used its share of the sessions with settings. End some, or try again later.', cause
 )
 
-/** The resource exists, but is larger than the service may send. */
+/**
+ * The resource exists, but is larger than the service may send. A class of its own, because a handler that
+ * reads the resource gets another error.
+ */
+export class ResourceTooLarge extends ProtocolError {
+  constructor (uri: string, size: number, limit: number, unit: string) {
+    const data = { uri, size, limit }
+    super(-32602, `Resource too large: ${size} ${unit}, the limit is ${limit}`, { data })
+  }
+}
+
 export const resourceTooLarge = (uri: string, size: number, limit: number, unit = 'bytes') =>
-  new ProtocolError(-32602, `Resource too large: ${size} ${unit}, the limit is ${limit}`, {
-    data: { uri, size, limit }
-  })
+  new ResourceTooLarge(uri, size, limit, unit)

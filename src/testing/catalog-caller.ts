@@ -83,8 +83,8 @@ export class CatalogCaller implements TestCaller {
     method: M, params: Params, options: AnswerOptions, headers = {}
   ): Promise<{ readonly report: Report, readonly result: ResultsJson[M] }> {
     const report = new Report()
-    const { signal } = options
-    const request = { method, params, headers, ...signal !== undefined && { signal } }
+    const { signal, meta = {} } = options
+    const request = { method, params, meta, headers, ...signal !== undefined && { signal } }
     const result = await runRounds<ResultsJson[M]>(request, options, async (round) => {
       return await this.#exchange.send(round, this.#sender, report)
     })

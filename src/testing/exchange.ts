@@ -21,6 +21,7 @@ export interface TestSender { readonly principal: Principal, readonly client: Re
 export interface TestRequest {
   readonly method: string
   readonly params: object
+  readonly meta?: { readonly [key: string]: unknown }
   readonly headers?: { readonly [name: string]: string }
   readonly signal?: AbortSignal
 }
@@ -46,10 +47,11 @@ export function createExchange ({ pipeline, bus, app: { log } }: Service): Excha
   })
 
   return {
-    async send ({ method, params, headers = {}, signal }, { principal, client }, report) {
+    async send ({ method, params, meta, headers = {}, signal }, { principal, client }, report) {
       if (isClosed) throw new Error('The catalog is closed.')
       const id = `test-${++count}`
       const _meta = {
+        ...meta,
         [META_PROTOCOL_VERSION]: CURRENT_REVISION,
         [META_CLIENT_INFO]: client.info,
         [META_CLIENT_CAPABILITIES]: client.capabilities,

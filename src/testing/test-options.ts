@@ -52,6 +52,8 @@ export interface AnswerOptions {
    * answer: the request then rejects with a QuestionError.
    */
   readonly answer?: (question: TestQuestion) => TestAnswer | undefined | Promise<TestAnswer | undefined>
+  /** Sent in the `_meta` of each round, beside what every request has there. None by default. */
+  readonly meta?: { readonly [key: string]: unknown }
   /** The client leaves when this signal aborts: the request then rejects with a RequestError. */
   readonly signal?: AbortSignal
 }

@@ -3,7 +3,8 @@ import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
-  ProtocolError, ResourceNotFound, InsufficientScope, LimitReached, INTERNAL_ERROR, quote, ...factories
+  ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, INTERNAL_ERROR, quote,
+  ...factories
 } = errors
 
 // Section D of the checklist: each error with its code and its HTTP status.
@@ -54,6 +55,7 @@ for (const [factory, error, code, httpStatus] of table) {
     t.ok(error instanceof ProtocolError && error instanceof Error)
     t.ok(error.message.length > 0)
     t.equal(error instanceof ResourceNotFound, factory === 'resourceNotFound')
+    t.equal(error instanceof ResourceTooLarge, factory === 'resourceTooLarge')
     t.equal(error instanceof InsufficientScope, factory === 'insufficientScope')
   })
 }
