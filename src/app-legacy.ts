@@ -36,13 +36,14 @@ import { createSessionSettings } from './legacy/session-settings.ts'
 import { createSessions } from './legacy/sessions.ts'
 import { openSharedClock } from './legacy/shared-clock.ts'
 import { createLegacyMethods } from './methods/legacy/legacy-method-list.ts'
+import type { ListName } from './protocol/notifications.ts'
 import type { Sealer } from './sealing/sealer.ts'
 import type { StateStore } from './state/state-store.ts'
 
 interface LegacyDependencies {
   readonly config: AppConfig
-  /** Whether the catalog can change while the service runs. */
-  readonly isWatching: boolean
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
   readonly log: FastifyBaseLogger
   readonly catalog: Catalog
   readonly methods: readonly Method[]
@@ -61,8 +62,8 @@ interface LegacyDependencies {
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
-    config, isWatching, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store, bus,
-    eventLog, subscriptions, scopeGroups, sealer
+    config, changingLists, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store,
+    bus, eventLog, subscriptions, scopeGroups, sealer
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
@@ -86,7 +87,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     openStreams,
     scopeGroups,
     changes,
-    isWatching,
+    changingLists,
     settingsIdleMs: config.sessionIdleMs
   })
   const watches = createReplicaWatches({ eventLog, relay, onError })
@@ -100,7 +101,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const pipeline = createPipeline({
     ...pipelineDependencies,
     support: createLegacySupport(catalog),
-    methods: [...methods, ...createLegacyMethods({ settings, isWatching })]
+    methods: [...methods, ...createLegacyMethods({ settings, changingLists })]
   })
   return createLegacyEra({
     sessions,

@@ -50,7 +50,7 @@ import { createShedReport } from './overload/shed-report.ts'
 import { createShedding } from './overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import { openCatalogFolder } from './sources/catalog-folder.ts'
-import { openLiveCatalog } from './sources/live-catalog.ts'
+import { openLiveCatalog, type LiveCatalog } from './sources/live-catalog.ts'
 import type { Clock } from './state/clock.ts'
 import { createFirstAnswers } from './state/first-answers.ts'
 import { createHandles } from './state/handles.ts'
@@ -100,6 +100,7 @@ export interface Service {
   /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
   readonly pipeline: Pipeline
   readonly bus: EventBus
+  readonly lists: LiveCatalog['lists']
   /**
    * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
    * afterwards.
@@ -142,7 +143,7 @@ export async function createService (
     // Imported here and not at the top, because index.ts imports this file.
     trivet: await import('./index.ts')
   })
-  const opening = openLiveCatalog(source, bus, log, { pageSize: config.pageSize }, guard)
+  const opening = openLiveCatalog(source, bus, log, { ...clock, pageSize: config.pageSize }, guard)
   const live = await opening.catch(async (error: unknown) => {
     await backend.close()
     throw error
@@ -175,13 +176,14 @@ export async function createService (
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
   // A process loads its catalog again after SIGHUP too.
-  const isWatching = own !== undefined || config.watch !== 'off'
+  const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const scopeGroups = createScopeGroups(catalog)
   const methods = createMethods({
     subscriptions,
     openStreams,
     scopeGroups,
-    isWatching,
+    changingLists,
+    lists: live.lists,
     requestTimeoutMs: config.requestTimeoutMs,
     handles: createHandles(store, {
       ...clock, maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
@@ -238,7 +240,7 @@ export async function createService (
   const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
   const legacyDependencies = {
     config,
-    isWatching,
+    changingLists,
     log,
     catalog,
     methods,
@@ -292,5 +294,5 @@ export async function createService (
     live.reload()
     audit?.reopen()
   }
-  return { app, admin, catalog, pipeline, bus, drain: shutdown.drain, reload }
+  return { app, admin, catalog, pipeline, bus, lists: live.lists, drain: shutdown.drain, reload }
 }

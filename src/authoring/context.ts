@@ -61,6 +61,16 @@ export interface Context {
      * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#subscriptions
      */
     resourceUpdated (uri: string, options?: { readonly private?: boolean }): void
+    /**
+     * Says that the resources which templates list have changed. Every replica calls the `list` of every
+     * template again, within a few seconds and at most once a second, however often this is called. Then
+     * the clients are told whose `resources/list` differs. Tools and prompts change only with the catalog's
+     * files: any other argument than `resources` throws a TypeError.
+     * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#list-changed-notification
+     *
+     * @example ctx.notify.listChanged('resources')
+     */
+    listChanged (list: 'resources'): void
   }
   /**
    * Tells the client the progress of this request. Does nothing if the client did not ask for progress.

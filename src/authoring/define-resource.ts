@@ -74,12 +74,16 @@ export function defineResource (options: ResourceOptions): ResourceDefinition {
  */
 export type TemplateVariables = { readonly [name: string]: string | readonly string[] | undefined }
 
-/** One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. */
+/**
+ * One resource of a template in `resources/list`, named by its URI or by the variables that make the URI.
+ *
+ * Its `scopes` are needed in addition to those of the template, to see it and to read it. `whenMissing` is
+ * that of the template by default, and cannot be `challenge` for a template that is hidden. They hold for
+ * exactly this URI, however it is encoded, while it is listed: where the URI can have other forms, such as an
+ * optional `{?page}`, and where a resource can be read before it is listed, check in `read` too.
+ */
 export type ListedResource =
-  Omit<
-    ResourceOptions,
-    'read' | 'uri' | 'cache' | 'scopes' | 'whenMissing' | 'audit' | 'timeoutMs' | 'order'
-  > &
+  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'audit' | 'timeoutMs' | 'order'> &
   ({ uri: string } | { variables: { readonly [name: string]: string | readonly string[] } })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */
@@ -106,8 +110,28 @@ export interface ResourceTemplateOptions<U extends string = string> extends Comm
   uriTemplate: U
   /** Suggestions for the variables, by name. None by default. */
   complete?: { readonly [variable: string]: CompletionSource }
-  /** The resources of the template that `resources/list` shows. Called once, when the catalog loads. */
-  list? (): readonly ListedResource[] | Promise<readonly ListedResource[]>
+  /**
+   * The resources of the template that `resources/list` shows to all callers, at most 100,000; an entry may
+   * have `scopes`. Called when the catalog loads, for each `ctx.notify.listChanged('resources')`, and as
+   * `listTtlMs` says. It may take 30 seconds: `signal` aborts then. None by default.
+   *
+   * A problem of the list keeps the catalog from loading. Later the problem is logged, and the list from
+   * before is served.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#listing-resources
+   *
+   * @example list: async ({ signal }) => (await notes.all({ signal })).map(({ id, title }) => {
+   *   return { variables: { id }, name: id, title }
+   * })
+   */
+  list? (
+    ctx: { readonly signal: AbortSignal }
+  ): readonly ListedResource[] | Promise<readonly ListedResource[]>
+  /**
+   * How old the list may become, in milliseconds, at least 1,000. The first request for the list after that
+   * gets the old one, and all replicas call `list` in the background. Clients are told if the list differs
+   * then. By default the list does not age.
+   */
+  listTtlMs?: number
   /**
    * Reads the resource of these variables. The variables are percent-decoded and may hold any text, also
    * `../`: check a variable before you use it as a path. Errors are handled as in `ResourceOptions`.

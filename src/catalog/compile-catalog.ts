@@ -1,7 +1,6 @@
 // Compiles the contents of a source to a snapshot. One problem is enough to refuse the whole catalog.
 
-import type { ReportProblem, Problem } from './problem.ts'
-import { CatalogError } from './problem.ts'
+import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { toCatalogVersion } from './catalog-version.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
@@ -10,40 +9,30 @@ import { compileResource, compileTemplate } from './compile-resource.ts'
 import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
 import { compileTool, type CompiledTool } from './compile-tool.ts'
 import type { ResourceDefinition } from '../authoring/define-resource.ts'
-import { listTemplates } from './listed-resources.ts'
+import { findDuplicates, type Compiled } from './duplicates.ts'
+import { locateEntries, makeListings, type ListingOptions } from './listings.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { createKnownDefinitions, type KnownDefinitions } from './known-definitions.ts'
 import { compileHierarchy } from './scope-hierarchy.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
-const LIST_DEADLINE_MS = 30_000
-
 export interface CatalogCompiler {
   /** Rejects with a CatalogError that has every problem of the catalog. */
   compile (contents: CatalogContents): Promise<Snapshot>
 }
 
-export interface CatalogCompilerOptions extends SnapshotOptions {
-  /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
-  readonly listDeadlineMs?: number
-  /** Called between definitions. A large catalog must not block the requests that the thread serves. */
-  readonly yieldToRequests?: () => Promise<void> | undefined
-}
+/** `yieldToRequests` is called between definitions too. */
+export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {}
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
-export function createCatalogCompiler (
-  {
-    yieldToRequests = () => undefined, listDeadlineMs = LIST_DEADLINE_MS, ...options
-  }: CatalogCompilerOptions
-): CatalogCompiler {
+export function createCatalogCompiler (options: CatalogCompilerOptions): CatalogCompiler {
   const compilers = createSchemaCompilers()
   const knownTools = createKnownDefinitions<CompiledTool>(compilers)
   return {
     async compile (contents) {
       try {
-        const dependencies = { compilers, knownTools, yieldToRequests, listDeadlineMs }
-        return await compileCatalog(contents, options, dependencies)
+        return await compileCatalog(contents, options, { compilers, knownTools })
       } finally {
         compilers.input.forgetUnused()
         compilers.output.forgetUnused()
@@ -55,17 +44,14 @@ export function createCatalogCompiler (
 interface Dependencies {
   readonly compilers: SchemaCompilers
   readonly knownTools: KnownDefinitions<CompiledTool>
-  readonly yieldToRequests: () => Promise<void> | undefined
-  readonly listDeadlineMs: number
 }
 
 async function compileCatalog (
-  contents: CatalogContents, options: SnapshotOptions,
-  { compilers, knownTools, yieldToRequests, listDeadlineMs }: Dependencies
+  contents: CatalogContents, options: CatalogCompilerOptions, { compilers, knownTools }: Dependencies
 ): Promise<Snapshot> {
+  const { yieldToRequests = () => undefined } = options
   const problems: Problem[] = [...contents.problems]
-  const reporterOf = ({ file, place }: Located<unknown>): ReportProblem => (within, rule) =>
-    problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+  const reporterOf = (located: Located<unknown>): ReportProblem => createReporter(problems, located)
   const { readTtlMs } = contents.server
 
   async function compileAll<D, C> (
@@ -101,14 +87,9 @@ async function compileCatalog (
     contents.templates, (definition, report) => compileTemplate(definition, readTtlMs, report)
   )
 
-  const listed: Array<Compiled<CompiledPrimitive>> = [...resources]
-  const listing = templates.map(
-    ({ compiled, located }) => ({ compiled, definition: located.definition, report: reporterOf(located) })
-  )
-  for (const [index, entries] of (await listTemplates(listing, listDeadlineMs)).entries()) {
-    const located = templates[index]?.located
-    if (located !== undefined) listed.push(...entries.map((compiled) => ({ compiled, located })))
-  }
+  const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
+  const listings = (await makeListings(listing, problems, options)).filter((made) => made !== undefined)
+  const listed: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
 
   const toolNames = new Set(contents.tools.map(({ definition }) => definition.name))
   for (const { compiled: { createdBy }, located } of handles) {
@@ -116,11 +97,13 @@ async function compileCatalog (
     reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`)
   }
   const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
-  reportDuplicates('handle', keyedHandles, reporterOf)
-  reportDuplicates('tool', tools, reporterOf)
-  reportDuplicates('prompt', prompts, reporterOf)
-  reportDuplicates('resource', [...unlisted, ...listed], reporterOf)
-  reportDuplicates('resource template', templates, reporterOf)
+  problems.push(
+    ...findDuplicates('handle', keyedHandles),
+    ...findDuplicates('tool', tools),
+    ...findDuplicates('prompt', prompts),
+    ...findDuplicates('resource', [...unlisted, ...listed]),
+    ...findDuplicates('resource template', templates)
+  )
   if (problems.length > 0) throw new CatalogError(problems)
   await yieldToRequests()
 
@@ -134,7 +117,9 @@ async function compileCatalog (
   const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
   const { server, stamps, digest } = contents
   const version = toCatalogVersion({ server, primitives, hierarchy, digest })
-  return createSnapshot({ server, primitives, handles: kinds, stamps, hierarchy, version }, options)
+  return createSnapshot(
+    { server, primitives, listings, handles: kinds, stamps, hierarchy, digest, version }, options
+  )
 }
 
 /** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */
@@ -149,11 +134,7 @@ function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<str
   return sentences
 }
 
-type ReporterOf = (located: Located<unknown>) => ReportProblem
-
 type Compile<D, C> = (definition: D, report: ReportProblem, file: string) => C | undefined
-
-interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 function compileOne<D, C> (
   { definition, file }: Located<D>, report: ReportProblem, compile: Compile<D, C>
@@ -174,15 +155,4 @@ function messageOf (error: unknown): string {
 
 function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): C[] {
   return all.map(({ compiled }) => compiled).toSorted(compareListOrder)
-}
-
-function reportDuplicates (
-  kind: string, all: ReadonlyArray<Compiled<{ readonly key: string }>>, reporterOf: ReporterOf
-): void {
-  const fileByKey = new Map<string, string>()
-  for (const { compiled: { key }, located } of all) {
-    const file = fileByKey.get(key)
-    if (file === undefined) fileByKey.set(key, located.file)
-    else reporterOf(located)('', `the ${kind} ${JSON.stringify(key)} is already defined in ${file}`)
-  }
 }

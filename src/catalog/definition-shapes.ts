@@ -125,6 +125,7 @@ const template = Type.Object({
   uriTemplate: Type.String({ pattern: ABSOLUTE_URI }),
   complete: optional(Type.Record(Type.Unknown())),
   list: optional(handler),
+  listTtlMs: optional(Type.Integer({ minimum: 1000 })),
   read: handler
 }, closedDefinition)
 
@@ -140,13 +141,12 @@ const handle = Type.Object({
 }, closed)
 
 const {
-  scopes: _scopes, whenMissing: _whenMissing, audit: _audit, timeoutMs: _timeoutMs, order: _order,
-  cache: _cache, ...listable
+  audit: _audit, timeoutMs: _timeoutMs, order: _order, cache: _cache, ...listable
 } = readable
 
 const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))
-}, closed)
+}, closedDefinition)
 
 export const toolShape = checkOf(tool)
 export const promptShape = checkOf(prompt)

@@ -1,6 +1,6 @@
 // Compares two snapshots: which lists differ, and for whom.
 
-import type { ListName } from '../protocol/notifications.ts'
+import { LIST_NAMES, type ListName } from '../protocol/notifications.ts'
 import { scopesToSee } from './access-rule.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { ScopeHierarchy } from './scope-hierarchy.ts'
@@ -12,11 +12,9 @@ export interface ListChange {
   readonly seenBy: ReadonlyArray<readonly string[]>
 }
 
-const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources']
-
 export function findListChanges (before: Snapshot, after: Snapshot): ListChange[] {
   const regranted = findRegranted(before.hierarchy, after.hierarchy)
-  return LISTS.flatMap((list) => {
+  return LIST_NAMES.flatMap((list) => {
     const parts = partsOf(before, list).map((old, index) => [old, partsOf(after, list)[index] ?? []] as const)
     const seenBy = distinct(parts.flatMap(
       ([old, next]) => [...findChanged(old, next), ...findGranters([...old, ...next], regranted)]

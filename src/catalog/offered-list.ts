@@ -19,14 +19,30 @@ export interface ListOptions {
  */
 const MAX_SCOPE_SETS = 64
 
+export type OfferedList = (isGranted: IsGranted) => Pages
+
+/** When resources are listed again, the next snapshot has the other lists of the one before. */
+const known = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
+
+/** The same for the same writer and entries. A reload of the catalog makes new ones. */
+export function openOfferedList (
+  member: string, offered: readonly CompiledPrimitive[], options: ListOptions
+): OfferedList {
+  const lists = known.get(options.writer) ?? new WeakMap<readonly CompiledPrimitive[], OfferedList>()
+  known.set(options.writer, lists)
+  const list = lists.get(offered) ?? createOfferedList(member, offered, options)
+  lists.set(offered, list)
+  return list
+}
+
 /**
  * The pages of a list, for a caller. Callers who differ in other scopes than those of the list share them.
  * @param member the member of the result that holds the list, such as `tools`.
  * @param offered in list order.
  */
-export function createOfferedList (
+function createOfferedList (
   member: string, offered: readonly CompiledPrimitive[], { writer, pageSize, listTtlMs }: ListOptions
-): (isGranted: IsGranted) => Pages {
+): OfferedList {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
   const needed = offered.map((entry) => scopesToSee(entry).join(' '))
   const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
@@ -34,7 +50,7 @@ export function createOfferedList (
   // `public` only if the list is the same for every caller.
   const cacheScope: CacheScope = deciding.length === 0 ? 'public' : 'private'
   const bytes = new Map<CompiledPrimitive, Buffer>()
-  const known = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
+  const made = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
   const openPages = pagesFor(() => false)
 
   function pagesFor (isGranted: IsGranted): Pages {
@@ -51,19 +67,19 @@ export function createOfferedList (
 
   /** The pages of different scope sets have most entries in common, and share their bytes. */
   function bytesOf (entry: CompiledPrimitive): Buffer {
-    const made = bytes.get(entry) ?? toEntryBytes(entry)
-    bytes.set(entry, made)
-    return made
+    const found = bytes.get(entry) ?? toEntryBytes(entry)
+    bytes.set(entry, found)
+    return found
   }
 
   return (isGranted) => {
     const granted = deciding.filter(isGranted)
     if (granted.length === 0) return openPages
     const key = granted.join(' ')
-    let pages = known.get(key)
+    let pages = made.get(key)
     if (pages === undefined) {
       pages = pagesFor(isGranted)
-      known.set(key, pages)
+      made.set(key, pages)
     }
     return pages
   }

@@ -32,3 +32,12 @@ function toLine ({ file, place, rule }: Problem): string {
 
 /** Reports one problem of a definition. */
 export type ReportProblem = (place: string, rule: string) => void
+
+/** Adds each problem to the list, with the place of its definition. */
+export function createReporter (
+  problems: Problem[], { file, place }: Pick<Problem, 'file' | 'place'>
+): ReportProblem {
+  return (within, rule) => {
+    problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+  }
+}

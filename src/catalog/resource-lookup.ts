@@ -3,7 +3,7 @@
 import type { TemplateVariables } from '../authoring/define-resource.ts'
 import { maySee, mayUse, type IsGranted } from './access-rule.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
-import { compareListOrder } from './compiled-primitive.ts'
+import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
 import { toUri } from './uri.ts'
 
 /** `uri` is the resource's own: percent-encoded where the client left that out. */
@@ -16,6 +16,8 @@ interface CommonMatch {
    * exist for the caller: the more general template must not give access to it.
    */
   readonly isShadowed: boolean
+  /** Whose scopes the caller needs: the resource or the template, and the listed entry with this URI. */
+  readonly guards: readonly CompiledPrimitive[]
 }
 
 interface FixedMatch extends CommonMatch { readonly kind: 'resource', readonly resource: CompiledResource }
@@ -34,15 +36,14 @@ export interface ResourceLookup {
   find (text: string, isGranted: IsGranted): ResourceMatch | 'hidden' | undefined
 }
 
+/** @param listed the entries of the list. Those with scopes guard what a template reads. */
 export function createResourceLookup (
-  resources: readonly CompiledResource[], templates: readonly CompiledTemplate[]
+  resources: readonly CompiledResource[], templates: readonly CompiledTemplate[],
+  listed: readonly CompiledPrimitive[]
 ): ResourceLookup {
   const byUri = new Map(resources.map((resource) => [resource.key, resource]))
-  const guardedBySpelling = new Map(
-    resources.filter(({ scopes }) => scopes.length > 0).flatMap(
-      (resource) => spellingsOf(resource.key).map((spelling) => [spelling, resource])
-    )
-  )
+  const guardedBySpelling = bySpelling(resources)
+  const entryBySpelling = bySpelling(listed.filter(({ key }) => !byUri.has(key)))
   const specificFirst = templates.toSorted(
     (a, b) => b.template.literalLength - a.template.literalLength || compareListOrder(a, b)
   )
@@ -71,19 +72,31 @@ export function createResourceLookup (
       const resource = findResource(spellings, isGranted)
       let isShadowed = resource !== undefined
       if (resource !== undefined && maySee(resource, isGranted)) {
-        return { kind: 'resource', uri, resource, isShadowed: false }
+        return { kind: 'resource', uri, resource, isShadowed: false, guards: [resource] }
       }
+      const entry = entryBySpelling.size === 0
+        ? undefined
+        : first(spellings, (spelling) => entryBySpelling.get(spelling))
+      const isEntryHidden = entry !== undefined && !maySee(entry, isGranted)
+      isShadowed ||= isEntryHidden
       for (const template of specificFirst) {
         const variables = match(template, spellings, isGranted)
         if (variables === undefined) continue
         if (maySee(template, isGranted)) {
-          return { kind: 'template', uri, resource: template, variables, isShadowed }
+          const guards = entry === undefined || isEntryHidden ? [template] : [template, entry]
+          return { kind: 'template', uri, resource: template, variables, isShadowed, guards }
         }
         isShadowed = true
       }
       return isShadowed ? 'hidden' : undefined
     }
   }
+}
+
+/** The primitives with scopes, by all spellings of their URIs. */
+function bySpelling<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
+  const guarded = all.filter(({ scopes }) => scopes.length > 0)
+  return new Map(guarded.flatMap((one) => spellingsOf(one.key).map((spelling) => [spelling, one])))
 }
 
 /** The URI as it is written comes first. */

@@ -5,6 +5,7 @@ import { readCallLimits, type CallLimits } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
 import type { ServerSettings } from './contents.ts'
+import type { Listing } from './listings.ts'
 import { createResultWriter, type ResultWriter } from './result-json.ts'
 import type { ScopeHierarchy } from './scope-hierarchy.ts'
 import { createViews, type Primitives, type View } from './view.ts'
@@ -13,11 +14,15 @@ import { createViews, type Primitives, type View } from './view.ts'
 export interface SnapshotParts {
   readonly server: ServerSettings
   readonly primitives: Primitives
+  /** The templates that list resources. Their entries are in `primitives.listed`. */
+  readonly listings: readonly Listing[]
   /** By the definition that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   readonly hierarchy: ScopeHierarchy
+  /** A hash of all files. */
+  readonly digest: string
   /** A short hash of all that is served. */
   readonly version: string
 }
@@ -42,7 +47,7 @@ export interface SnapshotOptions {
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  { server, primitives, handles, stamps, hierarchy, version }: SnapshotParts,
+  { server, primitives, listings, handles, stamps, hierarchy, digest, version }: SnapshotParts,
   // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
@@ -69,7 +74,9 @@ export function createSnapshot (
   }
 
   const limits = readCallLimits(server.limits)
-  return { server, writer, primitives, pageSize, limits, handles, stamps, hierarchy, version, view }
+  return {
+    server, writer, primitives, listings, pageSize, limits, handles, stamps, hierarchy, digest, version, view
+  }
 }
 
 const NO_SCOPES: readonly string[] = []

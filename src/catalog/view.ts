@@ -7,7 +7,7 @@ import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
 import type { CompiledTool } from './compile-tool.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import { createNearestNames } from './nearest-names.ts'
-import { createOfferedList, type ListOptions } from './offered-list.ts'
+import { openOfferedList, type ListOptions } from './offered-list.ts'
 import type { Pages } from './pages.ts'
 import { createResourceLookup, type ResourceMatch } from './resource-lookup.ts'
 
@@ -50,19 +50,21 @@ export interface View {
 /** Makes the views of one snapshot. */
 export function createViews (all: Primitives, options: ListOptions): (isGranted: IsGranted) => View {
   const lists = {
-    tools: createOfferedList('tools', all.tools, options),
-    prompts: createOfferedList('prompts', all.prompts, options),
-    resources: createOfferedList('resources', all.listed, options),
-    templates: createOfferedList('resourceTemplates', all.templates, options)
+    tools: openOfferedList('tools', all.tools, options),
+    prompts: openOfferedList('prompts', all.prompts, options),
+    resources: openOfferedList('resources', all.listed, options),
+    templates: openOfferedList('resourceTemplates', all.templates, options)
   }
   const tools = byKey(all.tools)
   const prompts = byKey(all.prompts)
   const templates = byKey(all.templates)
-  const lookup = createResourceLookup(all.resources, all.templates)
+  const lookup = createResourceLookup(all.resources, all.templates, all.listed)
   const findNearest = createNearestNames(tools.keys())
   // Made for the first link to a resource: most services send none.
   let listed: ReadonlyMap<string, CompiledPrimitive> | undefined
-  const areResourcesOpen = [...all.resources, ...all.templates].every(({ scopes }) => scopes.length === 0)
+  const areResourcesOpen = [all.resources, all.templates, all.listed].every(
+    (primitives) => primitives.every(({ scopes }) => scopes.length === 0)
+  )
 
   return (isGranted) => {
     const sees = (primitive: CompiledPrimitive | undefined) =>
@@ -76,7 +78,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
 
     function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
       const found = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
-      checkScopes(found.map(({ resource }) => resource), isGranted)
+      checkScopes(found.flatMap(({ guards }) => guards), isGranted)
       return found
     }
 
@@ -98,7 +100,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
         if (areResourcesOpen) return true
         const found = lookup.find(uri, isGranted)
         if (typeof found !== 'object') return found === undefined
-        return !found.isShadowed && mayUse(found.resource, isGranted)
+        return !found.isShadowed && found.guards.every((guard) => mayUse(guard, isGranted))
       }
     }
   }

@@ -23,6 +23,8 @@ export interface HandlerDependencies {
   readonly requestTimeoutMs: number
   /** Publishes that a resource changed. */
   readonly announce: Announce
+  /** `outdate` has what templates list made again, on every replica. */
+  readonly lists: { outdate (): void }
   readonly handles: HandleAccess
   readonly firstAnswers: FirstAnswers
 }
@@ -77,6 +79,12 @@ export class HandlerContext implements Context {
         // No client can have subscribed to a text that is not a URI.
         if (uri === undefined) return
         this.#dependencies.announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+      },
+      listChanged: (list) => {
+        if (list !== 'resources') {
+          throw new TypeError("listChanged: only 'resources' can change while the catalog's files do not")
+        }
+        this.#dependencies.lists.outdate()
       }
     }
   }

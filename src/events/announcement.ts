@@ -10,6 +10,7 @@ function mayHear (group: ScopeGroup, event: ChangeEvent): boolean {
     case 'resources-changed':
       return event.seenBy === undefined || event.seenBy.some((scopes) => group.holds(scopes))
     case 'resource-updated': return group.mayHearOf(event.uri)
+    case 'resources-outdated': return false
     // Tells every stream all that it follows, so that nobody learns anything of it.
     case 'events-missed': return true
   }

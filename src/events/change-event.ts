@@ -14,5 +14,10 @@ export type ChangeEvent =
   | { readonly type: 'resources-changed' } & SeenBySome
   /** If it has an owner, only that owner's streams report it. */
   | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string }
+  /**
+   * What resource templates list may differ from the lists that are served. No client is told: a replica that
+   * finds a difference publishes `resources-changed`. `templates` are those to ask, all by default.
+   */
+  | { readonly type: 'resources-outdated', readonly templates?: readonly string[] }
   /** The bus was interrupted, so events may have been lost. */
   | { readonly type: 'events-missed' }

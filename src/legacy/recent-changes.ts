@@ -24,6 +24,8 @@ export function createRecentChanges (bus: EventBus, { now }: Pick<SharedClock, '
   // This replica does not know the events before this time.
   let knownSince = now()
   const unsubscribe = bus.subscribe((event) => {
+    // Clients are not told of it.
+    if (event.type === 'resources-outdated') return
     changes.push({ at: now(), event })
     if (changes.length > MAX_CHANGES) knownSince = changes.shift()?.at ?? knownSince
   })

@@ -9,13 +9,15 @@ import { Type } from '../schema/type.ts'
 
 const params = Type.Object({ cursor: Type.Optional(Type.String()) })
 
-function defineListMethod (name: string, pagesOf: (view: View) => Pages): Method {
+/** @param onUse called for each request. */
+function defineListMethod (name: string, pagesOf: (view: View) => Pages, onUse?: () => void): Method {
   return defineMethod({
     name,
     params,
     open: ({ cursor }, { view }) => ({
       handle () {
         const page = pagesOf(view).page(cursor)
+        onUse?.()
         if (page === undefined) {
           throw invalidParams('cursor is not a cursor of this list; start again without it')
         }
@@ -27,5 +29,14 @@ function defineListMethod (name: string, pagesOf: (view: View) => Pages): Method
 
 export const toolsList = defineListMethod('tools/list', (view) => view.tools)
 export const promptsList = defineListMethod('prompts/list', (view) => view.prompts)
-export const resourcesList = defineListMethod('resources/list', (view) => view.resources)
+
+export interface ResourcesListDependencies {
+  /** `noteUse` has a list made again whose time is over, in the background. */
+  readonly lists: { noteUse (): void }
+}
+
+export function resourcesList ({ lists }: ResourcesListDependencies): Method {
+  return defineListMethod('resources/list', (view) => view.resources, lists.noteUse)
+}
+
 export const resourcesTemplatesList = defineListMethod('resources/templates/list', (view) => view.templates)

@@ -3,14 +3,17 @@
 import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import type { Method } from '../dispatch/method.ts'
 import { completionComplete } from './completion-complete.ts'
-import { promptsList, resourcesList, resourcesTemplatesList, toolsList } from './lists.ts'
+import {
+  promptsList, resourcesList, resourcesTemplatesList, toolsList, type ResourcesListDependencies
+} from './lists.ts'
 import { promptsGet } from './prompts-get.ts'
 import { resourcesRead } from './resources-read.ts'
 import { serverDiscover, type DiscoverDependencies } from './server-discover.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'
 import { toolsCall } from './tools-call.ts'
 
-type MethodDependencies = HandlerDependencies & DiscoverDependencies & SubscriptionsListenDependencies
+type MethodDependencies = HandlerDependencies & DiscoverDependencies & ResourcesListDependencies &
+  SubscriptionsListenDependencies
 
 export function createMethods (dependencies: MethodDependencies): Method[] {
   return [
@@ -19,7 +22,7 @@ export function createMethods (dependencies: MethodDependencies): Method[] {
     toolsCall(dependencies),
     promptsList,
     promptsGet(dependencies),
-    resourcesList,
+    resourcesList(dependencies),
     resourcesTemplatesList,
     resourcesRead(dependencies),
     completionComplete(dependencies),

@@ -5,16 +5,17 @@ import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../protocol/meta-keys.ts'
+import type { ListName } from '../protocol/notifications.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
 import { Type } from '../schema/type.ts'
 
 export interface DiscoverDependencies {
-  /** Whether the catalog can change while the service runs. */
-  readonly isWatching: boolean
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
 }
 
-export function serverDiscover ({ isWatching }: DiscoverDependencies): Method {
-  const capabilities = toServerCapabilities(isWatching)
+export function serverDiscover ({ changingLists }: DiscoverDependencies): Method {
+  const capabilities = toServerCapabilities(changingLists)
   const results = new WeakMap<Snapshot, string>()
 
   function serialise ({ server: { info, instructions, listTtlMs }, version }: Snapshot): string {

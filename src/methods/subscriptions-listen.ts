@@ -9,7 +9,9 @@ import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
-import type { SubscriptionFilter } from '../protocol/notifications.ts'
+import {
+  askedLists, toListFilter, type ListName, type SubscriptionFilter
+} from '../protocol/notifications.ts'
 import { checkSubscribableUris } from '../catalog/subscribable-uris.ts'
 import { Type } from '../schema/type.ts'
 
@@ -19,12 +21,12 @@ export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
   readonly scopeGroups: ScopeGroups
-  /** Whether the catalog can change while the service runs. */
-  readonly isWatching: boolean
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
 }
 
 export function subscriptionsListen (
-  { subscriptions, openStreams, scopeGroups, isWatching }: SubscriptionsListenDependencies
+  { subscriptions, openStreams, scopeGroups, changingLists }: SubscriptionsListenDependencies
 ): Method {
   return defineMethod({
     name: 'subscriptions/listen',
@@ -41,7 +43,7 @@ export function subscriptionsListen (
       handle () {
         openStreams.checkRoom(caller)
         checkSubscribableUris(notifications.resourceSubscriptions ?? [])
-        const filter = toAcceptedFilter(notifications, view, isWatching)
+        const filter = toAcceptedFilter(notifications, view, changingLists)
         const listener = { owner: ownerOf(principal), scopeGroup: scopeGroups.of(principal) }
         const messages = new ListenMessages(id, filter, snapshot.writer)
         return {
@@ -57,13 +59,13 @@ export function subscriptionsListen (
 }
 
 /** The part of the filter that the service accepts: lists that can change, and resources in the view. */
-function toAcceptedFilter (asked: SubscriptionFilter, view: View, isWatching: boolean): SubscriptionFilter {
+function toAcceptedFilter (
+  asked: SubscriptionFilter, view: View, changingLists: ReadonlySet<ListName>
+): SubscriptionFilter {
   const { resourceSubscriptions } = asked
   const resources = resourceSubscriptions && view.resourcesAt(resourceSubscriptions).map(({ uri }) => uri)
   return {
-    ...(isWatching && asked.toolsListChanged === true ? { toolsListChanged: true } : {}),
-    ...(isWatching && asked.promptsListChanged === true ? { promptsListChanged: true } : {}),
-    ...(isWatching && asked.resourcesListChanged === true ? { resourcesListChanged: true } : {}),
+    ...toListFilter(askedLists(asked).filter((list) => changingLists.has(list))),
     ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
   }
 }

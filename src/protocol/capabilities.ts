@@ -24,13 +24,13 @@ export interface ServerCapabilities {
   logging?: CapabilitySettings
 }
 
-/** @param isWatching whether the catalog can change while the service runs. */
-export function toServerCapabilities (isWatching: boolean): ServerCapabilities {
-  const listChanged = isWatching ? { listChanged: true } : {}
+/** @param changingLists the lists that can change while the service runs. */
+export function toServerCapabilities (changingLists: ReadonlySet<string>): ServerCapabilities {
+  const changesOf = (list: string) => changingLists.has(list) ? { listChanged: true } : {}
   return {
-    tools: listChanged,
-    prompts: listChanged,
-    resources: { ...listChanged, subscribe: true },
+    tools: changesOf('tools'),
+    prompts: changesOf('prompts'),
+    resources: { ...changesOf('resources'), subscribe: true },
     completions: {},
     logging: {}
   }

@@ -25,7 +25,23 @@ export const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
   'notifications/tasks/status'
 ])
 
-export type ListName = 'tools' | 'prompts' | 'resources'
+export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
+
+export type ListName = typeof LIST_NAMES[number]
+
+/** The part of a filter that asks for changes of these lists. */
+export function toListFilter (lists: Iterable<ListName>): SubscriptionFilter {
+  return Object.fromEntries([...lists].map((list) => [LIST_FLAGS[list], true]))
+}
+
+const LIST_FLAGS = {
+  tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged'
+} as const
+
+/** The lists whose changes the filter asks for. */
+export function askedLists (filter: SubscriptionFilter): ListName[] {
+  return LIST_NAMES.filter((list) => filter[LIST_FLAGS[list]] === true)
+}
 
 export function progressNotification (progressToken: ProgressToken, progress: Progress): string {
   return toNotification('notifications/progress', { progressToken, ...progress })

@@ -1,6 +1,7 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
 import type { WhenMissing } from '../authoring/definition.ts'
+import { scopesToSee } from '../catalog/access-rule.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
@@ -10,7 +11,9 @@ import type { Snapshot } from '../catalog/snapshot.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
+import { LIST_NAMES, type ListName } from '../protocol/notifications.ts'
 import type { CatalogSource } from './catalog-source.ts'
+import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-lists.ts'
 import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.ts'
 
 /** In one event: an event is one message between replicas. */
@@ -25,6 +28,12 @@ interface CatalogLog {
 export interface LiveCatalog {
   readonly catalog: Catalog
   readonly reloads: Reloads
+  readonly lists: LiveLists
+  /**
+   * The lists that can change while the service runs.
+   * @param canReload whether the catalog is loaded again. Otherwise only what templates list changes.
+   */
+  findChangingLists (canReload: boolean): ReadonlySet<ListName>
   /**
    * Begins a load of the whole catalog, which evaluates every module. While a load is in progress, one more
    * follows it, however often this is called.
@@ -39,7 +48,7 @@ export interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions,
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions & LiveListsOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const compiler = createCatalogCompiler({ ...options, yieldToRequests })
@@ -61,6 +70,18 @@ export async function openLiveCatalog (
     await stopWatching()
     throw error
   })
+  const lists = createLiveLists({
+    catalog,
+    bus,
+    publish,
+    async onChange (change, version) {
+      log.info({ catalog: source.name, version, lists: namesOf(change) }, 'resources listed again')
+      await startAnnouncing(change)
+    },
+    onProblems: (problems) => log.error(
+      { catalog: source.name, problems }, 'resources not listed again: the lists from before are served'
+    )
+  }, { ...options, yieldToRequests })
   isLoaded = true
   let reloads = firstLoad()
   if (dirty) startReloading()
@@ -87,24 +108,24 @@ export async function openLiveCatalog (
 
   async function loadNext (): Promise<void> {
     const started = performance.now()
+    const acceptLists = lists.beginLoad()
     try {
       const next = await load()
       if (closed) return
       const change = catalog.replace(next)
+      acceptLists()
       reloads = afterSuccess(reloads)
-      const { lists, updatedUris } = change
       log.info(
         {
           catalog: source.name,
           version: next.version,
-          lists: lists.map(({ list }) => list),
-          updated: updatedUris.length,
+          lists: namesOf(change),
+          updated: change.updatedUris.length,
           durationMs: Math.round(performance.now() - started)
         },
         'catalog reloaded'
       )
-      announcing = announce(change)
-      await announcing
+      await startAnnouncing(change)
     } catch (error) {
       if (closed) return
       reloads = afterFailure(reloads, error)
@@ -112,6 +133,11 @@ export async function openLiveCatalog (
       const cause = error instanceof CatalogError ? { problems: error.problems } : { err: error }
       log.error({ catalog: source.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
     }
+  }
+
+  async function startAnnouncing (change: CatalogChange): Promise<void> {
+    announcing = announce(change)
+    await announcing
   }
 
   async function announce ({ lists, updatedUris }: CatalogChange): Promise<void> {
@@ -152,6 +178,13 @@ export async function openLiveCatalog (
 
   return {
     catalog,
+    lists,
+    findChangingLists (canReload) {
+      if (canReload) return new Set(LIST_NAMES)
+      // All callers get the same answer: a template that is hidden from some must not change it.
+      const canChange = catalog.current.listings.some(({ compiled }) => scopesToSee(compiled).length === 0)
+      return new Set(canChange ? ['resources'] : [])
+    },
     get reloads () { return reloads },
     reload () {
       mustForget = true
@@ -160,8 +193,13 @@ export async function openLiveCatalog (
     },
     async close () {
       closed = true
+      lists.close()
       await stopWatching()
       await announcing
     }
   }
+}
+
+function namesOf ({ lists }: CatalogChange): readonly string[] {
+  return lists.map(({ list }) => list)
 }

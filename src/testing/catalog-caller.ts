@@ -60,6 +60,7 @@ export class CatalogCaller implements TestCaller {
   }
 
   async list (): Promise<CatalogLists> {
+    await this.#exchange.settleLists()
     return {
       tools: await this.#pages('tools/list', ({ tools }) => tools),
       prompts: await this.#pages('prompts/list', ({ prompts }) => prompts),

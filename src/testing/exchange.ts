@@ -32,11 +32,13 @@ export type Reply = { readonly json: string } | { readonly error: ProtocolError 
 export interface Exchange {
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
   send (request: TestRequest, sender: TestSender, report: Report): Promise<Reply>
+  /** Resolves when the lists are made again that handlers have said to be outdated. */
+  settleLists (): Promise<void>
   /** Refuses later requests. */
   close (): void
 }
 
-export function createExchange ({ pipeline, bus, app: { log } }: Service): Exchange {
+export function createExchange ({ pipeline, bus, lists, app: { log } }: Service): Exchange {
   const reports = new AsyncLocalStorage<Report>()
   let count = 0
   let isClosed = false
@@ -68,6 +70,7 @@ export function createExchange ({ pipeline, bus, app: { log } }: Service): Excha
         reports.run(report, () => pipeline.serve(message, caller, outlet))
       })
     },
+    settleLists: lists.settle,
     close () { isClosed = true }
   }
 }

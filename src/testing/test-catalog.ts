@@ -39,7 +39,9 @@ export interface TestCaller {
    */
   read (uri: string, options?: AnswerOptions): Promise<ReadResult>
   /**
-   * Lists all that this caller sees. Primitives whose scopes it lacks are left out.
+   * Lists all that this caller sees. Primitives whose scopes it lacks are left out. What templates list is
+   * up to date with each `ctx.notify.listChanged`. As in production, a list whose `listTtlMs` is over is made
+   * again after the first `list` that shows the old one.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
    */
   list (): Promise<CatalogLists>

@@ -39,7 +39,8 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     const events: ChangeEvent[] = [
       { type: 'tools-changed' }, { type: 'prompts-changed', seenBy: [['a', 'b'], ['c']] }, {
         type: 'resources-changed'
-      }, updated('a://1'), updated('a://1'), updated('a://2')
+      }, updated('a://1'), updated('a://1'), updated('a://2'),
+      { type: 'resources-outdated' }, { type: 'resources-outdated', templates: ['a://{id}'] }
     ]
     for (const event of events) await bus.publish(event)
     await settle(bus)

@@ -295,13 +295,14 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
       subscriptions: nothing,
       openStreams: nothing,
       scopeGroups: nothing,
-      isWatching: true,
+      changingLists: new Set(),
+      lists: nothing,
       requestTimeoutMs: 1,
       handles: nothing,
       firstAnswers: nothing,
       announce: nothing
     }),
-    ...createLegacyMethods({ settings: nothing, isWatching: true })
+    ...createLegacyMethods({ settings: nothing, changingLists: new Set() })
   ]
   const facts = Object.fromEntries(
     methods.map(({ name, eras, mirroredName }) => [name, [eras.join(), mirroredName]])

@@ -56,9 +56,9 @@ t.test('a _meta that is no object is an internal error, and the log does not quo
     ['prompts/get', { name: 'bad' }], ['resources/read', { uri: 'test:bad' }]
   ] as const) {
     t.equal((await send(app, { method, params })).response.error.code, -32603)
-    t.ok(log.lines.some(({ err }) => /^_meta must be an object$/.test(err?.message)), method)
-    log.lines.length = 0
   }
+  const messages = log.lines.flatMap(({ err }) => err?.message ?? [])
+  t.strictSame(messages, ['_meta must be an object', '_meta must be an object'])
 })
 
 for (const revision of LEGACY_REVISIONS) {

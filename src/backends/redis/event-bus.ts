@@ -61,13 +61,17 @@ export async function openRedisEventBus (
 }
 
 function readEvent (text: string, channel: string): ChangeEvent {
-  const { type, uri, owner, seenBy } = readObject(text, channel)
+  const { type, uri, owner, seenBy, templates } = readObject(text, channel)
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
       if (seenBy === undefined) return { type }
       if (isScopeSets(seenBy)) return { type, seenBy }
+      break
+    case 'resources-outdated':
+      if (templates === undefined) return { type }
+      if (isTexts(templates)) return { type, templates }
       break
     case 'events-missed': return { type }
     case 'resource-updated': {
@@ -78,7 +82,9 @@ function readEvent (text: string, channel: string): ChangeEvent {
 }
 
 function isScopeSets (value: unknown): value is string[][] {
-  return Array.isArray(value) && value.every(
-    (scopes) => Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')
-  )
+  return Array.isArray(value) && value.every(isTexts)
+}
+
+function isTexts (value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }

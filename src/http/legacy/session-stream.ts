@@ -18,7 +18,7 @@ import type { SessionSettings } from '../../legacy/session-settings.ts'
 import type { Session } from '../../legacy/session.ts'
 import type { SharedClock } from '../../legacy/shared-clock.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
-import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
+import { toListFilter, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import { EventStream } from '../event-stream.ts'
 
@@ -34,8 +34,8 @@ interface SessionStreamsDependencies {
   /** What the callers with the scopes of a principal may hear of. */
   readonly scopeGroups: { of (principal: Principal): ScopeGroup }
   readonly changes: RecentChanges
-  /** Whether the catalog can change while the service runs. */
-  readonly isWatching: boolean
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
 }
 
 export interface SessionStreams {
@@ -81,7 +81,7 @@ export function createSessionStreams (
 ): SessionStreams {
   const {
     relay, clock, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes,
-    isWatching
+    changingLists
   } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
@@ -119,10 +119,7 @@ export function createSessionStreams (
   }
 
   function toFilter ({ uris }: SessionSettingsRecord): SubscriptionFilter {
-    const lists = isWatching
-      ? { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-      : {}
-    return { ...lists, resourceSubscriptions: [...uris] }
+    return { ...toListFilter(changingLists), resourceSubscriptions: [...uris] }
   }
 
   function refresh (session: Session, subscription: Subscription): void {

@@ -6,15 +6,16 @@ import { HandshakeCaller } from '../../legacy/session-caller.ts'
 import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'
+import type { ListName } from '../../protocol/notifications.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
 import { Type } from '../../schema/type.ts'
 
 export interface InitializeOptions {
-  /** Whether the catalog can change while the service runs. */
-  readonly isWatching: boolean
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
 }
 
-export function initialize ({ isWatching }: InitializeOptions): Method {
+export function initialize ({ changingLists }: InitializeOptions): Method {
   return defineMethod({
     name: 'initialize',
     eras: ['legacy'],
@@ -32,7 +33,7 @@ export function initialize ({ isWatching }: InitializeOptions): Method {
         }
         const revision = negotiate(protocolVersion)
         caller.onNegotiated({ revision, clientInfo, clientCapabilities })
-        const { completions, ...capabilities } = toServerCapabilities(isWatching)
+        const { completions, ...capabilities } = toServerCapabilities(changingLists)
         return JSON.stringify({
           protocolVersion: revision,
           capabilities: { ...capabilities, ...(hasCompletionsCapability(revision) && { completions }) },

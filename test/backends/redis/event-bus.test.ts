@@ -93,7 +93,8 @@ if (hasRedisServer(t)) {
     const odd = [
       '', 'canary', 'x canary', 'x null', 'x ["canary"]', 'x {"type":"canary"}',
       'x {"type":"resource-updated","uri":{"canary":1}}', 'x {"type":"tools-changed","seenBy":["canary"]}',
-      'x {"type":"tools-changed","seenBy":[["canary",1]]}'
+      'x {"type":"tools-changed","seenBy":[["canary",1]]}',
+      'x {"type":"resources-outdated","templates":["canary",1]}'
     ]
     for (const message of odd) await server.cli('publish', 'trivet:events', message)
     await server.cli('publish', 'trivet:events', 'x {"type":"tools-changed"}')
