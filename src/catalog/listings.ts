@@ -23,6 +23,8 @@ export interface ListingOptions {
 const LIST_DEADLINE_MS = 30_000
 /** Of one template. All entries of the catalog are in memory. */
 const MAX_ENTRIES = 100_000
+/** Of one list. The rest of its entries is not looked at. */
+const MAX_ENTRY_PROBLEMS = 100
 
 /**
  * Calls the `list` of each template. `undefined` for a template with a problem: every problem was added to
@@ -54,7 +56,7 @@ function reportFailure (error: unknown, report: ReportProblem): [] {
 }
 
 async function callList (
-  { list }: ResourceTemplateDefinition, deadlineMs: number
+  definition: ResourceTemplateDefinition, deadlineMs: number
 ): Promise<readonly ListedResource[]> {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -67,7 +69,7 @@ async function callList (
     }, deadlineMs)
   })
   try {
-    const listed = await Promise.race([list?.({ signal: controller.signal }), late])
+    const listed = await Promise.race([definition.list?.({ signal: controller.signal }), late])
     if (!Array.isArray(listed)) throw new TypeError('it must return a list')
     if (listed.length > MAX_ENTRIES) {
       throw new RangeError(`it returned ${listed.length} resources, the limit is ${MAX_ENTRIES}`)
@@ -83,11 +85,15 @@ async function compileEntries (
   yieldToRequests: () => Promise<void> | undefined
 ): Promise<readonly CompiledPrimitive[]> {
   const entries: CompiledPrimitive[] = []
+  let problems = 0
   for (const [index, entry] of listed.entries()) {
+    if (problems >= MAX_ENTRY_PROBLEMS) break
     const turn = yieldToRequests()
     if (turn !== undefined) await turn
-    const tell: ReportProblem = (within, rule) =>
-      report([`list()[${index}]`, within].filter((part) => part !== '').join('.'), rule)
+    const tell: ReportProblem = (within, rule) => {
+      problems++
+      report(within === '' ? `list()[${index}]` : `list()[${index}].${within}`, rule)
+    }
     try {
       const one = compileEntry(entry, compiled, located, tell)
       if (one !== undefined) entries.push(one)

@@ -36,7 +36,7 @@ export interface ResourcesListDependencies {
 }
 
 export function resourcesList ({ lists }: ResourcesListDependencies): Method {
-  return defineListMethod('resources/list', (view) => view.resources, lists.noteUse)
+  return defineListMethod('resources/list', (view) => view.resources, () => lists.noteUse())
 }
 
 export const resourcesTemplatesList = defineListMethod('resources/templates/list', (view) => view.templates)

@@ -106,7 +106,7 @@ export function createLiveLists (
       // Until they are made.
       dueAt = Infinity
       // All replicas, so that their lists do not differ for long.
-      publish({ type: 'resources-outdated', templates }).catch(() => {})
+      publish({ type: 'resources-outdated', templates })
     },
     outdate: announcing.request,
     async settle () {

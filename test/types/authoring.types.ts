@@ -7,7 +7,8 @@ import { Type } from 'typebox'
 import * as v from 'valibot'
 import { z } from 'zod'
 import {
-  definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult, type Context, type Principal
+  definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult, type ContentBlock,
+  type Context, type Principal
 } from 'trivet'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -178,6 +179,27 @@ export const wrongAuthorizing = defineTool({
 
 // @ts-expect-error: no such answer to a missing scope
 export const wrongWhenMissing = definePrompt({ name: 'p', scopes: [], whenMissing: 'ask', render: () => '' })
+
+export const listing = defineResourceTemplate({
+  uriTemplate: 'note://{id}',
+  name: 'notes',
+  timeoutMs: 5000,
+  listTtlMs: 60_000,
+  async list ({ signal }) {
+    same<typeof signal, AbortSignal>(true)
+    return [{ name: 'one', variables: { id: '1' }, scopes: ['notes:read'], whenMissing: 'challenge' }]
+  },
+  async read (_, ctx) {
+    ctx.notify.listChanged('resources')
+    // @ts-expect-error: the list of tools changes with the catalog's files
+    ctx.notify.listChanged('tools')
+    same<typeof ctx.meta.traceparent, unknown>(true)
+    const [first] = await ctx.readResource('note://2')
+    const block: ContentBlock = await ctx.embedResource('note://2')
+    const blocks: ContentBlock[] = [block, ctx.linkResource('note://2')]
+    return { contents: first === undefined ? [] : [first], _meta: { 'example.com/blocks': blocks.length } }
+  }
+})
 
 async function loadTotal (ctx: Context) {
   same<Awaited<ReturnType<typeof traceText>>, string>(true)
