@@ -1,0 +1,83 @@
+// Runs the commands of a page in a folder, as its reader would: with `trivet` and `npx trivet` on the path.
+
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { ROOT } from './pages.ts'
+
+const COMMAND_TIMEOUT_MS = 120_000
+const START_TIMEOUT_MS = 60_000
+/** The address of the service in all pages. */
+const WRITTEN_URL = 'http://127.0.0.1:3000'
+/** They serve until a signal comes. */
+const SERVES = /\b(?:trivet (?:serve|dev)\b.*|node \S+\/serve\.m?js)$/
+
+export interface Terminal {
+  /** Resolves to the standard output and the standard error. Rejects if the exit code is not 0. */
+  run (commands: string): Promise<string>
+}
+
+/** Opens a terminal in the folder. A service that it starts ends with the test. */
+export async function openTerminal (t: Test, folder: string, bin: string): Promise<Terminal> {
+  await writeShims(bin)
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: folder,
+    PORT: '0',
+    TRIVET_LOG_LEVEL: 'warn',
+    // The machine of the tests is often busy.
+    TRIVET_MAX_LOOP_DELAY_MS: '0'
+  }
+  let url: string | undefined
+
+  async function serve (commands: string): Promise<string> {
+    // A group of its own: the end of the test ends the shell, and the service in it.
+    const child = spawn('bash', ['-ec', commands], { cwd: folder, env, detached: true, stdio: 'pipe' })
+    const exited = once(child, 'exit')
+    t.teardown(async () => {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM')
+      await exited
+    })
+    let said = ''
+    return await new Promise((resolve, reject) => {
+      const fail = (reason: string) => reject(new Error(`${reason}:\n${said}`))
+      const timer = setTimeout(() => fail('no URL in time'), START_TIMEOUT_MS)
+      child.once('exit', (code) => fail(`ended with ${code} before it served`))
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text
+          const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? []
+          if (found === undefined) return
+          clearTimeout(timer)
+          url = found
+          resolve('')
+        })
+      }
+    })
+  }
+
+  return {
+    async run (commands) {
+      if (SERVES.test(commands.trim())) return await serve(commands)
+      if (commands.includes(WRITTEN_URL) && url === undefined) await serve(`trivet serve ${ROOT}/catalog`)
+      const addressed = commands.replaceAll(WRITTEN_URL, url ?? WRITTEN_URL)
+      const { stdout, stderr } = await promisify(execFile)(
+        'bash', ['-ec', addressed], { cwd: folder, env, timeout: COMMAND_TIMEOUT_MS }
+      )
+      return stdout + stderr
+    }
+  }
+}
+
+async function writeShims (bin: string): Promise<void> {
+  await mkdir(bin, { recursive: true })
+  const main = `exec "${process.execPath}" "${join(ROOT, 'dist/main.js')}" "$@"\n`
+  const npx = '[ "$1" = trivet ] || { echo "npx $1 is not run here" >&2; exit 1; }\nshift\n'
+  for (const [name, text] of [['trivet', main], ['npx', npx + main]] as const) {
+    await writeFile(join(bin, name), `#!/bin/sh\n${text}`)
+    await chmod(join(bin, name), 0o755)
+  }
+}

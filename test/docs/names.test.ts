@@ -1,0 +1,94 @@
+// The names of the product in the pages: what they name exists, and what exists they name.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { NO_LIMITS } from '../../src/access/call-limits.ts'
+import { SETTINGS } from '../../src/settings.ts'
+import { runProgram } from '../helpers/program.ts'
+import { readPages, ROOT } from './pages.ts'
+
+const pages = await readPages()
+const text = pages.map((page) => page.text).join('\n')
+/** What stands in code in the prose of all pages, in one line each. */
+const code = pages.flatMap(({ prose }) => [...prose.matchAll(/`([^`\n]+)`/g)].map(([, words = '']) => words))
+const words = new Set([...code, ...pages.flatMap(({ blocks }) => blocks.map((block) => block.text))]
+  .flatMap((one) => one.match(/[\w$]+/g) ?? []))
+
+const readSource = async (path: string) => await readFile(join(ROOT, path), 'utf8')
+
+t.test('every setting that a page names exists, and every setting is named', async (t) => {
+  const variables: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
+  const named = new Set(text.match(/\bTRIVET_[A-Z_]*[A-Z]\b/g))
+  t.strictSame([...named].filter((name) => !variables.has(name)), [])
+  t.strictSame([...variables].filter((name) => name.startsWith('TRIVET_') && !named.has(name)), [])
+})
+
+/** The commands of `trivet`, each with its flags. */
+async function readCommands (): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const { out } = await runProgram(['--help'])
+  const commands = [...out.matchAll(/^ {2}([a-z]+) [ [<]/gm)].map(([, name = '']) => name)
+  const own = commands.filter((name) => name !== 'help')
+  return new Map(await Promise.all(own.map(async (name) => {
+    const help = (await runProgram([name, '--help'])).out
+    return [name, new Set([...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag))] as const
+  })))
+}
+
+t.test('every command and flag that a page names exists, and all are in commands.md', async (t) => {
+  const commands = await readCommands()
+  t.strictSame([...commands.keys()].toSorted(), [
+    'call', 'check', 'dev', 'diff', 'init', 'list', 'serve', 'token'
+  ])
+  const lines = [...code, ...pages.flatMap(({ blocks }) => blocks.flatMap((block) => block.text.split('\n')))]
+  for (const line of lines) {
+    const [, name, rest = ''] = /(?:^|\s|main\.js )trivet ([a-z]+)\b([^|>&;#]*)/.exec(line) ?? []
+    if (name === undefined || line.includes('docker') || line.startsWith('helm')) continue
+    t.ok(commands.has(name), `trivet ${name}: ${line}`)
+    for (const flag of rest.match(/(?<=\s)--[\w-]+/g) ?? []) {
+      t.ok(flag === '--help' || commands.get(name)?.has(flag), `trivet ${name} ${flag}`)
+    }
+  }
+  const page = pages.find(({ name }) => name === 'docs/commands.md')?.text ?? ''
+  const settings = new Set(Object.values(SETTINGS).map(
+    ({ variable }) => `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
+  ))
+  for (const [name, flags] of commands) {
+    t.match(page, `\`trivet ${name}`, name)
+    for (const flag of flags) {
+      if (flag === '--help' || (/serve|dev/.test(name) && settings.has(flag))) continue
+      t.ok(page.includes(flag), `trivet ${name} ${flag}`)
+    }
+  }
+})
+
+t.test('every name that the package exports is in a page', async (t) => {
+  for (const file of ['src/index.ts', 'src/testing.ts']) {
+    const source = await readSource(file)
+    const names = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
+      ([, list = '']) => list.split(',').map((name) => name.trim()).filter((name) => name !== '')
+    )
+    t.ok(names.length > 10)
+    t.strictSame(names.filter((name) => !words.has(name)), [], file)
+  }
+})
+
+t.test('every key of server.yaml, of front matter and of limits is in a page', async (t) => {
+  const keysOf = (source: string) => {
+    const [, shape = ''] = /createReader\(Type\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
+    return [...shape.matchAll(/^ {2}(\w+): /gm)].map(([, key = '']) => key)
+  }
+  const yaml = keysOf(await readSource('src/sources/server-yaml.ts'))
+  const matter = keysOf(await readSource('src/sources/markdown-prompt.ts'))
+  t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
+  const keys = [...yaml, ...matter, 'listTtlMs', 'readTtlMs', ...Object.keys(NO_LIMITS)]
+  t.strictSame(keys.filter((key) => !words.has(key)), [])
+})
+
+t.test('every member of ctx is in a page', async (t) => {
+  const source = await readSource('src/authoring/context.ts')
+  const [, members = ''] = /export interface Context \{\n([^]*?)\n\}/.exec(source) ?? []
+  const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)\b.*[:(]/gm)].map(([, name = '']) => name)
+  t.ok(names.includes('signal') && names.includes('ask'))
+  t.strictSame(names.filter((name) => !words.has(name)), [])
+})

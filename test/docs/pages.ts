@@ -1,0 +1,64 @@
+// Reads the pages of the documentation: their blocks of code, their headings and their links.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Block {
+  readonly page: string
+  readonly line: number
+  /** The first word behind the fence; empty if there is none. */
+  readonly language: string
+  /** The path that follows the language. `undefined`: the block is no file. */
+  readonly path: string | undefined
+  readonly text: string
+}
+
+export interface Page {
+  /** Its path in the project. */
+  readonly name: string
+  readonly text: string
+  /** The text without its blocks. */
+  readonly prose: string
+  readonly blocks: readonly Block[]
+  readonly anchors: ReadonlySet<string>
+  /** Targets inside this project, as written. */
+  readonly links: readonly string[]
+}
+
+const BLOCK = /^```(\S*)(?: +(\S+))?\n([^]*?)^```$/gm
+
+export async function readPages (): Promise<readonly Page[]> {
+  const docs = (await readdir(join(ROOT, 'docs'))).toSorted().map((file) => `docs/${file}`)
+  return await Promise.all(['README.md', 'deploy/README.md', ...docs].map(async (name) => {
+    return readPage(name, await readFile(join(ROOT, name), 'utf8'))
+  }))
+}
+
+export function readPage (name: string, text: string): Page {
+  const prose = text.replaceAll(BLOCK, '')
+  const blocks = [...text.matchAll(BLOCK)].map(({ index, 1: language = '', 2: path, 3: body = '' }) => ({
+    page: name, line: text.slice(0, index).split('\n').length, language, path, text: body
+  }))
+  const headings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  const links = [...prose.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return { name, text, prose, blocks, anchors: new Set(headings.map(toAnchor)), links }
+}
+
+/** As GitHub makes the anchor of a heading. */
+function toAnchor (heading: string): string {
+  return heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
+}
+
+/** The file and the anchor that a link of a page names. */
+export function resolveLink (page: string, target: string): { file: string, anchor: string } {
+  const [path = '', anchor = ''] = target.split('#')
+  return { file: path === '' ? page : join(dirname(page), path), anchor }
+}
+
+/** Where a block is, as a problem names it. */
+export function placeOf ({ page, line }: Block): string {
+  return `${page}:${line}`
+}
