@@ -27,7 +27,7 @@ export function ruleOf (block: Block): Rule {
   if (path !== undefined && FILES.has(language)) return isOfProject(path) ? 'excerpt' : 'file'
   if (path === undefined) {
     if (language === 'ts' || language === 'js') return 'module'
-    if (language === 'console') return 'transcript'
+    if (language === 'console' && text.startsWith('$ ')) return 'transcript'
     if (language === 'json') return 'data'
     if (language === '' && /^[\w-]+\/\n/.test(text)) return 'tree'
     const isForeign = programsOf(text).some((program) => FOREIGN.has(program))
