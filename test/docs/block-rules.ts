@@ -18,13 +18,18 @@ export type Rule =
   'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree'
 
 /** Need the network, a cluster, a container or rights that a test does not have. */
-const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl', 'claude'])
+const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl'])
 
-const FILES = new Set(['ts', 'tsx', 'js', 'mjs', 'yaml', 'md', 'json'])
+/** Of files. */
+const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'yaml', 'md', 'json'])
 
 export function ruleOf (block: Block): Rule {
   const { language, path, text } = block
-  if (path !== undefined && FILES.has(language)) return isOfProject(path) ? 'excerpt' : 'file'
+  if (path !== undefined && LANGUAGES.has(language)) {
+    // The catalog is loaded, and the tests are run: nothing checks a file elsewhere.
+    if (/^(?:catalog|test)\//.test(path)) return 'file'
+    if (/^(?:bench|deploy|src)\//.test(path)) return 'excerpt'
+  }
   if (path === undefined) {
     if (language === 'ts' || language === 'js') return 'module'
     if (language === 'console' && text.startsWith('$ ')) return 'transcript'
@@ -34,10 +39,6 @@ export function ruleOf (block: Block): Rule {
     if (language === 'sh') return isForeign ? 'foreign' : 'commands'
   }
   throw new Error(`${placeOf(block)}: no rule covers this block (${[language, path].join(' ')})`)
-}
-
-function isOfProject (path: string): boolean {
-  return /^(?:bench|deploy|src)\//.test(path)
 }
 
 /** The first word of each command, behind its variables. */
@@ -54,8 +55,7 @@ export function missingOf ({ text }: Block, scripts: ReadonlySet<string>): reado
   const made = [...text.matchAll(/mkdir -p (\S+)/g)].map(([, folder = '']) => folder)
   const paths = [...text.matchAll(/(?<=[\s"=])(?:bench|catalog|deploy|dist|docs|src|test)\/[\w./-]+/g)]
   const missing = paths.map(([path]) => path).filter((path) => {
-    return !made.some((folder) => path.startsWith(folder)) && !path.startsWith('deploy/tls/') &&
-      !existsSync(join(ROOT, path))
+    return !made.some((folder) => path.startsWith(folder)) && !existsSync(join(ROOT, path))
   })
   const named = [...text.matchAll(/\bnpm (?:run (?:--silent )?)?([\w:]+)/g)].flatMap(([command, name = '']) => {
     return command.includes(' run ') || name === 'test' || name === 'start' ? [name] : []

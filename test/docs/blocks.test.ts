@@ -64,8 +64,10 @@ async function makeProject (t: Parameters<typeof makeFolder>[0]): Promise<string
 
 t.test('a page has its blocks, and a block without a rule is refused', async (t) => {
   t.ok(pages.length >= 8)
-  const { blocks } = readPage('x.md', 'a\n```py\nprint()\n```\n')
-  t.throws(() => blocks.map(ruleOf), { message: 'x.md:2: no rule covers this block (py )' })
+  for (const info of ['py', 'yaml', 'yaml other.yaml', 'sh catalog/x.sh', '']) {
+    const { blocks } = readPage('x.md', `a\n\`\`\`${info}\nprint()\n\`\`\`\n`)
+    t.throws(() => blocks.map(ruleOf), { message: /^x\.md:2: no rule covers this block/ }, info)
+  }
   t.strictSame(programsOf('A=1 npm ci && docker run x | tee y\n# no'), ['npm', 'docker', 'tee'])
   t.notOk(prints('a … c', 'a b d'))
   t.ok(prints('a … c', 'x\na b c\ny'))

@@ -12,8 +12,8 @@ const COMMAND_TIMEOUT_MS = 120_000
 const START_TIMEOUT_MS = 60_000
 /** The address of the service in all pages. */
 const WRITTEN_URL = 'http://127.0.0.1:3000'
-/** They serve until a signal comes. */
-const SERVES = /\b(?:trivet (?:serve|dev)\b.*|node \S+\/serve\.m?js)$/
+/** A block that ends so serves until a signal comes: the blocks after it call that service. */
+const SERVES = /\btrivet (?:serve|dev)\b.*$/
 
 export interface Terminal {
   /** Resolves to the standard output and the standard error. Rejects if the exit code is not 0. */
