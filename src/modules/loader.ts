@@ -10,6 +10,7 @@ import type { CompiledModules } from './compiled-module.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import { PackageModule } from './package-module.ts'
+import { ProvidedModule } from './provided-module.ts'
 import type { FileModule, ReusableModules } from './reusable-modules.ts'
 import type { Resolver } from './resolver.ts'
 import { SourceModule, type ModuleHost } from './source-module.ts'
@@ -27,6 +28,7 @@ interface ImportRequest {
 interface LoaderDependencies {
   readonly resolver: Resolver
   readonly provided: { readonly [specifier: string]: Namespace }
+  readonly registering: ReadonlySet<string>
   readonly compiled: CompiledModules
   readonly deadlineMs: number
   noteError (error: unknown, file: string): void
@@ -51,7 +53,7 @@ interface Loader {
 const MODULE = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 export function createLoader (dependencies: LoaderDependencies): Loader {
-  const { resolver, provided, compiled, deadlineMs, noteError, hostOf, onImport } = dependencies
+  const { resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport } = dependencies
   const modules = new Map<string, Promise<ModuleRecord>>()
   /** By the folder of the importer and the specifier. */
   const found = new Map<string, ModuleRecord>()
@@ -128,12 +130,16 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     return new SyntheticModule(url, file, names, run, noteError)
   }
 
+  async function readProvided (specifier: string, namespace: Namespace): Promise<ProvidedModule> {
+    const module = new ProvidedModule(specifier, namespace, registering)
+    await module.load(deadlineMs)
+    return module
+  }
+
   async function readPackage (url: string, load: () => Promise<Namespace>): Promise<PackageModule> {
     const module = new PackageModule(url, load)
     // Loading these has no side effect. Any other package is loaded at its place in the order of evaluation.
-    if (url.startsWith('node:') || Object.hasOwn(provided, url) || imported.has(url)) {
-      await module.load(deadlineMs)
-    }
+    if (url.startsWith('node:') || imported.has(url)) await module.load(deadlineMs)
     return module
   }
 
@@ -152,9 +158,7 @@ export function createLoader (dependencies: LoaderDependencies): Loader {
     { specifier, attributes, place }: ImportRequest, importerUrl: string
   ): Promise<ModuleRecord> {
     const given = provided[specifier]
-    if (given !== undefined) {
-      return await once(specifier, async () => await readPackage(specifier, async () => given))
-    }
+    if (given !== undefined) return await once(specifier, async () => await readProvided(specifier, given))
     const url = resolveAt(place, () => resolver.resolve(specifier, importerUrl))
     const findPackage = async () => await once(
       url, async () => await readPackage(url, async () => await importNatively(url, attributes))

@@ -20,6 +20,11 @@ interface ModuleGraphOptions {
   readonly root: string
   /** Modules of the service, by specifier. Files in every folder can import them. */
   readonly provided: { readonly [specifier: string]: Namespace }
+  /**
+   * The names of functions of these modules whose results count as registered by the module that calls them.
+   * None by default.
+   */
+  readonly registering?: ReadonlySet<string>
   /** How long one module may take to evaluate, in milliseconds. 30,000 by default. */
   readonly deadlineMs?: number
   /** If the caller passes the same object to each graph, unchanged files are not compiled again. */
@@ -34,8 +39,10 @@ export interface ModuleGraph {
    * after the file before it has ended or has reached its first await.
    */
   load (file: string): Promise<Namespace>
-  /** Every file of the catalog that is evaluated, with its exports. */
-  loaded (): Array<{ readonly file: string, readonly exports: Namespace }>
+  /** Every file of the catalog that is evaluated. */
+  loaded (): LoadedModule[]
+  /** Later calls of registering functions register nothing. */
+  endLoading (): void
   /**
    * Takes over the modules of another graph that would be the same if they were evaluated again, with the
    * state that they hold. Must be called before any module is loaded.
@@ -47,16 +54,27 @@ export interface ModuleGraph {
   originOf (error: unknown): string | undefined
 }
 
+export interface LoadedModule {
+  readonly file: string
+  readonly exports: Namespace
+  /** What registering functions returned to the module, in order. */
+  readonly registered: readonly unknown[]
+}
+
 const DEADLINE_MS = 30_000
+const NONE: ReadonlySet<string> = new Set()
 
 export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
   const {
-    root, provided, deadlineMs = DEADLINE_MS, compiled = createCompiledModules(), onImport
+    root, provided, registering = NONE, deadlineMs = DEADLINE_MS, compiled = createCompiledModules(), onImport
   } = options
   const origins = new WeakMap<object, string>()
   const resolver = createResolver(root)
-  const loader = createLoader({ resolver, provided, compiled, deadlineMs, noteError, hostOf, onImport })
+  const loader = createLoader({
+    resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport
+  })
   let turn = Promise.resolve()
+  let isLoading = true
 
   function noteError (error: unknown, file: string): void {
     if (typeof error === 'object' && error !== null && !origins.has(error)) origins.set(error, file)
@@ -65,20 +83,21 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
   function hostOf (url: string): ModuleHost {
     return {
       createMeta: () => createMeta(url, resolver),
-      load: async (specifier: unknown, options: unknown) => {
-        return await importFrom(url, `${specifier}`, readAttributes(options))
+      load: async (specifier, options, importer) => {
+        return await importFrom(importer, `${specifier}`, readAttributes(options))
       },
       noteError,
-      deadlineMs
+      deadlineMs,
+      get isLoading () { return isLoading }
     }
   }
 
   async function importFrom (
-    importerUrl: string, specifier: string, attributes: Attributes
+    importer: ModuleRecord, specifier: string, attributes: Attributes
   ): Promise<Namespace> {
-    const module = await loader.find({ specifier, attributes }, importerUrl)
+    const module = await loader.find({ specifier, attributes }, importer.url)
     await (await start(module)).ended
-    return module.namespace
+    return module.namespaceFor(importer)
   }
 
   /** `ended` is in an object, so that awaiting the start does not await the end. */
@@ -105,8 +124,9 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
     loaded () {
       return loader.files()
         .filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
-        .map(({ file, namespace }) => ({ file, exports: namespace }))
+        .map(({ file, namespace, registered }) => ({ file, exports: namespace, registered }))
     },
+    endLoading () { isLoading = false },
     async reuse (earlier) {
       loader.reuse(await findReusable(earlier.files(), compiled, resolver))
     },

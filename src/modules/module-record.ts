@@ -24,6 +24,8 @@ export abstract class ModuleRecord {
   readonly isAsync: boolean = false
   /** How long an asynchronous `run` may take. */
   readonly deadlineMs: number = 0
+  /** What registering functions returned to this module while its graph was loading. */
+  get registered (): readonly unknown[] { return [] }
 
   /** Throws a SyntaxError if an import or export cannot be resolved. */
   checkBindings (): void {}
@@ -36,6 +38,8 @@ export abstract class ModuleRecord {
   abstract run (): void | Promise<unknown>
   /** Remembers that an error arose in this module. */
   noteError (_error: unknown): void {}
+  /** Called with what a registering function returned to this module. */
+  register (_value: unknown): void {}
   /** GetExportedNames. */
   abstract exportedNames (seen?: Set<ModuleRecord>): Set<string>
   /** ResolveExport. */
@@ -46,6 +50,16 @@ export abstract class ModuleRecord {
   abstract getterOf (name: string): Getter
   /** The namespace object. It exists once the module is linked. */
   abstract get namespace (): Namespace
+
+  /** The namespace object as this importer gets it. */
+  namespaceFor (_importer: ModuleRecord): Namespace {
+    return this.namespace
+  }
+
+  /** The getter of a binding as this importer gets it. `undefined`: of the namespace object. */
+  getterFor (importer: ModuleRecord, name: string | undefined): Getter {
+    return name === undefined ? () => this.namespaceFor(importer) : this.getterOf(name)
+  }
 }
 
 /** The fields of an evaluation, with the specification's names. */

@@ -37,9 +37,11 @@ export async function findReusable (
 
 /**
  * A module with `import()` is not: it may import a file at any time, and must not get it from an old graph.
+ * Nor is one that registers for others: its importers may not be the same any more.
  */
-function isSettled ({ status, evaluation, compiled }: SourceModule): boolean {
-  return status === 'evaluated' && evaluation.error === undefined && !compiled.importsDynamically
+function isSettled ({ status, evaluation, compiled, registersForOthers }: SourceModule): boolean {
+  return status === 'evaluated' && evaluation.error === undefined && !compiled.importsDynamically &&
+    !registersForOthers
 }
 
 async function isUnchanged (module: SourceModule, compiled: CompiledModules): Promise<boolean> {

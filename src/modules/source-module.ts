@@ -10,10 +10,12 @@ import { syntaxError } from './syntax-error.ts'
 export interface ModuleHost {
   createMeta (): object
   /** Does the work of `import()`. */
-  load (specifier: unknown, options: unknown): Promise<unknown>
+  load (specifier: unknown, options: unknown, importer: ModuleRecord): Promise<unknown>
   /** Remembers in which module an error arose. */
   noteError (error: unknown, file: string): void
   readonly deadlineMs: number
+  /** Whether what modules register still counts. */
+  readonly isLoading: boolean
 }
 
 export class SourceModule extends ModuleRecord {
@@ -30,6 +32,8 @@ export class SourceModule extends ModuleRecord {
   #steps: Steps | undefined
   #firstStep: unknown
   #namespace: Namespace | undefined
+  readonly #registered: unknown[] = []
+  #registersForOthers = false
 
   constructor (url: string, file: string, compiled: CompiledModule, host: ModuleHost) {
     super()
@@ -43,6 +47,25 @@ export class SourceModule extends ModuleRecord {
 
   override get requested (): readonly ModuleRecord[] {
     return [...new Set(this.#requested.values())]
+  }
+
+  override get registered (): readonly unknown[] {
+    return this.#registered
+  }
+
+  /**
+   * Whether the module has a function that registered something when another module called it. The call is
+   * repeated only if both modules are evaluated again.
+   */
+  get registersForOthers (): boolean {
+    return this.#registersForOthers
+  }
+
+  override register (value: unknown): void {
+    // A handler that registers something at each request must not fill the memory.
+    if (!this.#host.isLoading) return
+    if (this.status === 'evaluated') this.#registersForOthers = true
+    this.#registered.push(value)
   }
 
   requestedBy (request: ModuleRequest): ModuleRecord | undefined {
@@ -69,7 +92,8 @@ export class SourceModule extends ModuleRecord {
   override instantiate (): void {
     const defaultExport = new DefaultExport()
     const { body, localExports, usesMeta } = this.compiled
-    const load = async (specifier: unknown, options?: unknown) => await this.#host.load(specifier, options)
+    const load = async (specifier: unknown, options?: unknown) =>
+      await this.#host.load(specifier, options, this)
     const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
       for (const [name, local] of localExports) {
@@ -82,9 +106,9 @@ export class SourceModule extends ModuleRecord {
   }
 
   override bind (isEvaluatedLater: (module: ModuleRecord) => boolean): void {
-    for (const [local, binding] of this.#bindings) {
-      const read = getterOf(binding)
-      const get = isEvaluatedLater(binding.module) ? () => readUnder(local, read) : read
+    for (const [local, { module, name }] of this.#bindings) {
+      const read = module.getterFor(this, name)
+      const get = isEvaluatedLater(module) ? () => readUnder(local, read) : read
       Object.defineProperty(this.#imports, local, { get, set: refuseAssignment })
     }
   }
@@ -151,7 +175,9 @@ export class SourceModule extends ModuleRecord {
   override get namespace (): Namespace {
     this.#namespace ??= createNamespace(new Map([...this.exportedNames()].flatMap((name) => {
       const resolution = this.resolveExport(name)
-      return resolution === undefined || resolution === 'ambiguous' ? [] : [[name, getterOf(resolution)]]
+      return resolution === undefined || resolution === 'ambiguous'
+        ? []
+        : [[name, resolution.module.getterFor(this, resolution.name)]]
     })))
     return this.#namespace
   }
@@ -211,10 +237,6 @@ class DefaultExport {
 
 function nameDefault (anonymous: object): void {
   Object.defineProperty(anonymous, 'name', { value: 'default', configurable: true })
-}
-
-function getterOf ({ module, name }: Binding): Getter {
-  return name === undefined ? () => module.namespace : module.getterOf(name)
 }
 
 /** The error for an import that has no value yet names it by its local name. */
