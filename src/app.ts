@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openAudit } from './app-audit.ts'
+import { openConfiguredCatalog, toCheckedParts } from './app-catalog.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import { openConfiguredBackend, openSealer } from './app-state.ts'
 import { openRequestTracer } from './app-tracing.ts'
@@ -49,8 +50,8 @@ import { createMethods } from './methods/method-list.ts'
 import { createShedReport } from './overload/shed-report.ts'
 import { createShedding } from './overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import { openCatalogFolder } from './sources/catalog-folder.ts'
-import { openLiveCatalog, type LiveCatalog } from './sources/live-catalog.ts'
+import type { Environment } from './sources/environment-settings.ts'
+import type { LiveCatalog } from './sources/live-catalog.ts'
 import type { Clock } from './state/clock.ts'
 import { createFirstAnswers } from './state/first-answers.ts'
 import { createHandles } from './state/handles.ts'
@@ -66,6 +67,8 @@ export interface AppOptions extends Partial<AppConfig> {
   logger?: FastifyBaseLogger
   /** Finds the principal of each request, instead of the modes of `auth`. */
   authenticator?: Authenticator
+  /** The variables in which `defineSettings` finds values, such as `process.env`. None by default. */
+  environment?: Environment
 }
 
 const BOTH_GIVEN = 'auth and authenticator are both given: an authenticator takes the place of all modes'
@@ -127,7 +130,9 @@ export interface OwnProcess {
  * do not use it.
  */
 export async function createService (
-  { logger, authenticator: given, ...options }: AppOptions, own?: OwnProcess, clock: Clock = {}
+  { logger, authenticator: given, environment = {}, ...options }: AppOptions,
+  own?: OwnProcess,
+  clock: Clock = {}
 ): Promise<Service> {
   const { guard = createLoadGuard(), build } = own ?? {}
   const config = completeConfig(options)
@@ -137,17 +142,7 @@ export async function createService (
   const backend = await openConfiguredBackend(config, log, clock)
   const { store, bus, relay, eventLog } = backend
   const sealer = await openSealer(config, backend, log, clock)
-  const source = openCatalogFolder(config.catalog, {
-    maxResourceBytes: config.maxResourceBytes,
-    watchMode: config.watch,
-    // Imported here and not at the top, because index.ts imports this file.
-    trivet: await import('./index.ts')
-  })
-  const opening = openLiveCatalog(source, bus, log, { ...clock, pageSize: config.pageSize }, guard)
-  const live = await opening.catch(async (error: unknown) => {
-    await backend.close()
-    throw error
-  })
+  const live = await openConfiguredCatalog(config, { environment, backend, log, guard, clock })
   const { catalog } = live
   const opened: Array<{ close (): Promise<void> }> = [live, backend]
   const closeAll = async () => {
@@ -273,7 +268,7 @@ export async function createService (
       await closeAll()
     }
   })
-  const readiness = createReadiness(shutdown, [storePart])
+  const readiness = createReadiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const hasMetadata = publicUrl !== undefined && issuers.length > 0
   app.decorate('challenges', createChallenges({

@@ -18,6 +18,12 @@ export type {
 } from './authoring/define-resource.ts'
 export { defineHandle } from './authoring/define-handle.ts'
 export type { HandleDefinition, HandleOptions } from './authoring/define-handle.ts'
+export { defineSettings } from './authoring/define-settings.ts'
+export type { SettingOptions, SettingsDefinition, SettingsOf } from './authoring/define-settings.ts'
+export { defineDependency } from './authoring/define-dependency.ts'
+export type {
+  DependencyDefinition, DependencyOptions, OpenContext
+} from './authoring/define-dependency.ts'
 export { HandleError } from './authoring/handles.ts'
 export type { Handles, NewHandle } from './authoring/handles.ts'
 export { elicit, roots, sample } from './authoring/input-request.ts'
@@ -26,7 +32,8 @@ export type {
   SamplingMessage, ToolUseContent, UrlAnswer
 } from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
-export type { Context, Log, ReadContext } from './authoring/context.ts'
+export type { Context, ReadContext } from './authoring/context.ts'
+export type { Log } from './authoring/log.ts'
 export type { CallLimitOptions } from './access/call-limits.ts'
 export type { Principal } from './access/principal.ts'
 export type {

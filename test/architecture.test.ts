@@ -52,6 +52,7 @@ const ROOMS = {
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
+  'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'http', 'index.ts', 'sources'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
   'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
@@ -82,7 +83,7 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  (['main.ts', 'app-admin.ts', 'app-legacy.ts', 'app-state.ts'].includes(file) && isType)
+  (['main.ts', 'app-admin.ts', 'app-catalog.ts', 'app-legacy.ts', 'app-state.ts'].includes(file) && isType)
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(
   target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/'
 )

@@ -8,8 +8,12 @@ import { adviseOnDescriptions, adviseOnLikeness } from './descriptions.ts'
 import { adviseOnLength, adviseOnName } from './limits-of-clients.ts'
 import { adviseOnSchema } from './schemas.ts'
 
-export function findAdvice ({ tools, prompts }: CatalogContents, { primitives }: Snapshot): Advice[] {
-  const found: Advice[] = []
+export function findAdvice (
+  { tools, prompts }: CatalogContents, { primitives, settings }: Snapshot
+): Advice[] {
+  const found: Advice[] = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet).map(
+    ({ name, file, place }) => ({ name: 'missing-setting', file, place, rule: `${name} is not set here` })
+  )
 
   function listed<T extends { readonly name: string }> (
     definitions: ReadonlyArray<Located<{ readonly name: string }>>, compiled: ReadonlyArray<{ json: string }>

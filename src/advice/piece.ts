@@ -7,7 +7,8 @@ export const ADVICE = {
   name: 'a name that some clients refuse or cut',
   'bare-object': 'a property about which the schema says nothing',
   union: 'a choice between many schemas, or within another choice',
-  'long-list': 'a list of tools that takes much of a model\'s context'
+  'long-list': 'a list of tools that takes much of a model\'s context',
+  'missing-setting': 'a setting that the service needs, and that is not set here'
 } as const
 
 type AdviceName = keyof typeof ADVICE

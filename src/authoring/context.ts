@@ -4,22 +4,12 @@ import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { EmbeddedResource, Meta, ResourceContents, ResourceLink } from '../protocol/content.ts'
 import type { Implementation } from '../protocol/primitives.ts'
-import type { LogLevel } from '../protocol/log-levels.ts'
+import type { DependencyDefinition } from './define-dependency.ts'
 import type { HandleDefinition } from './define-handle.ts'
+import type { SettingsDefinition } from './define-settings.ts'
 import type { Handles } from './handles.ts'
 import type { AnswersOf, InputRequest } from './input-request.ts'
-
-/**
- * Writes to the service's log under the id of this request. The client receives the message too, if its
- * request asked for messages of this level. `data` must be JSON: the client receives the message without it
- * otherwise.
- * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
- *
- * @example ctx.log.warning('rate service is slow', { ms: 1200 })
- */
-export type Log = {
-  readonly [L in LogLevel]: (message: string, data?: { readonly [key: string]: unknown }) => void
-}
+import type { Log } from './log.ts'
 
 /** One request, as a handler sees it. */
 export interface Context {
@@ -51,6 +41,11 @@ export interface Context {
    * @example await fetch(url, { headers: { traceparent: String(ctx.meta.traceparent) } })
    */
   readonly meta: Readonly<Meta>
+  /**
+   * Writes under the id of this request. The client receives a message too, if its request asked for messages
+   * of this level. `data` must be JSON: the client receives the message without it otherwise.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
+   */
   readonly log: Log
   /** Tells clients about changes. */
   readonly notify: {
@@ -86,10 +81,20 @@ export interface Context {
    */
   disconnectLegacyClient (retryMs?: number): void
   /**
-   * The caller's handles of one kind. Throws an Error if no module of the catalog exports the definition.
+   * The caller's handles of one kind. Throws an Error for a definition that was made after the catalog had
+   * loaded, or by another copy of this package in a module that does not export it.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#stateful-tools
    */
   handles<T> (kind: HandleDefinition<T>): Handles<T>
+  /** The values of settings, as they were when the catalog loaded. Throws an Error as `handles` does. */
+  settings<V> (definition: SettingsDefinition<V>): V
+  /**
+   * The open value of a dependency. It stays open until this request has ended: do not keep it for longer.
+   * Throws an Error as `handles` does.
+   *
+   * @example const { rows } = await ctx.use(database).query('select * from orders where id = $1', [id])
+   */
+  use<T> (definition: DependencyDefinition<T>): T
   /**
    * Reads a resource of this catalog, as `resources/read` would for the same caller: files, fixed resources
    * and templates. Resolves to its contents, at least one: `text`, or bytes as base64 in `blob`.

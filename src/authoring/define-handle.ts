@@ -51,9 +51,9 @@ export type HandleDefinition<T = unknown> = Definition & Readonly<Omit<HandleOpt
 }
 
 /**
- * Defines a kind of state that tools keep between calls. Export the definition from a module of the catalog,
- * and use it with `ctx.handles(definition)`. The id of a handle is an ordinary argument of the tools that use
- * it.
+ * Defines a kind of state that tools keep between calls. Any module of the catalog may define it, exported or
+ * not; tools use it with `ctx.handles(definition)`. The id of a handle is an ordinary argument of the tools
+ * that use it.
  *
  * Only the caller who created a handle can use it, on every replica. Without authentication all callers are
  * one anonymous caller: anyone who knows an id can use the handle.

@@ -5,7 +5,8 @@ import type { Icon, Meta } from '../protocol/content.ts'
 // From the global registry of symbols: a catalog may have its own copy of this package, with the same symbol.
 const KIND = Symbol.for('trivet.kind')
 
-export type DefinitionKind = 'tool' | 'prompt' | 'resource' | 'resource-template' | 'handle'
+export type DefinitionKind =
+  'tool' | 'prompt' | 'resource' | 'resource-template' | 'handle' | 'settings' | 'dependency'
 
 export interface Definition { readonly [KIND]: DefinitionKind }
 

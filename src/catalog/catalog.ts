@@ -13,6 +13,7 @@ export interface CatalogChange {
 export interface Catalog {
   /** Read this once per request: a request finishes on the snapshot that it began with. */
   readonly current: Snapshot
+  /** The dependencies that only the earlier snapshot has are closed when its last request has ended. */
   replace (next: Snapshot): CatalogChange
 }
 
@@ -24,6 +25,7 @@ export function createCatalog (first: Snapshot): Catalog {
     replace (next) {
       const lists = findListChanges(current, next)
       const updatedUris = changedKeys(current.stamps, next.stamps)
+      if (next.dependencies !== current.dependencies) current.dependencies?.retire()
       current = next
       return { lists, updatedUris }
     }

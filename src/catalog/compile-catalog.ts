@@ -2,7 +2,11 @@
 
 import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { toCatalogVersion } from './catalog-version.ts'
+import { compileDependency } from './compile-dependency.ts'
+import { compileSettings, type ReadSetting } from './compile-settings.ts'
 import type { CatalogContents, Located } from './contents.ts'
+import type { OpeningDependency } from './dependency-opener.ts'
+import type { DependencySet } from './dependency-set.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
@@ -23,7 +27,15 @@ export interface CatalogCompiler {
 }
 
 /** `yieldToRequests` is called between definitions too. */
-export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {}
+export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {
+  /** No setting is set by default. */
+  readonly readSetting?: ReadSetting
+  /**
+   * Opens the dependencies of a catalog without problems. By default none is opened, and required settings
+   * may be missing: no handler of the snapshot can then be called.
+   */
+  readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
+}
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
 export function createCatalogCompiler (options: CatalogCompilerOptions): CatalogCompiler {
@@ -49,7 +61,9 @@ interface Dependencies {
 async function compileCatalog (
   contents: CatalogContents, options: CatalogCompilerOptions, { compilers, knownTools }: Dependencies
 ): Promise<Snapshot> {
-  const { yieldToRequests = () => undefined } = options
+  const {
+    yieldToRequests = () => undefined, readSetting = async () => ({ text: undefined }), openDependencies
+  } = options
   const problems: Problem[] = [...contents.problems]
   const reporterOf = (located: Located<unknown>): ReportProblem => createReporter(problems, located)
   const { readTtlMs } = contents.server
@@ -70,6 +84,12 @@ async function compileCatalog (
   const hierarchy = compileHierarchy(contents.server.scopes, reporterOf)
   const handles = await compileAll(
     contents.handles, (definition, report) => compileHandle(definition, compilers, report)
+  )
+  const settings = await compileSettings(contents.settings, {
+    compilers, readSetting, needsAll: openDependencies !== undefined, reporterOf
+  })
+  const dependencies = await compileAll(
+    contents.dependencies, (definition, report) => compileDependency(definition, settings, report)
   )
   const lifetimes = lifetimesByTool(handles)
   const tools = await compileAll(contents.tools, (definition, report, file) => {
@@ -97,8 +117,12 @@ async function compileCatalog (
     reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`)
   }
   const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
+  const namedDependencies = dependencies.map(
+    ({ compiled, located }) => ({ compiled: { key: compiled.name }, located })
+  )
   problems.push(
     ...findDuplicates('handle', keyedHandles),
+    ...findDuplicates('dependency', namedDependencies),
     ...findDuplicates('tool', tools),
     ...findDuplicates('prompt', prompts),
     ...findDuplicates('resource', [...unlisted, ...listed]),
@@ -117,9 +141,26 @@ async function compileCatalog (
   const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
   const { server, stamps, digest } = contents
   const version = toCatalogVersion({ server, primitives, hierarchy, digest })
-  return createSnapshot(
-    { server, primitives, listings, handles: kinds, stamps, hierarchy, digest, version }, options
-  )
+  // Last, so that nothing is open when the catalog has a problem.
+  const opened = dependencies.length === 0
+    ? undefined
+    : await openDependencies?.(
+      dependencies.map(({ compiled, located }) => ({ compiled, report: reporterOf(located) }))
+    )
+  if (problems.length > 0) throw new CatalogError(problems)
+  const parts = {
+    server,
+    primitives,
+    listings,
+    handles: kinds,
+    settings,
+    dependencies: opened,
+    stamps,
+    hierarchy,
+    digest,
+    version
+  }
+  return createSnapshot(parts, options)
 }
 
 /** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */

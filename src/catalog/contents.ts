@@ -1,9 +1,11 @@
 // The contents of a catalog as a source delivers them: read, but not compiled.
 
 import type { CallLimitOptions, Unread } from '../access/call-limits.ts'
+import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import type { SettingsDefinition } from '../authoring/define-settings.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { Problem } from './problem.ts'
@@ -48,6 +50,8 @@ export interface CatalogContents {
   readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
+  readonly settings: ReadonlyArray<Located<SettingsDefinition>>
+  readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   /**

@@ -140,6 +140,40 @@ const handle = Type.Object({
   createdBy: optional(Type.String({ pattern: TOOL_NAME }))
 }, closed)
 
+const keyword = {
+  text: optional(Type.String()), number: optional(Type.Number()), flag: optional(Type.Boolean())
+}
+
+const setting = Type.Object({
+  type: optional(Type.Enum(['string', 'number', 'integer', 'boolean'])),
+  enum: optional(Type.Array(Type.String(), { minItems: 1 })),
+  format: keyword.text,
+  pattern: keyword.text,
+  minLength: size,
+  maxLength: size,
+  minimum: keyword.number,
+  maximum: keyword.number,
+  exclusiveMinimum: keyword.number,
+  exclusiveMaximum: keyword.number,
+  multipleOf: keyword.number,
+  default: optional(Type.Unknown()),
+  optional: keyword.flag,
+  secret: keyword.flag,
+  description: keyword.text
+}, closed)
+
+const timeLimit = optional(Type.Integer({ minimum: 1, maximum: 300_000 }))
+
+const dependency = Type.Object({
+  name: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  settings: optional(Type.Unknown()),
+  open: handler,
+  close: optional(handler),
+  check: optional(handler),
+  openTimeoutMs: timeLimit,
+  closeTimeoutMs: timeLimit
+}, closed)
+
 const {
   audit: _audit, timeoutMs: _timeoutMs, order: _order, cache: _cache, ...listable
 } = readable
@@ -153,4 +187,6 @@ export const promptShape = checkOf(prompt)
 export const resourceShape = checkOf(resource)
 export const templateShape = checkOf(template)
 export const handleShape = checkOf(handle)
+export const settingShape = checkOf(setting)
+export const dependencyShape = checkOf(dependency)
 export const listedResourceShape = checkOf(listedResource)

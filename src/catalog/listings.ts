@@ -7,6 +7,7 @@ import type { Located } from './contents.ts'
 import { listedResourceShape } from './definition-shapes.ts'
 import type { Compiled } from './duplicates.ts'
 import { createReporter, type Problem, type ReportProblem } from './problem.ts'
+import { runWithin } from './time-limit.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
 
@@ -58,26 +59,12 @@ function reportFailure (error: unknown, report: ReportProblem): [] {
 async function callList (
   definition: ResourceTemplateDefinition, deadlineMs: number
 ): Promise<readonly ListedResource[]> {
-  const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const problem = `it did not end within ${deadlineMs / 1000} s; it may wait for something that never comes`
-    timer = setTimeout(() => {
-      const error = new Error(problem)
-      reject(error)
-      controller.abort(error)
-    }, deadlineMs)
-  })
-  try {
-    const listed = await Promise.race([definition.list?.({ signal: controller.signal }), late])
-    if (!Array.isArray(listed)) throw new TypeError('it must return a list')
-    if (listed.length > MAX_ENTRIES) {
-      throw new RangeError(`it returned ${listed.length} resources, the limit is ${MAX_ENTRIES}`)
-    }
-    return listed
-  } finally {
-    clearTimeout(timer)
+  const listed = await runWithin(deadlineMs, (signal) => definition.list?.({ signal }))
+  if (!Array.isArray(listed)) throw new TypeError('it must return a list')
+  if (listed.length > MAX_ENTRIES) {
+    throw new RangeError(`it returned ${listed.length} resources, the limit is ${MAX_ENTRIES}`)
   }
+  return listed
 }
 
 async function compileEntries (

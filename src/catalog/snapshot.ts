@@ -4,7 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { readCallLimits, type CallLimits } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
 import type { HandleKind } from '../state/handle-kind.ts'
+import type { CompiledSettings } from './compile-settings.ts'
 import type { ServerSettings } from './contents.ts'
+import type { DependencySet } from './dependency-set.ts'
 import type { Listing } from './listings.ts'
 import { createResultWriter, type ResultWriter } from './result-json.ts'
 import type { ScopeHierarchy } from './scope-hierarchy.ts'
@@ -18,6 +20,9 @@ export interface SnapshotParts {
   readonly listings: readonly Listing[]
   /** By the definition that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
+  readonly settings: CompiledSettings
+  /** `undefined` if the catalog has none, or if it is loaded without opening them. */
+  readonly dependencies: DependencySet | undefined
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   readonly hierarchy: ScopeHierarchy
@@ -47,7 +52,7 @@ export interface SnapshotOptions {
 const MAX_VIEWS = 64
 
 export function createSnapshot (
-  { server, primitives, listings, handles, stamps, hierarchy, digest, version }: SnapshotParts,
+  { server, primitives, ...parts }: SnapshotParts,
   // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
@@ -56,7 +61,7 @@ export function createSnapshot (
   const openFor = createViews(
     primitives, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
   )
-  const granting = findGranting(primitives, hierarchy)
+  const granting = findGranting(primitives, parts.hierarchy)
   const openView = openFor(() => false)
   const views = new LRUCache<string, View>({ max: MAX_VIEWS })
 
@@ -74,9 +79,7 @@ export function createSnapshot (
   }
 
   const limits = readCallLimits(server.limits)
-  return {
-    server, writer, primitives, listings, pageSize, limits, handles, stamps, hierarchy, digest, version, view
-  }
+  return { ...parts, server, writer, primitives, pageSize, limits, view }
 }
 
 const NO_SCOPES: readonly string[] = []

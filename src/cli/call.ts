@@ -30,7 +30,7 @@ export const callCommand: CommandModule = {
         const written = flags.catalog ?? environment.TRIVET_CATALOG
         const { catalog: folder } = readConfig({ TRIVET_CATALOG: written })
         const { openCatalog, QuestionError, RequestError } = await import('../testing.ts')
-        const catalog = await openCatalog(folder)
+        const catalog = await openCatalog(folder, { settings: environment })
         try {
           const caller = catalog.as({
             ...flags.subject !== undefined && { subject: flags.subject },

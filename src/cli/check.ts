@@ -4,6 +4,7 @@
 import { Option } from 'commander'
 import { findAdvice } from '../advice/find-advice.ts'
 import { ADVICE, ADVICE_NAMES } from '../advice/piece.ts'
+import type { SettingFacts } from '../catalog/compile-settings.ts'
 import { CatalogError, lineNumberOf, type Problem } from '../catalog/problem.ts'
 import { FAILED, FOLDER, type CommandModule, type Surroundings } from './command.ts'
 import type { Findings } from './findings.ts'
@@ -18,7 +19,7 @@ interface CheckOptions {
 
 const HELP = `
 Advice:
-${Object.entries(ADVICE).map(([name, about]) => `  ${name.padEnd(12)} ${about}`).join('\n')}
+${Object.entries(ADVICE).map(([name, about]) => `  ${name.padEnd(16)} ${about}`).join('\n')}
 
 Only problems make the exit code 1: the service would refuse the catalog.`
 
@@ -34,8 +35,8 @@ export const checkCommand: CommandModule = {
         .choices(ADVICE_NAMES).default([], 'none'))
       .addHelpText('after', HELP)
       .action(async (folder: string | undefined, { format, json, ignore }: CheckOptions) => {
-        const { problems, advice } = await find(folder, surroundings)
-        const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)) }
+        const { problems, advice, settings } = await find(folder, surroundings)
+        const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)), settings }
         surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings))
         if (problems.length > 0) finish(FAILED)
       })
@@ -45,9 +46,9 @@ export const checkCommand: CommandModule = {
 async function find (folder: string | undefined, surroundings: Surroundings): Promise<Findings> {
   try {
     const { contents, snapshot } = await loadCatalog(folder, surroundings)
-    return { problems: [], advice: findAdvice(contents, snapshot) }
+    return { problems: [], advice: findAdvice(contents, snapshot), settings: snapshot.settings.facts }
   } catch (error) {
-    if (error instanceof CatalogError) return { problems: error.problems, advice: [] }
+    if (error instanceof CatalogError) return { problems: error.problems, advice: [], settings: [] }
     throw error
   }
 }
@@ -55,8 +56,9 @@ async function find (folder: string | undefined, surroundings: Surroundings): Pr
 type Writer = (findings: Findings, surroundings: Surroundings) => string
 
 const WRITERS: { readonly [K in CheckOptions['format']]: Writer } = {
-  text: ({ problems, advice }) => {
+  text: ({ problems, advice, settings }) => {
     const lines = [
+      ...settings.map(toSettingLine),
       ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
       ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
     ]
@@ -64,6 +66,12 @@ const WRITERS: { readonly [K in CheckOptions['format']]: Writer } = {
   },
   json: (findings) => `${JSON.stringify(findings, undefined, 2)}\n`,
   sarif: (findings, { version }) => `${JSON.stringify(toSarif(findings, version), undefined, 2)}\n`
+}
+
+function toSettingLine ({ name, isSet, isSecret, isRequired, description }: SettingFacts): string {
+  const facts = [isRequired ? 'required' : 'optional', isSecret && 'secret', isSet ? 'set' : 'not set']
+  return [`setting ${name}: ${facts.filter((fact) => fact !== false).join(', ')}`, description]
+    .filter((part) => part !== undefined).join('. ')
 }
 
 /** `tools/a.ts:6`, which editors and terminals turn into a link, or `tools/a.ts: inputSchema`. */

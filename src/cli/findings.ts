@@ -1,8 +1,13 @@
 import type { Advice } from '../advice/piece.ts'
+import type { SettingFacts } from '../catalog/compile-settings.ts'
 import type { Problem } from '../catalog/problem.ts'
 
-/** What is wrong with a catalog. A catalog with problems gets no advice: it has not loaded. */
+/**
+ * What is wrong with a catalog, and the settings that it needs. A catalog with problems gets no advice, and
+ * its settings are not listed: it has not loaded.
+ */
 export interface Findings {
   readonly problems: readonly Problem[]
   readonly advice: readonly Advice[]
+  readonly settings: readonly SettingFacts[]
 }

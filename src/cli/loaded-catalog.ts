@@ -5,6 +5,7 @@ import type { CatalogContents } from '../catalog/contents.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { readConfig } from '../config.ts'
 import { openCatalogFolder } from '../sources/catalog-folder.ts'
+import { createSettingReader } from '../sources/environment-settings.ts'
 import type { Surroundings } from './command.ts'
 
 export interface LoadedCatalog {
@@ -13,7 +14,8 @@ export interface LoadedCatalog {
 }
 
 /**
- * Rejects with a CatalogError that has every problem.
+ * Opens no dependencies. Rejects with a CatalogError that has every problem; a required setting without a
+ * value is none.
  * @param folder that of TRIVET_CATALOG by default
  */
 export async function loadCatalog (
@@ -28,6 +30,7 @@ export async function loadCatalog (
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
   return await guard.run(source.name, async () => {
     const contents = await source.load()
-    return { contents, snapshot: await createCatalogCompiler({ pageSize }).compile(contents) }
+    const compiler = createCatalogCompiler({ pageSize, readSetting: createSettingReader(environment) })
+    return { contents, snapshot: await compiler.compile(contents) }
   })
 }

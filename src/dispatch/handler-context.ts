@@ -1,21 +1,23 @@
 // The context that a handler of the catalog receives: a narrow interface to its request.
 
 import { ownerOf, type Principal } from '../access/principal.ts'
-import type { Context, Log, ReadContext } from '../authoring/context.ts'
+import type { Context, ReadContext } from '../authoring/context.ts'
+import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
+import type { SettingsDefinition } from '../authoring/define-settings.ts'
 import type { Handles } from '../authoring/handles.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
+import { createLog, SERVICE_LEVELS, type Log } from '../authoring/log.ts'
 import { ToolError } from '../authoring/tool-error.ts'
 import { readContents, toResourceLink } from '../catalog/resource-access.ts'
 import { toUri } from '../catalog/uri.ts'
 import type { InputRound } from '../input/input-round.ts'
 import type { EmbeddedResource, ResourceContents, ResourceLink } from '../protocol/content.ts'
 import { quote } from '../protocol/errors.ts'
-import type { LogLevel } from '../protocol/log-levels.ts'
 import type { FirstAnswers } from '../state/first-answers.ts'
 import type { HandleAccess } from '../state/handles.ts'
-import type { RequestLog } from './caller.ts'
 import type { RequestContext } from './request-context.ts'
+import { settingsIn, unknownDefinition, valueIn } from './shared-values.ts'
 
 /** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
@@ -31,18 +33,6 @@ export interface HandlerDependencies {
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
 type Announce = (uri: string, owner: string | undefined) => void
-
-/** The level of the service's log for each level of the protocol. */
-const SERVICE_LEVELS: { readonly [L in LogLevel]: keyof RequestLog } = {
-  debug: 'debug',
-  info: 'info',
-  notice: 'info',
-  warning: 'warn',
-  error: 'error',
-  critical: 'error',
-  alert: 'error',
-  emergency: 'error'
-}
 
 /** A resource that reads itself would otherwise never end. */
 const MAX_READ_DEPTH = 8
@@ -90,20 +80,10 @@ export class HandlerContext implements Context {
   }
 
   get log (): Log {
-    const at = (level: LogLevel): Log[LogLevel] => (message, data) => {
+    return createLog((level, message, data) => {
       this.#request.log[SERVICE_LEVELS[level]]({ ...data }, message)
       this.#request.sendLogMessage(level, message, data)
-    }
-    return {
-      debug: at('debug'),
-      info: at('info'),
-      notice: at('notice'),
-      warning: at('warning'),
-      error: at('error'),
-      critical: at('critical'),
-      alert: at('alert'),
-      emergency: at('emergency')
-    }
+    })
   }
 
   progress (done: number, total?: number, message?: string): void {
@@ -116,10 +96,7 @@ export class HandlerContext implements Context {
 
   handles<T> (kind: HandleDefinition<T>): Handles<T> {
     const compiled = this.#request.snapshot.handles.get(kind)
-    if (compiled === undefined) {
-      throw new Error(`the catalog knows no handle ${JSON.stringify(kind.kind)}: ` +
-        'export what defineHandle returned from a module of the catalog')
-    }
+    if (compiled === undefined) throw unknownDefinition(`handle ${JSON.stringify(kind.kind)}`)
     const { createdBy } = compiled
     // An error for an unknown handle must not name a tool that is hidden from the caller.
     const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
@@ -127,6 +104,14 @@ export class HandlerContext implements Context {
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
     const own = this.#dependencies.handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
     return this.#request.observed.trace?.handles(kind.kind, own) ?? own
+  }
+
+  settings<V> (definition: SettingsDefinition<V>): V {
+    return settingsIn(this.#request.snapshot, definition)
+  }
+
+  use<T> (definition: DependencyDefinition<T>): T {
+    return valueIn(this.#request.snapshot, definition)
   }
 
   async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {

@@ -89,11 +89,14 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     finish(outcome, request)
   }
 
-  function finish (outcome: Outcome, { lifetime, observed, outlet }: RequestContext): void {
+  function finish (outcome: Outcome, request: RequestContext): void {
+    const { lifetime, observed, outlet } = request
     if (!isResult(outcome)) {
+      // The messages of a stream are the service's own: it must not keep the dependencies of an old catalog.
+      request.releaseDependencies()
       return finishStream(outcome, lifetime, observed, outlet)
     }
-    lifetime.end()
+    request.end()
     outlet.succeed(outcome)
     reportEnd(observed, outlet, SUCCESS)
   }
@@ -122,8 +125,9 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     finish(result, request)
   }
 
-  function answerError (error: unknown, { lifetime, observed, outlet }: RequestContext): void {
-    lifetime.end()
+  function answerError (error: unknown, request: RequestContext): void {
+    const { observed, outlet } = request
+    request.end()
     if (error instanceof RequestCancelled) {
       outlet.leaveUnanswered()
       return reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })

@@ -1,6 +1,7 @@
 // One request while it is served: its caller, its snapshot and view, its lifetime and its outlet.
 
 import type { Principal } from '../access/principal.ts'
+import type { DependencySet } from '../catalog/dependency-set.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { View } from '../catalog/view.ts'
 import type { InputRound, RoundRequest } from '../input/input-round.ts'
@@ -70,6 +71,8 @@ export class RequestContext {
   readonly #params: Params | undefined
   readonly #era: EraSupport
   #meta: Readonly<Meta> | undefined
+  /** While the request counts, the dependencies of its snapshot stay open. */
+  #counted: DependencySet | undefined
   #progress = -Infinity
 
   constructor ({ id, params }: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
@@ -81,6 +84,8 @@ export class RequestContext {
     this.view = this.snapshot.view(caller.principal)
     this.observed = new ObservedRequest(caller)
     this.#era = era
+    this.#counted = this.snapshot.dependencies
+    this.#counted?.beginRequest()
   }
 
   get principal (): Principal { return this.caller.principal }
@@ -92,6 +97,17 @@ export class RequestContext {
   get meta (): Readonly<Meta> {
     this.#meta ??= readOwnMeta(this.#params)
     return this.#meta
+  }
+
+  end (): void {
+    this.lifetime.end()
+    this.releaseDependencies()
+  }
+
+  /** Says that no more code of the catalog runs for the request. */
+  releaseDependencies (): void {
+    this.#counted?.endRequest()
+    this.#counted = undefined
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */

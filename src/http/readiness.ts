@@ -45,10 +45,13 @@ export function createCheckedPart (name: string, run: () => Promise<void>): Chec
   }
 }
 
-/** The parts are not checked during a shutdown: they may be closed already. */
-export function createReadiness (health: Health, parts: readonly CheckedPart[]): Readiness {
+/**
+ * The parts are not checked during a shutdown: they may be closed already.
+ * @param parts those of this moment
+ */
+export function createReadiness (health: Health, parts: () => readonly CheckedPart[]): Readiness {
   async function checkAll (): Promise<ServicePart[]> {
-    return await Promise.all(parts.map(async (part) => await part.check()))
+    return await Promise.all(parts().map(async (part) => await part.check()))
   }
 
   return {

@@ -7,6 +7,7 @@ import type { View } from '../catalog/view.ts'
 import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { runHandler } from '../dispatch/run-handler.ts'
+import { settingsIn, valueIn } from '../dispatch/shared-values.ts'
 import { invalidParams, quote, unknownPrompt } from '../protocol/errors.ts'
 import { Type, type Static } from '../schema/type.ts'
 
@@ -42,9 +43,13 @@ export function completionComplete (
           if (source === undefined) {
             throw invalidParams(`${key} has no argument ${quote(argument.name)}`)
           }
-          const { signal } = lifetime
-          const run = () =>
-            complete(source, argument.value, { arguments: context.arguments ?? {}, principal, signal })
+          const run = () => complete(source, argument.value, {
+            arguments: context.arguments ?? {},
+            principal,
+            signal: lifetime.signal,
+            settings: (definition) => settingsIn(snapshot, definition),
+            use: (definition) => valueIn(snapshot, definition)
+          })
           const completion = await runHandler(request, timeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
         }

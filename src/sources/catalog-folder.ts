@@ -17,6 +17,7 @@ import { isMissingPath, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { ruleOf } from './module-definitions.ts'
 import { createPlainFiles } from './plain-files.ts'
+import { findRegistered, REGISTERING } from './registered-definitions.ts'
 
 interface CatalogFolderOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -93,7 +94,12 @@ async function loadFolder (
     options.onImport(file)
   }
   const graph = createModuleGraph({
-    root, provided: { trivet }, compiled, onImport, ...(deadlineMs === undefined ? {} : { deadlineMs })
+    root,
+    provided: { trivet },
+    registering: REGISTERING,
+    compiled,
+    onImport,
+    ...(deadlineMs === undefined ? {} : { deadlineMs })
   })
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
@@ -115,6 +121,7 @@ async function loadFolder (
   for (const file of resourceModules) {
     await reader.module('resources', file, ['resource', 'resource-template'])
   }
+  graph.endLoading()
   compiled.forgetUnused()
   const plain = await createPlainFiles(join(root, 'resources'), plainFiles, {
     readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes
@@ -136,7 +143,7 @@ async function loadFolder (
     templates: [
       ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
     ],
-    handles: await reader.handles(),
+    ...await findRegistered(root, graph.loaded()),
     stamps: plain.stamps,
     digest: await digestFiles(root, {
       modules: graph.files(),

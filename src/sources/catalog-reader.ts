@@ -4,17 +4,15 @@ import { join, posix, relative } from 'node:path'
 import type { Problem } from '../catalog/problem.ts'
 import type { Located, ServerSettings } from '../catalog/contents.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
-import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
-import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { isTest } from './catalog-parts.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import {
-  DEFINE_FUNCTIONS, findDefinitions, isHandle, isPrompt, isResource, isTemplate, isTool, placeOf, ruleOf
+  DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf, ruleOf
 } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
@@ -72,7 +70,7 @@ export class CatalogReader {
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
       const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
-        ({ definition }) => !isHandle(definition)
+        ({ definition }) => !isRegistered(definition)
       )
       if (found.length === 0) {
         this.problems.push({
@@ -86,23 +84,6 @@ export class CatalogReader {
     } catch (error) {
       this.problems.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
     }
-  }
-
-  /**
-   * The handle definitions that modules in any folder export. Each is returned once, even if several modules
-   * export it.
-   */
-  async handles (): Promise<Array<Located<HandleDefinition>>> {
-    const found = new Map<HandleDefinition, Located<HandleDefinition>>()
-    for (const { file, exports } of this.#graph.loaded()) {
-      await yieldToRequests()
-      for (const { place, definition } of findDefinitions(exports)) {
-        if (isHandle(definition) && !found.has(definition)) {
-          found.set(definition, { definition, place, file: relative(this.#root, file) })
-        }
-      }
-    }
-    return [...found.values()]
   }
 
   async markdownPrompt (folder: string, { path, absolutePath }: FolderFile): Promise<void> {

@@ -4,6 +4,7 @@ import type { WhenMissing } from '../authoring/definition.ts'
 import { scopesToSee } from '../catalog/access-rule.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
+import { createDependencyOpener } from '../catalog/dependency-opener.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
 import type { ListChange } from '../catalog/list-changes.ts'
@@ -19,7 +20,11 @@ import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.t
 /** In one event: an event is one message between replicas. */
 const MAX_SEEN_BY = 100
 
+type LiveCatalogOptions =
+  LiveListsOptions & Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'>
+
 interface CatalogLog {
+  debug (fields: object, message: string): void
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
   error (fields: object, message: string): void
@@ -40,18 +45,25 @@ export interface LiveCatalog {
    */
   reload (): void
   /**
-   * Stops watching. Does not wait for a load in progress, which may take until a deadline: its result is
-   * dropped.
+   * Stops watching, and closes the dependencies. Does not wait for a load in progress, which may take until a
+   * deadline: its result is dropped.
    */
   close (): Promise<void>
 }
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: CatalogCompilerOptions & LiveListsOptions,
+  source: CatalogSource, bus: EventBus, log: CatalogLog, options: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
-  const compiler = createCatalogCompiler({ ...options, yieldToRequests })
+  const dependencies = createDependencyOpener(log)
+  const compiler = createCatalogCompiler({
+    ...options,
+    yieldToRequests,
+    openDependencies: async (all) => await dependencies.open(
+      all, isLoaded ? catalog.current.dependencies : undefined
+    )
+  })
   let dirty = false
   let mustForget = false
   let loading: Promise<void> | undefined
@@ -68,6 +80,7 @@ export async function openLiveCatalog (
   const catalog = await load().then(createCatalog).catch(async (error: unknown) => {
     closed = true
     await stopWatching()
+    await dependencies.close()
     throw error
   })
   const lists = createLiveLists({
@@ -88,9 +101,17 @@ export async function openLiveCatalog (
   logScopedPrimitives(catalog.current)
 
   async function load (): Promise<Snapshot> {
-    const snapshot = await guard.run(source.name, async () => await compiler.compile(await source.load()))
-    source.accepted?.()
-    return snapshot
+    let compiled: Snapshot | undefined
+    try {
+      const snapshot = await guard.run(
+        source.name, async () => (compiled = await compiler.compile(await source.load()))
+      )
+      source.accepted?.()
+      return snapshot
+    } catch (error) {
+      compiled?.dependencies?.retire()
+      throw error
+    }
   }
 
   function startReloading (): void {
@@ -111,7 +132,7 @@ export async function openLiveCatalog (
     const acceptLists = lists.beginLoad()
     try {
       const next = await load()
-      if (closed) return
+      if (closed) return next.dependencies?.retire()
       const change = catalog.replace(next)
       acceptLists()
       reloads = afterSuccess(reloads)
@@ -196,6 +217,7 @@ export async function openLiveCatalog (
       lists.close()
       await stopWatching()
       await announcing
+      await dependencies.close()
     }
   }
 }

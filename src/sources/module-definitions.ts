@@ -1,9 +1,11 @@
 // Finds the definitions that a module exports, and the place and the message of its errors.
 
 import { kindOf, type DefinitionKind } from '../authoring/definition.ts'
+import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
+import type { SettingsDefinition } from '../authoring/define-settings.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { Namespace } from '../modules/namespace.ts'
 
@@ -43,6 +45,11 @@ export const isTool = (value: unknown): value is ToolDefinition => kindOf(value)
 export const isPrompt = (value: unknown): value is PromptDefinition => kindOf(value) === 'prompt'
 export const isResource = (value: unknown): value is ResourceDefinition => kindOf(value) === 'resource'
 export const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
+export const isSettings = (value: unknown): value is SettingsDefinition => kindOf(value) === 'settings'
+export const isDependency = (value: unknown): value is DependencyDefinition => kindOf(value) === 'dependency'
+/** Whether a value is a definition that clients are not offered. */
+export const isRegistered = (value: unknown): boolean =>
+  isHandle(value) || isSettings(value) || isDependency(value)
 export const isTemplate = (
   value: unknown
 ): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
@@ -52,7 +59,9 @@ export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   prompt: 'definePrompt',
   resource: 'defineResource',
   'resource-template': 'defineResourceTemplate',
-  handle: 'defineHandle'
+  handle: 'defineHandle',
+  settings: 'defineSettings',
+  dependency: 'defineDependency'
 }
 
 /** The line of `file` where an error arose. Empty if the error does not tell. */

@@ -11,8 +11,8 @@ import type { TestOptions } from './test-options.ts'
 const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:' } as const
 
 /**
- * Loads a catalog for a test, with its state in memory. Nothing listens, nothing is watched, and nothing is
- * logged unless the options say so. Works with every test runner.
+ * Loads a catalog for a test, with its state in memory and its dependencies open. Nothing listens, nothing is
+ * watched, and nothing is logged unless the options say so. Works with every test runner.
  *
  * Rejects with a CatalogError that lists every problem of the catalog, and with a ConfigError for an option
  * that is not valid.
@@ -28,7 +28,13 @@ export async function openCatalog (folder: string | URL, options: TestOptions = 
   let offset = 0
   const clock = { now: () => Date.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
-  const service = await createService({ logLevel: 'silent', ...options, ...FIXED, catalog }, undefined, clock)
+  const { settings = {}, ...others } = options
+  const environment = Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
+  )
+  const service = await createService(
+    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, undefined, clock
+  )
   const exchange = createExchange(service)
   let closing: Promise<void> | undefined
   const close = async () => {

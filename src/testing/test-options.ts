@@ -17,6 +17,11 @@ export interface TestOptions extends Pick<
 > {
   /** Receives the log of the service instead of standard output: any logger with the methods of pino. */
   logger?: NonNullable<AppOptions['logger']>
+  /**
+   * The values of settings by name, instead of environment variables. `NAME_FILE` names a file with the value
+   * of `NAME`. None by default: a setting that is required must be here.
+   */
+  settings?: { readonly [name: string]: string | number | boolean | undefined }
 }
 
 /**

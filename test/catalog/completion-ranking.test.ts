@@ -6,7 +6,10 @@ import { ANONYMOUS } from '../../src/access/principal.ts'
 
 const genres = ['science', 'crime', 'poetry', 'romance']
 const numbered = Array.from({ length: 150 }, (_, index) => `book ${index}`)
-const context = { arguments: {}, principal: ANONYMOUS, signal: new AbortController().signal }
+const refuse = () => { throw new Error('not used here') }
+const context = {
+  arguments: {}, principal: ANONYMOUS, signal: new AbortController().signal, settings: refuse, use: refuse
+}
 
 t.test('an empty text matches every candidate, in the given order', async (t) => {
   t.same(rankCompletions(genres, ''), { values: genres, total: 4, hasMore: false })

@@ -132,3 +132,60 @@ t.test('--ignore turns advice off by its name', async (t) => {
     'tools/a.ts inputSchema.properties.x bare-object'
   ])
 })
+
+const SETTINGS = `import { defineDependency, defineSettings } from 'trivet'
+export const settings = defineSettings({
+  SHOP_URL: { type: 'string', secret: true, description: 'Where the orders are.' },
+  SHOP_PAGE: { type: 'integer', default: 20 }, SHOP_NAME: { type: 'string' }
+})
+defineDependency({ name: 'never', settings, open: () => { throw new Error('opened') } })
+`
+const WITH_SETTINGS = {
+  'lib/settings.ts': SETTINGS,
+  'tools/a.ts': `import '../lib/settings.ts'\n${tool('a', 'Adds two numbers.')}`
+}
+
+t.test('names every setting; a missing one is advice, and dependencies stay closed', async (t) => {
+  const catalog = await writeCatalog(t, WITH_SETTINGS)
+  const run = async (...args: string[]) => await runProgram(['check', catalog, ...args], { SHOP_NAME: 'x' })
+  const { out, exitCode } = await run()
+  t.equal(exitCode, 0)
+  t.equal(out, `setting SHOP_URL: required, secret, not set. Where the orders are.
+setting SHOP_PAGE: optional, not set
+setting SHOP_NAME: required, set
+lib/settings.ts: settings: advice: SHOP_URL is not set here (missing-setting)
+0 problems, 1 pieces of advice
+`)
+  const { settings, advice } = JSON.parse((await run('--json', '--ignore', 'missing-setting')).out)
+  t.strictSame(advice, [])
+  t.match(settings, [
+    {
+      name: 'SHOP_URL',
+      isSet: false,
+      isSecret: true,
+      isRequired: true,
+      description: 'Where the orders are.',
+      file: 'lib/settings.ts',
+      place: 'settings'
+    },
+    { name: 'SHOP_PAGE', isSet: false, isSecret: false, isRequired: false },
+    { name: 'SHOP_NAME', isSet: true, isSecret: false, isRequired: true }
+  ])
+})
+
+t.test('a wrong value of a setting is a problem', async (t) => {
+  const catalog = await writeCatalog(t, WITH_SETTINGS)
+  const { out, exitCode } = await runProgram(['check', catalog], { SHOP_PAGE: 'many' })
+  t.equal(exitCode, 1)
+  t.match(out, /^lib\/settings\.ts: settings\.SHOP_PAGE: SHOP_PAGE: must be integer, got "many"\n1 problem,/)
+})
+
+t.test('list and diff need no settings and open nothing; call needs and opens them', async (t) => {
+  const catalog = await writeCatalog(t, WITH_SETTINGS)
+  t.match(await runProgram(['list', catalog]), { exitCode: 0, err: '' })
+  t.match(await runProgram(['diff', catalog, catalog]), { exitCode: 0, err: '' })
+  const call = async (environment: { readonly [name: string]: string }) =>
+    await runProgram(['call', 'a', '--catalog', catalog], environment)
+  await t.rejects(call({ SHOP_NAME: 'x' }), { message: /settings\.SHOP_URL: is required, but missing/ })
+  await t.rejects(call({ SHOP_NAME: 'x', SHOP_URL: 'y' }), { message: /open: failed: opened/ })
+})

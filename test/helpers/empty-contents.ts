@@ -17,6 +17,8 @@ export const EMPTY_CONTENTS: CatalogContents = {
   unlisted: [],
   templates: [],
   handles: [],
+  settings: [],
+  dependencies: [],
   stamps: new Map(),
   digest: '',
   problems: []

@@ -7,8 +7,8 @@ import { Type } from 'typebox'
 import * as v from 'valibot'
 import { z } from 'zod'
 import {
-  definePrompt, defineResourceTemplate, defineTool, elicit, sample, toolResult, type ContentBlock,
-  type Context, type Principal
+  defineDependency, definePrompt, defineResourceTemplate, defineSettings, defineTool, elicit, sample,
+  toolResult, type CompletionFunction, type ContentBlock, type Context, type Principal
 } from 'trivet'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -211,3 +211,70 @@ const traceText = (ctx: Context) => ctx.span('make a text', () => 'text')
 
 // @ts-expect-error: a span has a name
 export const nameless = (ctx: Context) => ctx.span(() => 1)
+
+const settings = defineSettings({
+  DATABASE_URL: { type: 'string', format: 'uri', secret: true },
+  PAGE_SIZE: { type: 'integer', minimum: 1, default: 20 },
+  RATE: { type: 'number', optional: true },
+  IS_ON: { type: 'boolean' },
+  MODE: { enum: ['fast', 'slow'] }
+})
+
+export const wrongSetting = defineSettings({
+  // @ts-expect-error: no such type
+  A: { type: 'array' },
+  // @ts-expect-error: no such option
+  B: { type: 'string', requierd: true }
+})
+
+class Pool {
+  readonly url: string
+  constructor (url: string) { this.url = url }
+  async end (): Promise<void> {}
+}
+
+const database = defineDependency({
+  name: 'database',
+  settings,
+  open: async ({ settings, log, signal }) => {
+    same<typeof settings.DATABASE_URL, string>(true)
+    same<typeof settings.PAGE_SIZE, number>(true)
+    log.info('opening')
+    signal.throwIfAborted()
+    return new Pool(settings.DATABASE_URL)
+  },
+  close: async (pool) => await pool.end(),
+  check (pool, { signal }) {
+    same<typeof pool, Pool>(true)
+    same<typeof signal, AbortSignal>(true)
+  }
+})
+
+export const bare = defineDependency({
+  name: 'bare',
+  open: ({ settings }) => {
+    // @ts-expect-error: there are no settings
+    String(settings.PAGE_SIZE)
+    return 1
+  }
+})
+
+export const using = defineTool({
+  name: 'using',
+  run (_, ctx) {
+    const values = ctx.settings(settings)
+    same<typeof values.RATE, number | undefined>(true)
+    same<typeof values.IS_ON, boolean>(true)
+    same<typeof values.MODE, 'fast' | 'slow'>(true)
+    // @ts-expect-error: no such setting
+    String(values.NOTHING)
+    const [size, pool] = [ctx.use(bare), ctx.use(database)]
+    same<typeof size, number>(true)
+    same<typeof pool, Pool>(true)
+    return [values.MODE, size, pool.url]
+  }
+})
+
+export const shops: CompletionFunction = (typed, ctx) => {
+  return [typed, ctx.use(database).url, ctx.settings(settings).MODE]
+}

@@ -6,7 +6,9 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ?
 function same<A, B> (_: Same<A, B>): void {}
 
 export async function typedCalls (): Promise<unknown> {
-  await using shop = await openCatalog('./catalog', { requestTimeoutMs: 100 })
+  await using shop = await openCatalog('./catalog', {
+    requestTimeoutMs: 100, settings: { DATABASE_URL: 'postgres://localhost/test', PAGE_SIZE: 5 }
+  })
   const { structuredContent } = await shop.call<{ found: number }>('search_books', { query: 'whale' })
   same<typeof structuredContent, { found: number }>(true)
   const untyped = await shop.call('search_books')

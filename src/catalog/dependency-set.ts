@@ -1,0 +1,47 @@
+// The dependencies of one load of a catalog, and the requests that may use them.
+
+import type { OpenedDependency } from './opened-dependency.ts'
+
+export class DependencySet {
+  readonly #byDefinition: ReadonlyMap<object, OpenedDependency>
+  readonly #onUnused: (set: DependencySet) => void
+  #requests = 0
+  #isRetired = false
+  #isReleased = false
+
+  /** @param onUnused called once, when no request can use the dependencies of this load any more */
+  constructor (opened: readonly OpenedDependency[], onUnused: (set: DependencySet) => void) {
+    this.#byDefinition = new Map(opened.map((one) => [one.compiled.definition, one]))
+    this.#onUnused = onUnused
+  }
+
+  get all (): OpenedDependency[] { return [...this.#byDefinition.values()] }
+
+  get (definition: object): OpenedDependency | undefined {
+    return this.#byDefinition.get(definition)
+  }
+
+  beginRequest (): void { this.#requests++ }
+
+  endRequest (): void {
+    this.#requests--
+    this.#releaseIfUnused()
+  }
+
+  /** No further request begins. */
+  retire (): void {
+    this.#isRetired = true
+    this.#releaseIfUnused()
+  }
+
+  /** Does not wait for requests. */
+  release (): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#onUnused(this)
+  }
+
+  #releaseIfUnused (): void {
+    if (this.#isRetired && this.#requests === 0) this.release()
+  }
+}
