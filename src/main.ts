@@ -18,7 +18,7 @@ import { ConfigError, readConfig } from './config.ts'
 import { logConsole } from './console-lines.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
 import { flushLog, openLog, type ServiceLog } from './log.ts'
-import type { Config } from './settings.ts'
+import { SECRET_VARIABLES, type Config } from './settings.ts'
 import { findUnknownVariables } from './unknown-variables.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
@@ -26,6 +26,9 @@ const CLOSING_MARGIN_MS = 3000
 
 /** The service cannot listen on its address. */
 class ListenError extends Error {}
+
+/** The values of the service's secret settings, by variable. */
+interface Secrets { readonly [variable: string]: string | undefined }
 
 type Advice = { readonly [code: string]: string }
 
@@ -46,8 +49,9 @@ const hasTerminal = isatty(0)
 
 try {
   const args = process.argv.slice(2)
-  if (args.length === 0) await serve(readConfig(process.env))
-  else await runCommand(args)
+  const secrets = takeSecrets()
+  if (args.length === 0) await serve(readConfig({ ...process.env, ...secrets }))
+  else await runCommand(args, secrets)
 } catch (error) {
   // A signal during the start may have closed the app before it listened.
   if (!isClosing) {
@@ -59,7 +63,14 @@ try {
   }
 }
 
-async function runCommand (args: readonly string[]): Promise<void> {
+/** Removes the service's secrets from the environment, which every module of the catalog can read. */
+function takeSecrets (): Secrets {
+  const taken = SECRET_VARIABLES.map((variable) => [variable, process.env[variable]] as const)
+  for (const [variable] of taken) Reflect.deleteProperty(process.env, variable)
+  return Object.fromEntries(taken.filter(([, value]) => value !== undefined))
+}
+
+async function runCommand (args: readonly string[], secrets: Secrets): Promise<void> {
   // Imported only here: a container that serves needs no commands.
   const { runProgram } = await import('./cli/program.ts')
   const guard = createLoadGuard()
@@ -80,7 +91,7 @@ async function runCommand (args: readonly string[]): Promise<void> {
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
       isServing = true
-      await serve(readConfig(environment, spell), isForPeople)
+      await serve(readConfig({ ...environment, ...secrets }, spell), isForPeople)
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
@@ -117,10 +128,15 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
   const memoryBytes = process.constrainedMemory() || undefined
-  const service = opened.service = await createService(appConfig, { guard, log, memoryBytes, build })
+  const service = opened.service = await createService(
+    { ...appConfig, environment: process.env }, { guard, log, memoryBytes, build }
+  )
   // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'
-  await openAddresses(service, config, log)
+  await openAddresses(service, config, log).catch(async (error: unknown) => {
+    await service.app.close()
+    throw error
+  })
   logger.level = level
   hangUps.handle(() => {
     logger.info({ signal: 'SIGHUP' }, 'reloading')

@@ -223,6 +223,10 @@ export const SETTINGS: Settings = {
   }
 }
 
+/** The variables of the settings whose values nobody else may read. */
+export const SECRET_VARIABLES: readonly string[] = Object.values(SETTINGS)
+  .filter(({ isSecret }) => isSecret === true).map(({ variable }) => variable)
+
 /** Calls `read` for each setting. */
 export function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
   return {
