@@ -73,6 +73,7 @@ function takeSecrets (): Secrets {
 async function runCommand (args: readonly string[], secrets: Secrets): Promise<void> {
   // Imported only here: a container that serves needs no commands.
   const { runProgram } = await import('./cli/program.ts')
+  const { createTerminal } = await import('./cli/terminal.ts')
   const guard = createLoadGuard()
   let isServing = false
   process.on('uncaughtException', (error) => {
@@ -87,6 +88,9 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     environment: process.env,
     version: readBuild().version,
     dependency: describePackage(),
+    terminal: hasTerminal
+      ? createTerminal(() => ({ input: process.stdin, output: process.stderr }))
+      : undefined,
     out: (text) => { process.stdout.write(text) },
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
@@ -95,7 +99,8 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
-  if (!isServing) process.stdout.write('', () => process.exit(exitCode))
+  const hasFailed = exitCode !== 0 && !isClosing
+  if (!isServing || hasFailed) process.stdout.write('', () => process.exit(exitCode))
 }
 
 /** @param isForPeople whether the log has lines for people instead of JSON also where it is no terminal. */

@@ -42,9 +42,10 @@ const ROOMS = {
   http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
   advice: ['catalog', 'protocol'],
   contracts: ['catalog', 'protocol'],
+  client: ['catalog', 'protocol'],
   cli: [
-    'advice', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'settings.ts',
-    'sources', 'testing', 'testing.ts'
+    'advice', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'schema',
+    'settings.ts', 'sources', 'testing'
   ],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
@@ -68,7 +69,7 @@ const ROOMS = {
     'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'console-lines.ts', 'settings.ts',
     'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
   ],
-  testing: ['app.ts', 'authoring', 'dispatch', 'access', 'protocol'],
+  testing: ['app.ts', 'authoring', 'catalog', 'dispatch', 'access', 'protocol'],
   'testing.ts': ['testing', 'catalog', 'protocol'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
 }

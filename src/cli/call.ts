@@ -1,88 +1,132 @@
-// The command `trivet call`: calls a tool of a catalog in this process, as a test would.
+// The command `trivet call`: calls a tool of a folder in this process, as a test would, or of a URL.
 
+import type { Command } from 'commander'
 import type { CallResult } from '../testing/test-results.ts'
-import type { TestAnswer } from '../testing/test-question.ts'
+import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
 import { readConfig } from '../config.ts'
-import { FAILED, UsageError, type CommandModule } from './command.ts'
-import { readArguments, readPairs } from './call-arguments.ts'
+import { createPerson } from './ask-person.ts'
+import { readArguments } from './call-arguments.ts'
+import {
+  CommandError, FAILED, isUrl, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings
+} from './command.ts'
+import { readAnswers } from './given-answers.ts'
+import { toNotificationLine } from './notification-line.ts'
+import {
+  addRemoteFlags, openRemote, REMOTE_HELP, TERMINAL_CAPABILITIES, type OpenedRemote, type RemoteFlags
+} from './remote.ts'
 
-interface CallFlags {
+interface CallFlags extends RemoteFlags {
   readonly catalog?: string
   readonly subject?: string
   readonly scopes?: string
   readonly answer: readonly string[]
+  readonly answers?: string
   readonly json?: true
 }
 
+const HELP = `
+Progress and messages of the tool go to standard error. A question of the tool is asked at the terminal.
+For a folder, state is in memory: a handle of one call is unknown to the next.${REMOTE_HELP}`
+
 export const callCommand: CommandModule = {
-  add (program, { environment, out, err }, finish) {
-    program.command('call')
-      .description('call a tool of a catalog, without serving it')
-      .argument('<tool>', 'the name of the tool')
-      .argument('[key=value...]', 'its arguments; a value that is no string is JSON')
-      .option('--catalog <folder>', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
-      .option('--subject <name>', 'who calls; an anonymous caller by default')
-      .option('--scopes <scopes>', 'the scopes of the caller, with spaces between; none by default')
-      .option('--answer <key=content...>', 'the answer to a question: the content of its form, as JSON', [])
-      .option('--json', 'print the whole result')
-      .addHelpText('after', '\nState is in memory, so a handle of one call is unknown to the next.')
-      .action(async (tool: string, pairs: readonly string[], flags: CallFlags) => {
-        const written = flags.catalog ?? environment.TRIVET_CATALOG
-        const { catalog: folder } = readConfig({ TRIVET_CATALOG: written })
-        const { openCatalog, QuestionError, RequestError } = await import('../testing.ts')
-        const catalog = await openCatalog(folder, { settings: environment })
+  add (program, surroundings, finish) {
+    addFlags(program.command('call')).addHelpText('after', HELP)
+      .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
+        const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
+        if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
+        const answers = await readAnswers(flags.answer, flags.answers)
+        const { caller, close } = await open(url, flags, surroundings)
         try {
-          const caller = catalog.as({
-            ...flags.subject !== undefined && { subject: flags.subject },
-            scopes: (flags.scopes ?? '').split(/[\s,]+/).filter((scope) => scope !== '')
-          })
           const { tools } = await caller.list()
           const schema = tools.find(({ name }) => name === tool)?.inputSchema ?? {}
-          const result = await caller.call(
-            tool, readArguments(pairs, schema), { answers: readAnswers(flags.answer) }
-          )
-          out(flags.json === true ? `${JSON.stringify(result, undefined, 2)}\n` : toText(result))
+          const person = surroundings.terminal === undefined
+            ? undefined
+            : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
+          const result = await caller.call(tool, readArguments(pairs, schema), {
+            answers, ...person !== undefined && { answer: person }
+          })
+          surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
           if (result.isError) finish(FAILED)
         } catch (error) {
-          if (!(error instanceof QuestionError || error instanceof RequestError)) throw error
-          err(`${error instanceof QuestionError ? describe(error.question) : error.message}\n`)
-          finish(FAILED)
+          throw await toCommandError(error)
         } finally {
-          await catalog.close()
+          await close()
         }
       })
   }
 }
 
-function readAnswers (written: readonly string[]): { readonly [key: string]: TestAnswer } {
-  const answers = readPairs(written, '--answer').map(([key, text]) => {
-    try {
-      return [key, { action: 'accept', content: JSON.parse(text) }] as const
-    } catch {
-      throw new UsageError(`--answer ${key} must have JSON, got ${JSON.stringify(text)}`)
-    }
-  })
-  return Object.fromEntries(answers)
+function addFlags (command: Command): Command {
+  command.description('call a tool of a catalog or of a service')
+    .usage('[options] [url] <tool> [key=value...]')
+    .argument('<tool>', 'the name of the tool; the URL of a service may come before it')
+    .argument('[key=value...]', 'its arguments; a value that is no string is JSON')
+    .option('--catalog <folder>', 'the catalog; ./catalog, or TRIVET_CATALOG, by default')
+    .option('--subject <name>', 'who calls; an anonymous caller by default')
+    .option('--scopes <scopes>', 'the scopes of the caller, with spaces between; none by default')
+    .option('--answer <key=content...>', 'the answer to a question: the content of its form as JSON, or ' +
+      'accept, decline or cancel', [])
+    .option('--answers <file>', 'a JSON file with answers under the keys of their questions')
+    .option('--json', 'print the whole result')
+  return addRemoteFlags(command)
 }
 
-/** The progress and the messages come first, as they came. */
-function toText ({ progress, logs, text, structuredContent, isError }: CallResult): string {
-  const reported = [
-    ...progress.map(toProgressText),
-    ...logs.map(({ level, message, data }) => (
-      `${level}: ${message}${data === undefined ? '' : ` ${JSON.stringify(data)}`}`
-    ))
-  ]
-  const result = structuredContent === undefined ? text : JSON.stringify(structuredContent, undefined, 2)
-  return [...reported, isError ? `The tool failed: ${text}` : result, ''].join('\n')
+async function open (
+  url: string | undefined, flags: CallFlags, surroundings: Surroundings
+): Promise<OpenedRemote> {
+  const onNotification = (json: string) => surroundings.err(toNotificationLine(json))
+  if (url === undefined) return await openFolder(flags, surroundings, onNotification)
+  const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
+  return await openRemote(url, flags, surroundings, onNotification)
 }
 
-function toProgressText ({ progress, total, message }: CallResult['progress'][number]): string {
-  const part = total === undefined ? `${progress}` : `${progress} of ${total}`
-  return message === undefined ? `progress ${part}` : `progress ${part}: ${message}`
+async function openFolder (
+  { catalog: written, subject, scopes = '' }: CallFlags, { environment, guard }: Surroundings,
+  onNotification: (json: string) => void
+): Promise<OpenedRemote> {
+  const { catalog: folder } = readConfig({ TRIVET_CATALOG: written ?? environment.TRIVET_CATALOG })
+  const { openWatchedCatalog } = await import('../testing/open-catalog.ts')
+  const catalog = await openWatchedCatalog(folder, { settings: environment }, { guard, onNotification })
+  const principal = {
+    ...subject !== undefined && { subject }, scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== '')
+  }
+  const caller = catalog.as(principal, { capabilities: TERMINAL_CAPABILITIES })
+  return { caller, close: catalog.close }
 }
 
-function describe ({ key, kind, message }: { key: string, kind: string, message: string }): string {
-  const how = `Answer a form with --answer '${key}={"field":"value"}'`
-  return `The tool asks ${JSON.stringify(key)} (${kind}): ${message}\n${how}`
+/** The errors of a request, in words for somebody at a terminal. */
+async function toCommandError (error: unknown): Promise<unknown> {
+  const kinds = await import('../testing/test-errors.ts')
+  if (error instanceof kinds.QuestionError) return toQuestionFailure(error)
+  if (error instanceof kinds.AnswerError) return toAnswerFailure(error)
+  return error instanceof kinds.RequestError ? toRequestFailure(error) : error
+}
+
+function toQuestionFailure ({ question: { key, kind, message } }: QuestionError): CommandError {
+  const example = kind === 'form' ? '{"field":"value"}' : 'accept'
+  return new CommandError('question', `The tool asks ${JSON.stringify(key)} (${kind}): ${message}\n` +
+    `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
+}
+
+function toAnswerFailure ({ keys }: AnswerError): CommandError {
+  return new UsageError(`--answer ${keys.join(', ')}: the tool has not asked this`)
+}
+
+const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
+
+function toRequestFailure ({ code, message, cause }: RequestError): CommandError {
+  if (code === -32021) return new CommandError('request', `${message}; ${NOT_AT_A_TERMINAL}`)
+  return new CommandError('request', cause instanceof Error ? `${message}: ${describe(cause)}` : message)
+}
+
+/** With the author's line: the first frame of the stack that is no part of Node. */
+function describe ({ name, message, stack = '' }: Error): string {
+  const frame = /^ +at (?:.*\()?(?:file:\/\/)?(\/[^)\n]+:\d+:\d+)\)?$/m.exec(stack)?.[1]
+  return `${name}: ${message}${frame === undefined ? '' : ` at ${frame}`}`
+}
+
+function toText ({ text, structuredContent, isError }: CallResult): string {
+  if (isError) return `The tool failed: ${text}\n`
+  return structuredContent === undefined ? `${text}\n` : toJsonText(structuredContent)
 }

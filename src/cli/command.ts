@@ -3,8 +3,35 @@
 import type { Command } from 'commander'
 import type { LoadGuard } from '../catalog/load-guard.ts'
 
+/** Exit codes. */
+export const FAILED = 1
+export const MISUSED = 2
+
+/** A command ends early. The message is for people, and says what to do. */
+export class CommandError extends Error {
+  /** A short name of the kind of error, for programs. */
+  readonly code: string
+  readonly exitCode: number
+
+  constructor (code: string, message: string, exitCode = FAILED) {
+    super(message)
+    this.code = code
+    this.exitCode = exitCode
+  }
+}
+
 /** The arguments cannot be used. The message says which, and what was expected. */
-export class UsageError extends Error {}
+export class UsageError extends CommandError {
+  constructor (message: string) {
+    super('usage', message, MISUSED)
+  }
+}
+
+/** A person at a terminal. */
+export interface Terminal {
+  /** Resolves to the line that is typed, and to `undefined` when there are no more lines. */
+  ask (prompt: string): Promise<string | undefined>
+}
 
 /** What a command uses of the process. */
 export interface Surroundings {
@@ -15,6 +42,8 @@ export interface Surroundings {
   readonly dependency: string
   /** Is told of errors that code of a catalog throws outside every call. */
   readonly guard: LoadGuard
+  /** `undefined` if nobody can be asked. */
+  readonly terminal: Terminal | undefined
   out (text: string): void
   err (text: string): void
   /** Serves until a signal ends the process. Resolves when the service listens. */
@@ -38,6 +67,15 @@ export interface CommandModule {
 /** The argument of commands that load a catalog: its name, and its help. */
 export const FOLDER = ['[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default'] as const
 
-/** Exit codes. */
-export const FAILED = 1
-export const MISUSED = 2
+/** The argument of commands that take a service too. */
+export const FOLDER_OR_URL = ['[folder or URL]', `${FOLDER[1]}; or the URL of a service`] as const
+
+/** Whether an argument names a service instead of a folder. */
+export function isUrl (text: string): boolean {
+  return /^https?:\/\//i.test(text)
+}
+
+/** The result of a command, for programs. */
+export function toJsonText (result: unknown): string {
+  return `${JSON.stringify(result, undefined, 2)}\n`
+}

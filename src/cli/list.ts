@@ -1,20 +1,36 @@
 // The command `trivet list`: what a catalog offers.
 
 import type { Snapshot } from '../catalog/snapshot.ts'
-import { FOLDER, type CommandModule } from './command.ts'
+import { FOLDER_OR_URL, isUrl, toJsonText, type CommandModule, type Surroundings } from './command.ts'
 import { loadCatalog } from './loaded-catalog.ts'
+import { addRemoteFlags, openRemote, REMOTE_HELP, type RemoteFlags } from './remote.ts'
+
+interface ListFlags extends RemoteFlags { readonly json?: true }
 
 export const listCommand: CommandModule = {
   add (program, surroundings) {
-    program.command('list')
-      .description('list the tools, prompts and resources of a catalog')
-      .argument(...FOLDER)
+    const command = program.command('list')
+      .description('list the tools, prompts and resources of a catalog or of a service')
+      .argument(...FOLDER_OR_URL)
       .option('--json', 'print the lists as clients get them')
-      .action(async (folder: string | undefined, { json }: { readonly json?: true }) => {
-        const { snapshot } = await loadCatalog(folder, surroundings)
-        const lists = toLists(snapshot)
-        surroundings.out(json === true ? `${JSON.stringify(lists, undefined, 2)}\n` : toText(lists))
+    addRemoteFlags(command).addHelpText('after', REMOTE_HELP)
+      .action(async (place: string | undefined, flags: ListFlags) => {
+        const lists = place !== undefined && isUrl(place)
+          ? await readLists(place, flags, surroundings)
+          : toLists((await loadCatalog(place, surroundings)).snapshot)
+        surroundings.out(flags.json === true ? toJsonText(lists) : toText(lists))
       })
+  }
+}
+
+/** What the caller sees whom the access token names. */
+async function readLists (url: string, flags: RemoteFlags, surroundings: Surroundings): Promise<Lists> {
+  const { caller, close } = await openRemote(url, flags, surroundings)
+  try {
+    const { templates, ...lists } = await caller.list()
+    return { ...lists, resourceTemplates: templates }
+  } finally {
+    await close()
   }
 }
 

@@ -3,8 +3,9 @@
 import { Command, CommanderError } from 'commander'
 import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
-import { FAILED, MISUSED, UsageError, type CommandModule, type Surroundings } from './command.ts'
+import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
 import { diffCommand } from './diff.ts'
+import { toFailure } from './failure.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
@@ -24,8 +25,12 @@ function isOnlyFlags ([first = '']: readonly string[]): boolean {
   return first.startsWith('-') && !PROGRAM_FLAGS.includes(first)
 }
 
-/** Runs a command. Resolves to its exit code. Rejects with the error of a command that did not expect it. */
+/**
+ * Runs a command. Resolves to its exit code. Rejects with the error of a command that did not expect it.
+ * With `--json` the errors are JSON on standard output, as results are.
+ */
 export async function runProgram (args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const isJson = args.includes('--json')
   let exitCode = 0
   const program = new Command('trivet')
     .description('Serves a folder of tools, resources and prompts over the Model Context Protocol.')
@@ -33,15 +38,24 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     .addHelpText('after', EXIT_CODES)
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ writeOut: surroundings.out, writeErr: surroundings.err })
+    .configureOutput({ writeOut: surroundings.out, writeErr: isJson ? () => {} : surroundings.err })
   for (const command of COMMANDS) command.add(program, surroundings, (code) => { exitCode = code })
   try {
     await program.parseAsync(isOnlyFlags(args) ? ['serve', ...args] : [...args], { from: 'user' })
+    return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED
-    if (!(error instanceof UsageError)) throw error
-    surroundings.err(`${error.message}\n`)
-    return MISUSED
+    const isOfParser = error instanceof CommanderError
+    // Help and the version end the parsing too.
+    if (isOfParser && error.exitCode === 0) return 0
+    const failure = toFailure(isOfParser ? new UsageError(error.message.replace(/^error: /, '')) : error)
+    if (failure === undefined) throw error
+    if (isJson) surroundings.out(toJsonText(failure.json))
+    // The parser has said it.
+    else if (!isOfParser) surroundings.err(`${toMessage(error)}\n`)
+    return failure.exitCode
   }
-  return exitCode
+}
+
+function toMessage (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

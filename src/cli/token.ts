@@ -1,7 +1,7 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
 import { createStaticToken } from '../access/new-static-token.ts'
-import { UsageError, type CommandModule } from './command.ts'
+import { toJsonText, UsageError, type CommandModule } from './command.ts'
 
 const DEFAULT_LIFETIME_MS = 90 * 86_400_000
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
@@ -11,6 +11,7 @@ interface TokenOptions {
   readonly scopes?: string
   readonly client?: string
   readonly expires?: string
+  readonly json?: true
 }
 
 export const tokenCommand: CommandModule = {
@@ -21,25 +22,28 @@ export const tokenCommand: CommandModule = {
       .option('--scopes <scopes>', 'the granted scopes, with spaces between; none by default')
       .option('--client <id>', 'the OAuth client that the subject uses; none by default')
       .option('--expires <date>', 'the last moment, such as 2027-01-31; in 90 days by default')
+      .option('--json', 'print the token and its line as JSON, both on standard output')
       .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
         'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
       .action((options: TokenOptions) => {
         const made = makeToken(options, Date.now())
-        out(made.out)
-        err(made.err)
+        if (options.json === true) return out(toJsonText(made))
+        out(`${made.line}\n`)
+        err(`${made.token}\nThe token is shown only here. It expires at ${made.expiresAt}.\n`)
       })
   }
 }
 
-interface TokenOutput {
-  /** The line for the file. */
-  readonly out: string
-  /** The token, with words for its reader. */
-  readonly err: string
+interface MadeToken {
+  readonly token: string
+  /** For the file of TRIVET_AUTH_TOKENS. */
+  readonly line: string
+  /** A date in ISO 8601. */
+  readonly expiresAt: string
 }
 
 /** Throws a UsageError that names the argument. */
-function makeToken ({ subject, scopes: text = '', client, expires }: TokenOptions, now: number): TokenOutput {
+function makeToken ({ subject, scopes: text = '', client, expires }: TokenOptions, now: number): MadeToken {
   if (subject === '') throw new UsageError('--subject must not be empty')
   const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '')
   const wrong = scopes.find((scope) => !SCOPE.test(scope))
@@ -49,6 +53,5 @@ function makeToken ({ subject, scopes: text = '', client, expires }: TokenOption
   const { token, entry } = createStaticToken({
     subject, scopes, expiresAt, ...(client !== undefined && { clientId: client })
   })
-  const until = expiresAt.toISOString()
-  return { out: `${entry}\n`, err: `${token}\nThe token is shown only here. It expires at ${until}.\n` }
+  return { token, line: entry, expiresAt: expiresAt.toISOString() }
 }

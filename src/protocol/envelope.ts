@@ -10,6 +10,7 @@ import {
   META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION
 } from './meta-keys.ts'
 import type { Implementation } from './primitives.ts'
+import { CURRENT_REVISION } from './revisions.ts'
 
 export type ProgressToken = string | number
 
@@ -21,6 +22,24 @@ export interface Envelope {
   /** The lowest level of the log messages that the client asks for. */
   readonly logLevel: LogLevel | undefined
   readonly progressToken: ProgressToken | undefined
+}
+
+/** What a client says of itself, and how it wants to be told. */
+interface OwnEnvelope {
+  readonly info: Implementation
+  readonly capabilities: ClientCapabilities
+  readonly progressToken: ProgressToken
+}
+
+/** The `_meta` of a request that a client sends in the current revision. It asks for all log messages. */
+export function toEnvelopeJson ({ info, capabilities, progressToken }: OwnEnvelope): Params {
+  return {
+    [META_PROTOCOL_VERSION]: CURRENT_REVISION,
+    [META_CLIENT_INFO]: info,
+    [META_CLIENT_CAPABILITIES]: capabilities,
+    [META_LOG_LEVEL]: 'debug' satisfies LogLevel,
+    progressToken
+  }
 }
 
 /** Parses the envelope. Throws invalid params that name the wrong field. */

@@ -39,7 +39,7 @@ function clip (text: string, maxLength = 100): string {
 }
 
 /** The text on one line, without characters that change how the line is shown. */
-function toPlain (text: string): string {
+export function toPlain (text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')
 }
 

@@ -1,7 +1,7 @@
 // The revisions that begin with the `initialize` handshake, and their negotiation.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
 
-const LATEST_LEGACY_REVISION = '2025-11-25'
+export const LATEST_LEGACY_REVISION = '2025-11-25'
 
 const LEGACY_REVISIONS: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', LATEST_LEGACY_REVISION]
 

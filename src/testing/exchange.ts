@@ -5,13 +5,9 @@ import type { Principal } from '../access/principal.ts'
 import type { Service } from '../app.ts'
 import type { Outlet } from '../dispatch/caller.ts'
 import { ClientGone, type Lifetime } from '../dispatch/lifetime.ts'
-import { readEnvelope } from '../protocol/envelope.ts'
+import { readEnvelope, toEnvelopeJson } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import { isRequest, readMessage } from '../protocol/json-rpc.ts'
-import {
-  META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION
-} from '../protocol/meta-keys.ts'
-import { CURRENT_REVISION } from '../protocol/revisions.ts'
 import type { Report } from './report.ts'
 import type { TestClient } from './test-options.ts'
 
@@ -38,7 +34,10 @@ export interface Exchange {
   close (): void
 }
 
-export function createExchange ({ pipeline, bus, lists, app: { log } }: Service): Exchange {
+/** @param onNotification is called with each notification of a handler, as JSON. */
+export function createExchange (
+  { pipeline, bus, lists, app: { log } }: Service, onNotification: (json: string) => void = () => {}
+): Exchange {
   const reports = new AsyncLocalStorage<Report>()
   let count = 0
   let isClosed = false
@@ -52,21 +51,18 @@ export function createExchange ({ pipeline, bus, lists, app: { log } }: Service)
     async send ({ method, params, meta, headers = {}, signal }, { principal, client }, report) {
       if (isClosed) throw new Error('The catalog is closed.')
       const id = `test-${++count}`
-      const _meta = {
-        ...meta,
-        [META_PROTOCOL_VERSION]: CURRENT_REVISION,
-        [META_CLIENT_INFO]: client.info,
-        [META_CLIENT_CAPABILITIES]: client.capabilities,
-        [META_LOG_LEVEL]: 'debug',
-        progressToken: id
-      }
+      const _meta = { ...meta, ...toEnvelopeJson({ ...client, progressToken: id }) }
       const sent = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
       const message = readMessage(JSON.parse(sent))
       if (!isRequest(message)) throw new TypeError('the message is not a request')
       const envelope = readEnvelope(message.params)
       const caller = { principal, envelope, requestId: id, log: log.child({ reqId: id }), headers }
       return await new Promise<Reply>((resolve) => {
-        const outlet = toOutlet(resolve, report, signal)
+        const notify = (json: string) => {
+          report.addNotification(json)
+          onNotification(json)
+        }
+        const outlet = toOutlet(resolve, notify, signal)
         reports.run(report, () => pipeline.serve(message, caller, outlet))
       })
     },
@@ -75,10 +71,12 @@ export function createExchange ({ pipeline, bus, lists, app: { log } }: Service)
   }
 }
 
-function toOutlet (resolve: (reply: Reply) => void, report: Report, signal?: AbortSignal): Outlet {
+function toOutlet (
+  resolve: (reply: Reply) => void, notify: (json: string) => void, signal?: AbortSignal
+): Outlet {
   return {
     onPending (lifetime) { if (signal !== undefined) stopOnAbort(lifetime, signal) },
-    notify: (json) => report.addNotification(json),
+    notify,
     succeed: (json) => resolve({ json: String(json) }),
     fail: (error) => resolve({ error }),
     leaveUnanswered () {},

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { createService } from '../app.ts'
+import type { LoadGuard } from '../catalog/load-guard.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { TestCatalog } from './test-catalog.ts'
@@ -25,6 +26,19 @@ const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:' } as const
  * await shop.close()
  */
 export async function openCatalog (folder: string | URL, options: TestOptions = {}): Promise<TestCatalog> {
+  return await openWatchedCatalog(folder, options)
+}
+
+interface Watching {
+  /** Is told of errors that code of the catalog throws outside every call. */
+  readonly guard?: LoadGuard
+  /** Called with each notification of a handler, as JSON, when it is sent. */
+  readonly onNotification?: (json: string) => void
+}
+
+export async function openWatchedCatalog (
+  folder: string | URL, options: TestOptions, { guard, onNotification }: Watching = {}
+): Promise<TestCatalog> {
   let offset = 0
   const clock = { now: () => Date.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
@@ -33,9 +47,9 @@ export async function openCatalog (folder: string | URL, options: TestOptions = 
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
   const service = await createService(
-    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, undefined, clock
+    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, guard && { guard }, clock
   )
-  const exchange = createExchange(service)
+  const exchange = createExchange(service, onNotification)
   let closing: Promise<void> | undefined
   const close = async () => {
     exchange.close()

@@ -1,8 +1,11 @@
 // `trivet call`: a tool from the terminal.
 
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
+import { runService } from '../helpers/service.ts'
 
 const PROPERTIES = `inputSchema: { type: 'object', properties: {
   text: { type: 'string' }, count: { type: 'integer' }, list: { type: 'array', items: { type: 'integer' } }
@@ -40,8 +43,9 @@ t.test('arguments are strings where the schema says so, else JSON', async (t) =>
   })
 })
 
-t.test('progress and log messages come before the result', async (t) => {
-  t.equal((await run('says')).out, 'progress 1 of 2: half\ninfo: a line\ndone\n')
+t.test('progress and log messages go to standard error', async (t) => {
+  const { out, err } = await run('says')
+  t.strictSame([out, err], ['done\n', 'progress 1 of 2: half\ninfo: a line\n'])
   t.match(JSON.parse((await run('says', '--json')).out), {
     isError: false, text: 'done', progress: [{ progress: 1 }]
   })
@@ -52,20 +56,57 @@ t.test('the caller has the subject and the scopes of the flags', async (t) => {
   t.match(await run('who'), { exitCode: 1, err: /^Insufficient scope: this needs a\n$/ })
 })
 
-t.test('a question is answered by a flag, or said with how to answer it', async (t) => {
+t.test('a question is answered by a flag or a file, or said with how to answer it', async (t) => {
   t.equal((await run('asks', '--answer', 'size={"size":"large"}')).out, 'large\n')
-  const { out, err, exitCode } = await run('asks')
-  t.strictSame([out, exitCode], ['', 1])
-  t.equal(err, 'The tool asks "size" (form): Which size?\n' +
-    "Answer a form with --answer 'size={\"field\":\"value\"}'\n")
+  const declined = await run('asks', '--answer', 'size=decline')
+  t.match(declined, { exitCode: 1, err: /^Internal error: TypeError: / })
+  const file = join(t.testdir({}), 'answers.json')
+  await writeFile(file, '{ "size": { "size": "small" } }')
+  t.equal((await run('asks', '--answers', file)).out, 'small\n')
+  t.equal((await run('asks', '--answers', file, '--answer', 'size={"size":"large"}')).out, 'large\n')
+  t.strictSame(await run('asks'), {
+    out: '',
+    err: 'The tool asks "size" (form): Which size?\n' +
+      "Answer it at a terminal, or with --answer 'size={\"field\":\"value\"}' or --answers FILE\n",
+    exitCode: 2
+  })
+  const unasked = await run('echo', '--answer', 'size=accept')
+  t.match(unasked, { exitCode: 2, err: '--answer size: the tool has not' })
+})
+
+t.test('an error of the handler has its cause and the line of the author', async (t) => {
+  const { err } = await run('breaks')
+  t.match(err, /^Internal error: Error: inside at .*tools\/breaks\.ts:2:\d+\n$/)
+})
+
+t.test('an error while modules load is a problem of the catalog, and no stack', async (t) => {
+  for (const source of ["throw new Error('at once')", "setImmediate(() => { throw new Error('at once') })"]) {
+    const broken = await writeCatalog(t, { 'tools/a.ts': `${source}\n${toolModule('a')}` })
+    const { code, stdout, stderr } = await runService({}, { args: ['call', 'a', '--catalog', broken] })
+    t.strictSame([code, stdout], [1, ''])
+    t.match(stderr, /^The catalog does not load:\n.*at once/)
+    t.notMatch(stderr, /\n\s+at /)
+  }
+})
+
+t.test('--json has errors on standard output, with the exit code', async (t) => {
+  const cases: ReadonlyArray<readonly [args: readonly string[], code: string, exitCode: number]> = [
+    [['breaks'], 'request', 1], [['asks'], 'question', 2], [['echo', 'text'], 'usage', 2],
+    [[], 'usage', 2], [['echo', '--unknown'], 'usage', 2]
+  ]
+  for (const [args, code, exitCode] of cases) {
+    const { out, err, exitCode: exited } = await run(...args, '--json')
+    t.match(JSON.parse(out), { error: { code, exitCode, message: String } }, args.join(' '))
+    t.strictSame([exited, err], [exitCode, ''])
+  }
 })
 
 t.test('what fails makes the exit code 1, what is misused 2', async (t) => {
   t.strictSame(await run('fails'), { out: 'The tool failed: no such thing\n', err: '', exitCode: 1 })
-  t.match(await run('breaks'), { exitCode: 1, err: 'Internal error\n' })
+  t.match(await run('breaks'), { exitCode: 1, err: /^Internal error/ })
   t.match(await run('nothing'), { exitCode: 1, err: /nothing/ })
   t.match(await run('echo', 'count=many'), { exitCode: 1, out: /^The tool failed: Invalid arguments for echo/ })
   t.match(await run('echo', 'text'), { exitCode: 2, err: /^an argument must have the form .* got "text"$/m })
-  t.match(await run('asks', '--answer', 'size=large'), { exitCode: 2, err: /^--answer size must have JSON/ })
+  t.match(await run('asks', '--answer', 'size=large'), { exitCode: 2, err: /^--answer size must be the content of a form/ })
   t.match(await run(), { exitCode: 2, err: /missing required argument 'tool'/ })
 })

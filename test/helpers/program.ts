@@ -11,15 +11,24 @@ interface Ran {
   readonly served: ReadonlyArray<{ readonly [variable: string]: string | undefined }>
 }
 
+/** @param typed the lines that a person types. Without them nobody is at the terminal. */
 export async function runProgram (
-  args: readonly string[], environment: { readonly [variable: string]: string } = {}
+  args: readonly string[], environment: { readonly [variable: string]: string } = {},
+  typed?: readonly string[]
 ): Promise<Ran> {
+  const lines = [...typed ?? []]
   const ran = { out: '', err: '', served: [] as Array<{ readonly [variable: string]: string | undefined }> }
   const exitCode = await run(args, {
     environment,
     version: '1.2.3',
     dependency: '^1.2.3',
     guard: createLoadGuard(),
+    terminal: typed && {
+      async ask (prompt) {
+        ran.err += prompt
+        return lines.shift()
+      }
+    },
     out: (text) => { ran.out += text },
     err: (text) => { ran.err += text },
     async serve (given) { ran.served.push(given) }
