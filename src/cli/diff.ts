@@ -1,29 +1,67 @@
 // The command `trivet diff`: what changed between two catalogs, and what of it breaks clients.
 
+import { findDefinitionLine } from '../contracts/change-line.ts'
 import { findChanges, type Change } from '../contracts/changes.ts'
-import { FAILED, type CommandModule } from './command.ts'
-import { loadCatalog } from './loaded-catalog.ts'
+import { FAILED, toJsonText, type CommandModule, type Surroundings } from './command.ts'
+import { openCompared, type ComparedCatalog } from './compared-catalog.ts'
+import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
+
+interface DiffFlags extends RemoteFlags { readonly json?: true }
+
+/** The line of the definition, if its file says it. */
+interface PlacedChange extends Change { readonly line?: number }
+
+const HELP = `
+OLD and NEW are folders, URLs of services, or revisions of git, such as HEAD~1 or v1.2:catalog. A folder of
+that name comes first. A revision alone has the folder of TRIVET_CATALOG, ./catalog by default.
+The exit code is 1 if a change breaks clients.${REMOTE_HELP}`
 
 export const diffCommand: CommandModule = {
   add (program, surroundings, finish) {
-    program.command('diff')
+    const command = program.command('diff')
       .description('compare two catalogs, and say what breaks clients')
-      .argument('<old>', 'the folder of the catalog that clients know')
-      .argument('<new>', 'the folder of the catalog that takes its place')
+      .argument('<old>', 'the catalog that clients know')
+      .argument('<new>', 'the catalog that takes its place')
       .option('--json', 'print the changes as JSON')
-      .addHelpText('after', '\nThe exit code is 1 if a change breaks clients.')
-      .action(async (old: string, next: string, { json }: { readonly json?: true }) => {
-        const before = await loadCatalog(old, surroundings)
-        const changes = findChanges(before, await loadCatalog(next, surroundings))
-        surroundings.out(json === true ? `${JSON.stringify({ changes }, undefined, 2)}\n` : toText(changes))
+    addRemoteFlags(command).addHelpText('after', HELP)
+      .action(async (old: string, next: string, flags: DiffFlags) => {
+        const changes = await compare(old, next, flags, surroundings)
+        surroundings.out(flags.json === true ? toJsonText({ changes }) : toText(changes))
         if (changes.some(({ isBreaking }) => isBreaking)) finish(FAILED)
       })
   }
 }
 
-function toText (changes: readonly Change[]): string {
+async function compare (
+  old: string, next: string, flags: RemoteFlags, surroundings: Surroundings
+): Promise<PlacedChange[]> {
+  const opened: ComparedCatalog[] = []
+  try {
+    const before = await openCompared(old, flags, surroundings)
+    opened.push(before)
+    const after = await openCompared(next, flags, surroundings)
+    opened.push(after)
+    const changes = findChanges(before.offered, after.offered)
+    return await Promise.all(changes.map(
+      async (change) => await toPlaced(change, change.from === 'old' ? before : after)
+    ))
+  } finally {
+    for (const { close } of opened) await close()
+  }
+}
+
+async function toPlaced (change: Change, { read }: ComparedCatalog): Promise<PlacedChange> {
+  const text = await read(change.file)
+  const line = text === undefined ? undefined : findDefinitionLine(text, change.key)
+  return line === undefined ? change : { ...change, line }
+}
+
+function toText (changes: readonly PlacedChange[]): string {
   const lines = changes.toSorted((a, b) => Number(b.isBreaking) - Number(a.isBreaking)).map(
-    ({ isBreaking, subject, file, rule }) => `${isBreaking ? 'breaks' : 'fine  '} ${file}: ${subject} ${rule}`
+    ({ isBreaking, kind, key, file, line, rule }) => {
+      const place = line === undefined ? file : `${file}:${line}`
+      return `${isBreaking ? 'breaks' : 'fine  '} ${place}: ${kind} ${key} ${rule}`
+    }
   )
   const breaking = changes.filter(({ isBreaking }) => isBreaking).length
   return [...lines, `${changes.length} changes, ${breaking} of them break clients`, ''].join('\n')

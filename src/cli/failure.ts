@@ -12,7 +12,7 @@ interface Failure {
 }
 
 /** `undefined` for an error that no command expects. */
-export function toFailure (error: unknown): Failure | undefined {
+export function toCommandFailure (error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined
   const { message } = error
   if (error instanceof CommandError) return toJson(error.code, message, error.exitCode)

@@ -5,7 +5,7 @@ import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
 import { diffCommand } from './diff.ts'
-import { toFailure } from './failure.ts'
+import { toCommandFailure } from './failure.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
@@ -47,7 +47,7 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     const isOfParser = error instanceof CommanderError
     // Help and the version end the parsing too.
     if (isOfParser && error.exitCode === 0) return 0
-    const failure = toFailure(isOfParser ? new UsageError(error.message.replace(/^error: /, '')) : error)
+    const failure = toCommandFailure(isOfParser ? new UsageError(error.message.replace(/^error: /, '')) : error)
     if (failure === undefined) throw error
     if (isJson) surroundings.out(toJsonText(failure.json))
     // The parser has said it.

@@ -1,81 +1,52 @@
 // What changed between two catalogs, and which changes break clients.
 
-import type { CatalogContents, Located } from '../catalog/contents.ts'
-import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
 import type { Prompt, Tool } from '../protocol/primitives.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
+import { KINDS, type Kind, type Offered, type OfferedPrimitive } from './offered.ts'
 
 export interface Change {
   readonly isBreaking: boolean
-  /** Such as `tool search_books`. */
-  readonly subject: string
+  readonly kind: Kind
+  /** The name or the URI. */
+  readonly key: string
   /** Of the definition, relative to its catalog. */
   readonly file: string
+  /** The catalog that has the file: the old one for what is gone. */
+  readonly from: 'old' | 'new'
   readonly rule: string
 }
 
-/** A catalog as it was read, and as it is served. */
-export interface Compared { readonly contents: CatalogContents, readonly snapshot: Snapshot }
-
-interface Entry { readonly primitive: CompiledPrimitive, readonly file: string }
-
 type Describe = (isBreaking: boolean, rule: string) => void
-type Compare = (before: CompiledPrimitive, after: CompiledPrimitive, describe: Describe) => void
+type Compare = (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe) => void
 
-export function findChanges (before: Compared, after: Compared): Change[] {
-  return [
-    ...compareAll('tool', before, after, compareTools),
-    ...compareAll('prompt', before, after, comparePrompts),
-    ...compareAll('resource', before, after, compareScopes),
-    ...compareAll('resource template', before, after, compareScopes)
-  ]
+const COMPARISONS: { readonly [K in Kind]: Compare } = {
+  tool: compareTools, prompt: comparePrompts, resource: compareScopes, 'resource template': compareScopes
 }
 
-const SOURCES = {
-  tool: ({ contents, snapshot }: Compared) => entries(contents.tools, snapshot.primitives.tools),
-  prompt: ({ contents, snapshot }: Compared) => entries(contents.prompts, snapshot.primitives.prompts),
-  resource: ({ contents, snapshot }: Compared) => entries(contents.resources, snapshot.primitives.listed),
-  'resource template': ({ contents, snapshot }: Compared) => {
-    return entries(contents.templates, snapshot.primitives.templates)
-  }
+export function findChanges (before: Offered, after: Offered): Change[] {
+  return KINDS.flatMap((kind) => compareAll(kind, before, after))
 }
 
-interface Keyed { readonly name?: string, readonly uri?: string, readonly uriTemplate?: string }
-
-function entries (
-  definitions: ReadonlyArray<Located<Keyed>>, primitives: readonly CompiledPrimitive[]
-): ReadonlyMap<string, Entry> {
-  const files = new Map(definitions.flatMap(({ definition: { name, uri, uriTemplate }, file }) => (
-    [name, uri, uriTemplate].map((key) => [key, file] as const)
-  )))
-  return new Map(primitives.map((primitive) => [
-    primitive.key, { primitive, file: files.get(primitive.key) ?? '' }
-  ]))
-}
-
-function compareAll (
-  kind: keyof typeof SOURCES, before: Compared, after: Compared, compare: Compare
-): Change[] {
-  const [old, next] = [SOURCES[kind](before), SOURCES[kind](after)]
+function compareAll (kind: Kind, before: Offered, after: Offered): Change[] {
+  const [old, next] = [before[kind], after[kind]]
   const changes: Change[] = []
-  for (const [key, { primitive, file }] of old) {
+  for (const [key, primitive] of old) {
     const now = next.get(key)
-    const subject = `${kind} ${key}`
-    if (now === undefined) changes.push({ isBreaking: true, subject, file, rule: 'is gone' })
-    else {
-      compare(primitive, now.primitive, (isBreaking, rule) => {
-        changes.push({ isBreaking, subject, file: now.file, rule })
+    if (now === undefined) {
+      changes.push({ isBreaking: true, kind, key, file: primitive.file, from: 'old', rule: 'is gone' })
+    } else {
+      COMPARISONS[kind](primitive, now, (isBreaking, rule) => {
+        changes.push({ isBreaking, kind, key, file: now.file, from: 'new', rule })
       })
     }
   }
   for (const [key, { file }] of next) {
-    if (!old.has(key)) changes.push({ isBreaking: false, subject: `${kind} ${key}`, file, rule: 'is new' })
+    if (!old.has(key)) changes.push({ isBreaking: false, kind, key, file, from: 'new', rule: 'is new' })
   }
   return changes
 }
 
-function compareTools (before: CompiledPrimitive, after: CompiledPrimitive, describe: Describe): void {
+function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
   compareScopes(before, after, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
@@ -115,7 +86,7 @@ function describeOutput ({ place, kind, what }: Narrowing): string {
   }
 }
 
-function comparePrompts (before: CompiledPrimitive, after: CompiledPrimitive, describe: Describe): void {
+function comparePrompts (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Prompt, Prompt] = [JSON.parse(before.json), JSON.parse(after.json)]
   compareScopes(before, after, describe)
   const byName = new Map((next.arguments ?? []).map((argument) => [argument.name, argument]))
@@ -131,9 +102,12 @@ function comparePrompts (before: CompiledPrimitive, after: CompiledPrimitive, de
   }
 }
 
-function compareScopes (before: CompiledPrimitive, after: CompiledPrimitive, describe: Describe): void {
-  const added = after.scopes.filter((scope) => !before.scopes.includes(scope))
+function compareScopes (
+  { scopes: before }: OfferedPrimitive, { scopes: after }: OfferedPrimitive, describe: Describe
+): void {
+  if (before === undefined || after === undefined) return
+  const added = after.filter((scope) => !before.includes(scope))
   if (added.length > 0) describe(true, `newly needs the scope ${added.join(' ')}`)
-  const dropped = before.scopes.filter((scope) => !after.scopes.includes(scope))
+  const dropped = before.filter((scope) => !after.includes(scope))
   if (dropped.length > 0) describe(false, `no longer needs the scope ${dropped.join(' ')}`)
 }

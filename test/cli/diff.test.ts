@@ -1,8 +1,13 @@
 // `trivet diff`: what breaks clients, and what does not.
 
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Change } from '../../src/contracts/changes.ts'
-import { writeCatalog, type Files } from '../helpers/catalog-folder.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
 
 interface ToolParts {
@@ -33,7 +38,7 @@ async function changesOf (t: Test, old: Files, next: Files): Promise<Array<[bool
   const { changes } = JSON.parse(out)
   t.equal(err, '')
   t.equal(exitCode, changes.some(({ isBreaking }: Change) => isBreaking) ? 1 : 0)
-  return changes.map(({ isBreaking, subject, rule }: Change) => [isBreaking, `${subject} ${rule}`])
+  return changes.map(({ isBreaking, kind, key, rule }: Change) => [isBreaking, `${kind} ${key} ${rule}`])
 }
 
 const text = { type: 'string' }
@@ -163,11 +168,67 @@ t.test('for people: what breaks comes first, with its file', async (t) => {
   const { out, exitCode } = await diff(t, { ...tool(), 'resources/a.md': 'a' }, { 'resources/b.md': 'b' })
   t.equal(exitCode, 1)
   t.match(out.split('\n'), [
-    'breaks tools/a.ts: tool a is gone', 'breaks resources/a.md: resource file:///a.md is gone',
+    'breaks tools/a.ts:2: tool a is gone', 'breaks resources/a.md: resource file:///a.md is gone',
     'fine   resources/b.md: resource file:///b.md is new', '3 changes, 2 of them break clients'
   ])
 })
 
 t.test('a catalog that does not load', async (t) => {
-  await t.rejects(diff(t, tool(), { 'tools/a.ts': 'export default 1 +\n' }), { name: 'CatalogError' })
+  const { err, exitCode } = await diff(t, tool(), { 'tools/a.ts': 'export default 1 +\n' })
+  t.equal(exitCode, 1)
+  t.match(err, /^The catalog does not load:\n {2}tools\/a\.ts: line \d/)
+})
+
+t.test('a service is compared by its lists', async (t) => {
+  const url = await listen(await buildApp(t, input({ x: text })))
+  const next = await writeCatalog(t, input({ x: text }, { required: ['x'] }))
+  const { out, exitCode } = await runProgram(['diff', url, next])
+  t.equal(exitCode, 1)
+  t.match(out, /^breaks tools\/a\.ts:2: tool a arguments: x is newly required\n1 changes, /)
+  const gone = await runProgram(['diff', url, await writeCatalog(t, {})])
+  t.match(gone.out, `breaks ${url}: tool a is gone`)
+})
+
+t.test('a revision of git is compared, also with packages of the working tree', async (t) => {
+  const repository = await writeCatalog(t, {
+    'shop/catalog/tools/a.ts': "import { defineTool } from 'trivet'\nimport { name } from 'found'\n" +
+      "import { run } from '../../../lib/run.ts'\n" +
+      "export default defineTool({ name, description: 'A.', run })\n",
+    'lib/run.ts': "export const run = () => 'ok'\n",
+    '.gitignore': 'node_modules\n'
+  })
+  const packages = join(repository, 'shop/node_modules/found')
+  await mkdir(packages, { recursive: true })
+  await writeFile(join(packages, 'package.json'), '{ "type": "module", "exports": "./a.js" }')
+  await writeFile(join(packages, 'a.js'), "export const name = 'found'\n")
+  const git = (...args: string[]) => execFileSync('git', [
+    '-C', repository, '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args
+  ], { stdio: 'pipe' })
+  git('init', '-q')
+  git('add', '-A')
+  git('commit', '-qm', 'one')
+  git('tag', 'v1')
+  const catalog = join(repository, 'shop/catalog')
+  await rm(join(catalog, 'tools/a.ts'))
+  await writeFile(join(catalog, 'tools/b.ts'), toolModule('b'))
+  git('add', 'shop/catalog/tools/b.ts')
+  const status = String(git('status', '--short'))
+  const before = new Set(await readdir(tmpdir()))
+  for (const old of ['v1', 'HEAD', `v1:${catalog}`]) {
+    const { out, err, exitCode } = await runProgram(['diff', old, catalog], { TRIVET_CATALOG: catalog })
+    t.strictSame([out, err, exitCode], [
+      'breaks tools/a.ts: tool found is gone\nfine   tools/b.ts:2: tool b is new\n' +
+        '2 changes, 1 of them break clients\n',
+      '',
+      1
+    ], old)
+  }
+  t.equal(String(git('status', '--short')), status, 'the working tree and its index stay as they are')
+  const isNew = (name: string) => name.startsWith('trivet-revision-') && !before.has(name)
+  const left = (await readdir(tmpdir())).filter(isNew)
+  t.strictSame(left, [], 'nothing is left behind')
+  const wrong = async (old: string) => await runProgram(['diff', old, catalog], { TRIVET_CATALOG: catalog })
+  t.match(await wrong('v2'), { exitCode: 2, err: /^v2 is no folder, no URL and no revision of git: / })
+  t.match(await wrong('v1:nowhere'), { exitCode: 2, err: /no revision of git|has no folder/ })
+  t.match(await wrong(`v1:${join(repository, 'other')}`), { exitCode: 2, err: /^v1 has no folder other; name one/ })
 })

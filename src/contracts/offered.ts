@@ -1,0 +1,49 @@
+// What a catalog offers to clients, by kind and key: the two sides of a comparison.
+
+import type { CatalogContents, Located } from '../catalog/contents.ts'
+import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+
+export const KINDS = ['tool', 'prompt', 'resource', 'resource template'] as const
+
+export type Kind = typeof KINDS[number]
+
+export interface OfferedPrimitive {
+  /** The entry in the list. */
+  readonly json: string
+  /** `undefined` if they are not known: a list does not have them. */
+  readonly scopes: readonly string[] | undefined
+  /** Of the definition, relative to its catalog; or where the list is from. */
+  readonly file: string
+}
+
+/** By the name or the URI. */
+export type Offered = { readonly [K in Kind]: ReadonlyMap<string, OfferedPrimitive> }
+
+/** A catalog as it was read, and as it is served. */
+interface ReadCatalog {
+  readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates'>
+  readonly snapshot: Pick<Snapshot, 'primitives'>
+}
+
+export function offeredBy ({ contents, snapshot: { primitives } }: ReadCatalog): Offered {
+  return {
+    tool: toEntries(contents.tools, primitives.tools),
+    prompt: toEntries(contents.prompts, primitives.prompts),
+    resource: toEntries(contents.resources, primitives.listed),
+    'resource template': toEntries(contents.templates, primitives.templates)
+  }
+}
+
+interface Keyed { readonly name?: string, readonly uri?: string, readonly uriTemplate?: string }
+
+function toEntries (
+  definitions: ReadonlyArray<Located<Keyed>>, primitives: readonly CompiledPrimitive[]
+): ReadonlyMap<string, OfferedPrimitive> {
+  const files = new Map(definitions.flatMap(({ definition: { name, uri, uriTemplate }, file }) => (
+    [name, uri, uriTemplate].map((key) => [key, file] as const)
+  )))
+  return new Map(primitives.map(
+    ({ key, json, scopes }) => [key, { json, scopes, file: files.get(key) ?? '' }]
+  ))
+}
