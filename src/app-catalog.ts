@@ -27,7 +27,12 @@ export async function openConfiguredCatalog (
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('./index.ts')
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet })
-  const options = { ...clock, pageSize, readSetting: createSettingReader(environment) }
+  const options = {
+    ...clock,
+    pageSize,
+    readSetting: createSettingReader(environment),
+    loadContractRules: async () => await import('./contracts/breaking-problems.ts')
+  }
   return await openLiveCatalog(source, backend.bus, log, options, guard).catch(async (error: unknown) => {
     await backend.close()
     throw error

@@ -16,7 +16,7 @@ const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new 
 /** Fields that say nothing to one person at one machine, and fields that the message has already. */
 const LEFT_OUT = new Set([
   'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version', 'source',
-  'url'
+  'url', 'changes', 'lists', 'updated', 'changes', 'lists', 'updated'
 ])
 
 /** @param line of the log, as JSON. Text that is no JSON is returned as it is. */
@@ -60,8 +60,9 @@ function toRest (fields: Fields): string {
   return text === '' ? '' : styleText('gray', text)
 }
 
-/** The problems of a catalog, each with the line of its file; else the error with its stack. */
-function toDetails ({ catalog, problems, err }: Fields): string[] {
+/** What changed; or problems of a catalog, each with the line of its file; or the error with its stack. */
+function toDetails ({ catalog, changes, problems, err }: Fields): string[] {
+  if (Array.isArray(changes)) return changes.map((change) => indent(toStyledChange(String(change))))
   if (isProblems(problems)) return problems.flatMap((problem) => toProblem(String(catalog), problem))
   if (typeof err !== 'object' || err === null) return []
   const text = 'stack' in err ? err.stack : 'message' in err ? err.message : ''
@@ -95,17 +96,32 @@ function toShortPath (path: string): string {
   return short.startsWith('..') ? path : short
 }
 
+const SIGNS: { readonly [sign: string]: Style } = { '+': 'green', '-': 'red', '~': 'yellow' }
+
+function toStyledChange (change: string): string {
+  return styleText(SIGNS[change.slice(0, 1)] ?? 'reset', change)
+}
+
 function isProblems (value: unknown): value is readonly Problem[] {
   return Array.isArray(value) && value.length > 0
 }
 
 function toProblem (catalog: string, problem: Problem): string[] {
-  const { file, place, rule } = problem
+  const { file, place, rule, column } = problem
   const number = lineNumberOf(problem)
   if (number === undefined) return [indent(`${file}: ${place === '' ? '' : `${place}: `}${rule}`)]
   const line = readLine(join(catalog, file), number)
-  const shown = line === undefined ? [] : [indent(indent(styleText('gray', `${number} | ${line}`)))]
+  const shown = line === undefined ? [] : toSource(number, line, column)
   return [indent(`${styleText('bold', `${file}:${number}`)} ${rule}`), ...shown]
+}
+
+/** The line, and a caret under its column. Tabs stay tabs, so that the caret is where it must be. */
+function toSource (number: number, line: string, column: number | undefined): string[] {
+  const lines = [`${number} | ${line}`]
+  if (column !== undefined) {
+    lines.push(`${' '.repeat(`${number} | `.length)}${line.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}^`)
+  }
+  return lines.map((one) => indent(indent(styleText('gray', one))))
 }
 
 /** `undefined` if the file has changed in the meantime, so that it has no such line. */

@@ -53,7 +53,7 @@ const ROOMS = {
   'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
-  'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'http', 'index.ts', 'sources', 'state'],
+  'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'contracts', 'http', 'index.ts', 'sources', 'state'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
   'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],

@@ -25,8 +25,11 @@ t.test('a request is its method, its primitive, its status and its time', async 
 })
 
 t.test('any other line has its level, its message, and the fields that say something', async (t) => {
-  t.equal(show({ msg: 'catalog reloaded', version: 'x', lists: ['tools'], durationMs: 3 }),
-    '03:04:05 catalog reloaded lists=["tools"] durationMs=3\n')
+  const changes = ['+ tool a', '~ prompt b', '- resource c', 'and 2 more']
+  t.equal(
+    show({ msg: 'catalog reloaded', version: 'x', lists: ['tools'], updated: 0, changes, durationMs: 3 }),
+    '03:04:05 catalog reloaded durationMs=3\n  + tool a\n  ~ prompt b\n  - resource c\n  and 2 more\n'
+  )
   t.equal(show({ level: 40, msg: 'take care' }), '03:04:05 warning: take care\n')
   t.equal(show({ msg: 'It serves', url: 'http://a/mcp' }), '03:04:05 It serves at http://a/mcp\n')
   t.equal(
@@ -66,7 +69,8 @@ t.test('a problem of the catalog has the line of its file', async (t) => {
   const catalog = t.testdir({ tools: {} })
   writeFileSync(join(catalog, 'tools/a.ts'), 'one\nconst a = = 1\n')
   const problems = [
-    { file: 'tools/a.ts', place: 'line 2', rule: 'Unexpected token' },
+    { file: 'tools/a.ts', place: 'line 2', column: 11, rule: 'Unexpected token' },
+    { file: 'tools/a.ts', place: 'line 1', rule: 'is odd' },
     { file: 'tools/b.ts', place: 'line 9', rule: 'is gone' },
     { file: 'tools/c.ts', place: 'inputSchema', rule: 'must be an object' },
     { file: 'server.yaml', place: '', rule: 'cannot be read' }
@@ -75,6 +79,9 @@ t.test('a problem of the catalog has the line of its file', async (t) => {
     '03:04:05 error: not reloaded',
     '  tools/a.ts:2 Unexpected token',
     '    2 | const a = = 1',
+    '                  ^',
+    '  tools/a.ts:1 is odd',
+    '    1 | one',
     '  tools/b.ts:9 is gone',
     '  tools/c.ts: inputSchema: must be an object',
     '  server.yaml: cannot be read',

@@ -37,6 +37,11 @@ export interface ServerSettings {
   /** The entries on one page of a list. `undefined`: the service's setting decides. */
   readonly pageSize: number | undefined
   readonly scopes: ReadonlyArray<Located<ScopeDefinition>>
+  /**
+   * What happens to a reload that breaks clients. `undefined`: what the catalog before it said; for a first
+   * catalog `off`.
+   */
+  readonly guard?: 'off' | 'warn' | 'refuse' | undefined
   /** Of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }
@@ -59,6 +64,8 @@ export interface CatalogContents {
    * no times and no absolute paths.
    */
   readonly digest: string
+  /** The digest of each of these files, by its path in the source. */
+  readonly fileDigests: ReadonlyMap<string, string>
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
 }

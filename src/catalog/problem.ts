@@ -5,6 +5,8 @@ export interface Problem {
   readonly file: string
   /** A line, an export or a field of the file. Empty for a problem of the whole file. */
   readonly place: string
+  /** Of the line, from 1. Present if the place is a line, and the error tells. */
+  readonly column?: number
   /** What the rule is, or what to do. */
   readonly rule: string
 }

@@ -48,6 +48,8 @@ export async function openRemote (
       report.addNotification(json)
       onNotification(json)
     }),
+    // Another process makes them.
+    async settleLists () {},
     close () {}
   })
   return { caller, close: service.close }

@@ -2,11 +2,11 @@
 
 import type { Prompt, Tool } from '../protocol/primitives.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
-import { KINDS, type Kind, type Offered, type OfferedPrimitive } from './offered.ts'
+import { KINDS, type OfferedKind, type Offered, type OfferedPrimitive } from './offered.ts'
 
 export interface Change {
   readonly isBreaking: boolean
-  readonly kind: Kind
+  readonly kind: OfferedKind
   /** The name or the URI. */
   readonly key: string
   /** Of the definition, relative to its catalog. */
@@ -19,7 +19,7 @@ export interface Change {
 type Describe = (isBreaking: boolean, rule: string) => void
 type Compare = (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe) => void
 
-const COMPARISONS: { readonly [K in Kind]: Compare } = {
+const COMPARISONS: { readonly [K in OfferedKind]: Compare } = {
   tool: compareTools, prompt: comparePrompts, resource: compareScopes, 'resource template': compareScopes
 }
 
@@ -27,7 +27,7 @@ export function findChanges (before: Offered, after: Offered): Change[] {
   return KINDS.flatMap((kind) => compareAll(kind, before, after))
 }
 
-function compareAll (kind: Kind, before: Offered, after: Offered): Change[] {
+function compareAll (kind: OfferedKind, before: Offered, after: Offered): Change[] {
   const [old, next] = [before[kind], after[kind]]
   const changes: Change[] = []
   for (const [key, primitive] of old) {

@@ -6,7 +6,7 @@ import type { Snapshot } from '../catalog/snapshot.ts'
 
 export const KINDS = ['tool', 'prompt', 'resource', 'resource template'] as const
 
-export type Kind = typeof KINDS[number]
+export type OfferedKind = typeof KINDS[number]
 
 export interface OfferedPrimitive {
   /** The entry in the list. */
@@ -18,10 +18,10 @@ export interface OfferedPrimitive {
 }
 
 /** By the name or the URI. */
-export type Offered = { readonly [K in Kind]: ReadonlyMap<string, OfferedPrimitive> }
+export type Offered = { readonly [K in OfferedKind]: ReadonlyMap<string, OfferedPrimitive> }
 
 /** A catalog as it was read, and as it is served. */
-interface ReadCatalog {
+export interface ReadCatalog {
   readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates'>
   readonly snapshot: Pick<Snapshot, 'primitives'>
 }

@@ -145,7 +145,7 @@ async function loadFolder (
     ],
     ...await findRegistered(root, graph.loaded()),
     stamps: plain.stamps,
-    digest: await digestFiles(root, {
+    ...await digestFiles(root, {
       modules: graph.files(),
       imported,
       files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles],

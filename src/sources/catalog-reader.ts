@@ -12,7 +12,8 @@ import type { Namespace } from '../modules/namespace.ts'
 import { isTest } from './catalog-parts.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import {
-  DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf, ruleOf
+  columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf,
+  ruleOf
 } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
@@ -37,7 +38,8 @@ export class CatalogReader {
     try {
       return await readServerSettings(this.#root)
     } catch (error) {
-      this.problems.push({ file: SERVER_FILE, place: placeOf(error, SERVER_FILE), rule: ruleOf(error) })
+      const place = placeOf(error, SERVER_FILE)
+      this.problems.push({ file: SERVER_FILE, place, ...columnOf(error), rule: ruleOf(error) })
       return defaultServerSettings(this.#root)
     }
   }
@@ -82,7 +84,8 @@ export class CatalogReader {
       }
       for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
-      this.problems.push({ file, place: this.#placeInGraph(error, absolutePath), rule: ruleOf(error) })
+      const place = this.#placeInGraph(error, absolutePath)
+      this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
     }
   }
 
@@ -91,7 +94,8 @@ export class CatalogReader {
     try {
       this.prompts.push({ definition: await readMarkdownPromptFile(absolutePath), file, place: '' })
     } catch (error) {
-      this.problems.push({ file, place: placeOf(error, absolutePath), rule: ruleOf(error) })
+      const place = placeOf(error, absolutePath)
+      this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
     }
   }
 

@@ -22,7 +22,7 @@ const TEXT = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 export async function digestFiles (
   root: string, { modules, imported, files, fileDigests }: DigestedFiles
-): Promise<string> {
+): Promise<{ readonly digest: string, readonly fileDigests: ReadonlyMap<string, string> }> {
   const digests = new Map<string, string>()
   for (const module of modules) {
     if (module instanceof SourceModule) digests.set(module.file, module.compiled.digest)
@@ -33,9 +33,10 @@ export async function digestFiles (
   }
   for (const file of files) digests.set(file.absolutePath, await fileDigests.of(file))
   fileDigests.forgetUnused()
+  const named = [...digests].map(([file, digest]) => [nameIn(root, file), digest] as const)
   // Sorted: modules are read in an order that depends on time.
-  const lines = [...digests].map(([file, digest]) => `${nameIn(root, file)} ${digest}`)
-  return hash('sha256', lines.sort().join('\n'))
+  const lines = named.map(([name, digest]) => `${name} ${digest}`).sort()
+  return { digest: hash('sha256', lines.join('\n')), fileDigests: new Map(named) }
 }
 
 async function digestOf (absolutePath: string, fileDigests: FileDigests): Promise<string> {

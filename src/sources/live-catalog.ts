@@ -5,10 +5,12 @@ import { scopesToSee } from '../catalog/access-rule.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
 import { createDependencyOpener } from '../catalog/dependency-opener.ts'
+import { findNamedChanges, type EarlierCatalog, type LoadedCatalog } from '../catalog/named-changes.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
 import type { ListChange } from '../catalog/list-changes.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
+import { createContractGuard, type ContractRules } from './contract-guard.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
@@ -20,14 +22,17 @@ import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.t
 /** In one event: an event is one message between replicas. */
 const MAX_SEEN_BY = 100
 
-type LiveCatalogOptions =
-  LiveListsOptions & Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'>
-
 interface CatalogLog {
   debug (fields: object, message: string): void
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
   error (fields: object, message: string): void
+}
+
+interface LiveCatalogOptions
+  extends LiveListsOptions, Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'> {
+  /** Called when the catalog has the guard of clients. */
+  readonly loadContractRules?: () => Promise<ContractRules>
 }
 
 export interface LiveCatalog {
@@ -53,7 +58,8 @@ export interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  source: CatalogSource, bus: EventBus, log: CatalogLog, options: LiveCatalogOptions,
+  source: CatalogSource, bus: EventBus, log: CatalogLog,
+  { loadContractRules, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const dependencies = createDependencyOpener(log)
@@ -64,6 +70,14 @@ export async function openLiveCatalog (
       all, isLoaded ? catalog.current.dependencies : undefined
     )
   })
+  const contracts = createContractGuard({
+    root: source.name,
+    loadRules: loadContractRules,
+    onBreaks (problems) {
+      log.warn({ catalog: source.name, problems }, 'the catalog breaks clients, and is accepted')
+    }
+  })
+  let earlier: EarlierCatalog | undefined
   let dirty = false
   let mustForget = false
   let loading: Promise<void> | undefined
@@ -77,7 +91,10 @@ export async function openLiveCatalog (
   }, (err) => {
     log.warn({ catalog: source.name, err }, 'some changes of the catalog may go unnoticed')
   })
-  const catalog = await load().then(createCatalog).catch(async (error: unknown) => {
+  const catalog = await load().then((loaded) => {
+    describe(loaded)
+    return createCatalog(loaded.snapshot)
+  }).catch(async (error: unknown) => {
     closed = true
     await stopWatching()
     await dependencies.close()
@@ -100,18 +117,31 @@ export async function openLiveCatalog (
   if (dirty) startReloading()
   logScopedPrimitives(catalog.current)
 
-  async function load (): Promise<Snapshot> {
+  async function load (): Promise<LoadedCatalog> {
     let compiled: Snapshot | undefined
     try {
-      const snapshot = await guard.run(
-        source.name, async () => (compiled = await compiler.compile(await source.load()))
-      )
+      const loaded = await guard.run(source.name, async () => {
+        const contents = await source.load()
+        compiled = await compiler.compile(contents)
+        const next = { contents, snapshot: compiled }
+        await contracts.check(next)
+        return next
+      })
       source.accepted?.()
-      return snapshot
+      await contracts.accept(loaded)
+      return loaded
     } catch (error) {
       compiled?.dependencies?.retire()
       throw error
     }
+  }
+
+  /** What the log says of a reload, by name. */
+  function describe (loaded: LoadedCatalog): readonly string[] {
+    const { contents: { fileDigests }, snapshot } = loaded
+    const changes = earlier === undefined ? [] : findNamedChanges(earlier, loaded)
+    earlier = { snapshot, fileDigests }
+    return changes
   }
 
   function startReloading (): void {
@@ -131,10 +161,12 @@ export async function openLiveCatalog (
     const started = performance.now()
     const acceptLists = lists.beginLoad()
     try {
-      const next = await load()
+      const loaded = await load()
+      const { snapshot: next } = loaded
       if (closed) return next.dependencies?.retire()
       const change = catalog.replace(next)
       acceptLists()
+      const isFixed = reloads.failure !== undefined
       reloads = afterSuccess(reloads)
       log.info(
         {
@@ -142,9 +174,10 @@ export async function openLiveCatalog (
           version: next.version,
           lists: namesOf(change),
           updated: change.updatedUris.length,
+          changes: describe(loaded),
           durationMs: Math.round(performance.now() - started)
         },
-        'catalog reloaded'
+        isFixed ? 'catalog reloaded: its problems are fixed' : 'catalog reloaded'
       )
       await startAnnouncing(change)
     } catch (error) {

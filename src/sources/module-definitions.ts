@@ -77,6 +77,14 @@ export function placeOf (error: unknown, file: string): string {
   return line === undefined ? '' : `line ${line}`
 }
 
+/** The column of an error of syntax, from 1, as a member of its problem. */
+export function columnOf (error: unknown): { readonly column?: number } {
+  if (typeof error !== 'object' || error === null) return {}
+  if ('linePos' in error && Array.isArray(error.linePos)) return { column: Number(error.linePos[0]?.col) }
+  const { loc } = 'loc' in error ? error : { loc: undefined }
+  return typeof loc === 'object' && loc !== null && 'column' in loc ? { column: Number(loc.column) + 1 } : {}
+}
+
 /** The longest message of an error in a problem. */
 const MAX_RULE = 600
 

@@ -1,5 +1,5 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
-// scopes include others, and the limits of calls.
+// scopes include others, the limits of calls, and the guard of clients.
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -26,6 +26,7 @@ const readSettings = createReader(Type.Object({
   cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   limits: optional(callLimits),
+  guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
   }, closed), { maxItems: MAX_SCOPES }))
@@ -45,6 +46,7 @@ export function defaultServerSettings (root: string): ServerSettings {
     readTtlMs: 0,
     pageSize: undefined,
     limits: undefined,
+    guard: undefined,
     scopes: []
   }
 }
@@ -59,7 +61,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
   if (yaml === undefined) return defaults
   const {
     name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
-    scopes = [], limits, ...info
+    scopes = [], limits, guard, ...info
   } = readSettings(parse(yaml) ?? {})
   return {
     info: { name, version, ...info },
@@ -68,6 +70,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
     readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
     pageSize,
     limits,
+    guard,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })
     )

@@ -15,7 +15,7 @@ t.test('requests, reloads and problems are lines for people', async (t) => {
   await post(t, service.url, { method: 'tools/call', params: { name: 'a' } })
   await until(() => /^\d\d:\d\d:\d\d tools\/call a 200 [\d.]+ ms$/m.test(printed()), 'the line of the call')
   await writeInPlace(catalog, 'tools/b.ts', toolModule('b'))
-  await until(() => /catalog reloaded lists=\["tools"\]/.test(printed()), 'the reload', 20_000)
+  await until(() => /catalog reloaded durationMs=\d+\n {2}\+ tool b\n/.test(printed()), 'the reload', 20_000)
   await writeInPlace(catalog, 'tools/c.ts', `import { defineTool } from 'trivet'
 interface Order { readonly total: number }
 declare const later: Order
@@ -24,14 +24,18 @@ const totalOf = (order?: Order): number =>
 
 export default defineTool({ name: 'c', run: () => String(totalOf(undefined)) })
 `)
-  await until(() => /reloaded[^]*reloaded/.test(printed()), 'the next reload', 20_000)
+  await until(() => /\+ tool c\n/.test(printed()), 'the next reload', 20_000)
   await post(t, service.url, { method: 'tools/call', params: { name: 'c' } })
   await until(() => /request failed/.test(printed()), 'the error')
   t.match(printed(), new RegExp(`^ {2}TypeError: .*\\n {6}at totalOf \\(${catalog}/tools/c\\.ts:5:\\d+\\)$`, 'm'),
     'the line is that of the TypeScript source')
   t.notMatch(printed(), /^\s+at .*(?:dist|node:)/m)
-  await writeInPlace(catalog, 'tools/b.ts', 'export default 1 +\n')
-  await until(() => /^ {2}tools\/b\.ts:2 Unexpected/m.test(printed()), 'the problem', 20_000)
+  await writeInPlace(catalog, 'tools/b.ts', 'const b = = 1\n')
+  await until(() => /^ {2}tools\/b\.ts:1 Unexpected/m.test(printed()), 'the problem', 20_000)
+  t.match(printed(), / {4}1 \| const b = = 1\n {18}\^\n/)
+  t.equal(printed().match(/Unexpected/g)?.length, 1, 'it is said once')
+  await writeInPlace(catalog, 'tools/b.ts', toolModule('b', '', "() => 'changed'"))
+  await until(() => /its problems are fixed.*\n {2}~ tool b\n/.test(printed()), 'the next reload', 20_000)
   t.notMatch(printed(), /^\{/m)
 })
 

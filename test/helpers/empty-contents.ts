@@ -21,5 +21,6 @@ export const EMPTY_CONTENTS: CatalogContents = {
   dependencies: [],
   stamps: new Map(),
   digest: '',
+  fileDigests: new Map(),
   problems: []
 }

@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
+import type { LoadedCatalog } from '../../src/catalog/named-changes.ts'
 import { CatalogError, type Problem } from '../../src/catalog/problem.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import * as trivet from '../../src/index.ts'
@@ -13,8 +14,13 @@ function openSource (root: string): CatalogSource {
   return openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet })
 }
 
+export async function readCatalog (root: string): Promise<LoadedCatalog> {
+  const contents = await openSource(root).load()
+  return { contents, snapshot: await createCatalogCompiler({ pageSize: 1000 }).compile(contents) }
+}
+
 export async function loadSnapshot (root: string): Promise<Snapshot> {
-  return await createCatalogCompiler({ pageSize: 1000 }).compile(await openSource(root).load())
+  return (await readCatalog(root)).snapshot
 }
 
 /** Every problem of a catalog of these files. */
