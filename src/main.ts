@@ -2,6 +2,7 @@
 // The process: reads settings from the environment, listens, and handles signals. No other file uses
 // `process`.
 
+import { Console } from 'node:console'
 import { readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
@@ -75,6 +76,8 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   const { runProgram } = await import('./cli/program.ts')
   const { createTerminal } = await import('./cli/terminal.ts')
   const guard = createLoadGuard()
+  // What modules write with `console` must not be among the results, which another program may read.
+  Object.assign(console, new Console({ stdout: process.stderr, stderr: process.stderr }))
   let isServing = false
   process.on('uncaughtException', (error) => {
     if (isServing || guard.take(error)) return

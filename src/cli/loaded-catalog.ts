@@ -1,17 +1,11 @@
 // Loads a catalog once, as the service would, and serves nothing.
 
 import { createCatalogCompiler } from '../catalog/compile-catalog.ts'
-import type { CatalogContents } from '../catalog/contents.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
+import type { LoadedCatalog } from '../catalog/named-changes.ts'
 import { readConfig } from '../config.ts'
 import { openCatalogFolder } from '../sources/catalog-folder.ts'
 import { createSettingReader } from '../sources/environment-settings.ts'
 import type { Surroundings } from './command.ts'
-
-export interface LoadedCatalog {
-  readonly contents: CatalogContents
-  readonly snapshot: Snapshot
-}
 
 /**
  * Opens no dependencies. Rejects with a CatalogError that has every problem; a required setting without a

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander'
 import { callCommand } from './call.ts'
+import { completionCommand } from './completion.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
 import { diffCommand } from './diff.ts'
@@ -12,7 +13,8 @@ import { devCommand, serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly CommandModule[] = [
-  initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tokenCommand
+  initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tokenCommand,
+  completionCommand
 ]
 
 const EXIT_CODES = `

@@ -12,7 +12,7 @@ import { runService, startService } from '../helpers/service.ts'
 t.test('--help names every command, and each command has help of its own', async (t) => {
   const { out, exitCode } = await runProgram(['--help'])
   t.equal(exitCode, 0)
-  for (const command of ['serve', 'dev', 'check', 'list', 'token', 'init', 'call', 'diff']) {
+  for (const command of ['serve', 'dev', 'check', 'list', 'token', 'init', 'call', 'diff', 'completion']) {
     t.match(out, new RegExp(`^  ${command} \\[options\\]`, 'm'))
     const help = await runProgram([command, '--help'])
     t.match(help.out, new RegExp(`^Usage: trivet ${command} `))
@@ -65,6 +65,17 @@ t.test('the process serves the folder of its argument, and names a flag as it wa
     stderr,
     'The settings are not usable:\n  --max-body-bytes must be an integer from 1024 to 104857600, got "1"\n'
   )
+})
+
+t.test('what modules write with console is not among the results', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'resources/r.resource.ts': "console.log('loading')\n" +
+    "import { defineResource } from 'trivet'\n" +
+    "export default defineResource({ uri: 'a://b', name: 'b', read: () => 'b' })\n"
+  })
+  const { stdout, stderr } = await runService({}, { args: ['list', catalog, '--json'] })
+  t.match(JSON.parse(stdout), { resources: [{ uri: 'a://b' }] })
+  t.equal(stderr, 'loading\n')
 })
 
 t.test('a command ends although a module of the catalog has a timer', async (t) => {
