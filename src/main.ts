@@ -1,6 +1,5 @@
-#!/usr/bin/env node
-// The process: reads settings from the environment, listens, and handles signals. No other file uses
-// `process`.
+// The process: reads settings from the environment, listens, and handles signals. Only launch.ts,
+// which imports this file, uses `process` too.
 
 import { Console } from 'node:console'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 // The built service as a process: its output, its exit codes, and the errors that it survives.
 
+import { chmod } from 'node:fs/promises'
 import t from 'tap'
 import { toolModule, writeCatalog, writeInPlace } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
@@ -168,6 +169,24 @@ t.test('a port in use ends it with a message', async (t) => {
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, /^Cannot listen on port \d+ of 127\.0\.0\.1: another process .* \(EADDRINUSE\)\n$/)
+})
+
+// The superuser may write everywhere.
+const USER = process.getuid?.() === 0 ? 65_534 : undefined
+
+t.test('a folder of state that cannot be written ends it with a message', async (t) => {
+  const catalog = await writeCatalog(t, {})
+  const locked = await writeCatalog(t, {})
+  await chmod(catalog, 0o755)
+  await chmod(locked, 0o555)
+  const { code, stdout, stderr } = await runService({
+    TRIVET_CATALOG: catalog, TRIVET_STATE_URL: `file:${locked}/state`
+  }, { uid: USER })
+  t.strictSame([code, stdout], [1, ''])
+  t.match(stderr, /^The settings are not usable:\n {2}TRIVET_STATE_URL=file:\S+ cannot be used: .*EACCES.*\n$/)
+  const init = await runService({}, { uid: USER, args: ['init', `${locked}/shop`] })
+  t.equal(init.code, 1)
+  t.match(init.stderr, /^\S+ cannot be written: EACCES.*\n$/)
 })
 
 t.test('a Redis that is away ends the start with exit code 1', { timeout: 60_000 }, async (t) => {

@@ -67,7 +67,7 @@ const SHELLS = {
     source <(trivet completion bash)
     COMP_LINE=$1; COMP_POINT=\${#1}; _trivet_complete; printf '%s\\n' "\${COMPREPLY[@]}"`, 'bash', line], { env }),
   fish: (line: string) => execFileSync('fish', ['--no-config', '-c', `
-    trivet completion fish | source; complete -C '${line}' | string replace -r '\\t.*' ''`], { env })
+    trivet completion fish | source; complete -C '${line}' | string replace -r '\\t.*' ''; true`], { env })
 }
 
 for (const [shell, ask] of Object.entries(SHELLS)) {
