@@ -14,14 +14,14 @@ t.test('names what a misspelt variable may mean', async (t) => {
   t.strictSame(rest, [])
 })
 
-t.test('settings are known, and so is what Kubernetes adds for a Service of the same name', async (t) => {
+t.test('settings, the token of commands, and what Kubernetes adds for a Service of this name are known', async (t) => {
   const known = Object.values(SETTINGS).map(({ variable }) => variable)
   const added = [
     'TRIVET_SERVICE_HOST', 'TRIVET_SERVICE_PORT', 'TRIVET_SERVICE_PORT_MCP', 'TRIVET_PORT',
     'TRIVET_PORT_3000_TCP', 'TRIVET_PORT_3000_TCP_ADDR', 'TRIVET_ADMIN_SERVICE_HOST',
     'TRIVET_ADMIN_PORT_9464_TCP_PROTO'
   ]
-  const environment = Object.fromEntries([...known, ...added].map((name) => [name, 'x']))
+  const environment = Object.fromEntries([...known, ...added, 'TRIVET_TOKEN'].map((name) => [name, 'x']))
   t.strictSame(findUnknownVariables(environment), [])
 })
 
