@@ -14,7 +14,7 @@ t.test('names what a misspelt variable may mean', async (t) => {
   t.strictSame(rest, [])
 })
 
-t.test('settings, the token of commands, and what Kubernetes adds for a Service of this name are known', async (t) => {
+t.test('settings, the token of commands, and what Kubernetes adds for a Service are known', async (t) => {
   const known = Object.values(SETTINGS).map(({ variable }) => variable)
   const added = [
     'TRIVET_SERVICE_HOST', 'TRIVET_SERVICE_PORT', 'TRIVET_SERVICE_PORT_MCP', 'TRIVET_PORT',

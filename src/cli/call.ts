@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { CallResult } from '../testing/test-results.ts'
 import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
 import { readConfig } from '../config.ts'
+import { toPlain } from '../protocol/errors.ts'
 import { createPerson } from './ask-person.ts'
 import { readArguments } from './call-arguments.ts'
 import {
@@ -105,7 +106,8 @@ async function toCommandError (error: unknown): Promise<unknown> {
 
 function toQuestionFailure ({ question: { key, kind, message } }: QuestionError): CommandError {
   const example = kind === 'form' ? '{"field":"value"}' : 'accept'
-  return new CommandError('question', `The tool asks ${JSON.stringify(key)} (${kind}): ${message}\n` +
+  const asked = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
+  return new CommandError('question', `${asked}\n` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 
@@ -115,7 +117,8 @@ function toAnswerFailure ({ keys }: AnswerError): CommandError {
 
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
 
-function toRequestFailure ({ code, message, cause }: RequestError): CommandError {
+function toRequestFailure ({ code, message: text, cause }: RequestError): CommandError {
+  const message = toPlain(text)
   if (code === -32021) return new CommandError('request', `${message}; ${NOT_AT_A_TERMINAL}`)
   return new CommandError('request', cause instanceof Error ? `${message}: ${describe(cause)}` : message)
 }

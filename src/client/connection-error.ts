@@ -1,5 +1,7 @@
 // Why a service cannot be reached, in words that say what to do.
 
+import { toPlain } from '../protocol/errors.ts'
+
 interface Details { readonly status?: number, readonly cause?: unknown }
 
 /** The service at a URL cannot be used. The message is for people, on one line. */
@@ -49,7 +51,7 @@ function findCause (error: unknown): Error {
 
 /** @param detail the message of the answer, if it has one. */
 export function toStatusError (url: string, status: number, detail: string | undefined): ConnectionError {
-  const said = detail === undefined ? '' : `: ${detail}`
+  const said = detail === undefined ? '' : `: ${toPlain(detail)}`
   const advice = toStatusAdvice(status)
   return new ConnectionError(`Cannot use ${url}: it answers ${status}${said}${advice}`, { status })
 }
