@@ -31,7 +31,7 @@ export async function openConfiguredCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    loadContractRules: async () => await import('./contracts/breaking-problems.ts')
+    loadComparison: async () => (await import('./contracts/breaking-problems.ts')).createComparison
   }
   return await openLiveCatalog(source, backend.bus, log, options, guard).catch(async (error: unknown) => {
     await backend.close()

@@ -4,16 +4,17 @@ import type { LoadedCatalog } from '../catalog/named-changes.ts'
 import { CatalogError, type Problem } from '../catalog/problem.ts'
 import { SERVER_FILE } from './server-yaml.ts'
 
-/** What breaks clients. Loaded only if a catalog has the guard. */
-export interface ContractRules {
-  createComparison (root: string, served: LoadedCatalog): (next: LoadedCatalog) => Promise<Problem[]>
-}
+/** Finds what a later catalog breaks for clients. */
+type FindBreaks = (next: LoadedCatalog) => Promise<Problem[]>
+
+/** Remembers what a catalog offers. Loaded only if a catalog has the guard. */
+export type CreateComparison = (root: string, served: LoadedCatalog) => FindBreaks
 
 interface ContractGuardOptions {
   /** The folder of the catalog. */
   readonly root: string
   /** Without it there is no guard. */
-  readonly loadRules: (() => Promise<ContractRules>) | undefined
+  readonly loadComparison: (() => Promise<CreateComparison>) | undefined
   /** Is told of breaks that the catalog wants to be warned of. */
   onBreaks (problems: readonly Problem[]): void
 }
@@ -31,12 +32,11 @@ const REFUSED: Problem = {
   rule: 'refuses changes that break clients; write "guard: warn" or "guard: off" to accept them'
 }
 
-interface GuardedCatalog {
-  readonly mode: 'warn' | 'refuse'
-  findBreaks (next: LoadedCatalog): Promise<Problem[]>
-}
+interface GuardedCatalog { readonly mode: 'warn' | 'refuse', readonly findBreaks: FindBreaks }
 
-export function createContractGuard ({ root, loadRules, onBreaks }: ContractGuardOptions): ContractGuard {
+export function createContractGuard (
+  { root, loadComparison, onBreaks }: ContractGuardOptions
+): ContractGuard {
   let served: GuardedCatalog | undefined
 
   // A file of settings that is gone does not turn the guard off: all other files may be gone with it.
@@ -53,9 +53,9 @@ export function createContractGuard ({ root, loadRules, onBreaks }: ContractGuar
     },
     async accept (loaded) {
       const mode = modeOf(loaded)
-      served = mode === 'off' || loadRules === undefined
+      served = mode === 'off' || loadComparison === undefined
         ? undefined
-        : { mode, findBreaks: (await loadRules()).createComparison(root, loaded) }
+        : { mode, findBreaks: (await loadComparison())(root, loaded) }
     }
   }
 }

@@ -10,7 +10,7 @@ import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
 import type { ListChange } from '../catalog/list-changes.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
-import { createContractGuard, type ContractRules } from './contract-guard.ts'
+import { createContractGuard, type CreateComparison } from './contract-guard.ts'
 import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
@@ -32,7 +32,7 @@ interface CatalogLog {
 interface LiveCatalogOptions
   extends LiveListsOptions, Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'> {
   /** Called when the catalog has the guard of clients. */
-  readonly loadContractRules?: () => Promise<ContractRules>
+  readonly loadComparison?: () => Promise<CreateComparison>
 }
 
 export interface LiveCatalog {
@@ -59,7 +59,7 @@ export interface LiveCatalog {
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
   source: CatalogSource, bus: EventBus, log: CatalogLog,
-  { loadContractRules, ...options }: LiveCatalogOptions,
+  { loadComparison, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const dependencies = createDependencyOpener(log)
@@ -72,7 +72,7 @@ export async function openLiveCatalog (
   })
   const contracts = createContractGuard({
     root: source.name,
-    loadRules: loadContractRules,
+    loadComparison,
     onBreaks (problems) {
       log.warn({ catalog: source.name, problems }, 'the catalog breaks clients, and is accepted')
     }
