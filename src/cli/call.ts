@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { CallResult } from '../testing/test-results.ts'
 import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
 import { readConfig } from '../config.ts'
-import { toPlain } from '../protocol/errors.ts'
+import { toPlain } from '../protocol/plain-text.ts'
 import { createPerson } from './ask-person.ts'
 import { readArguments } from './call-arguments.ts'
 import {

@@ -1,6 +1,6 @@
 // Why a service cannot be reached, in words that say what to do.
 
-import { toPlain } from '../protocol/errors.ts'
+import { toPlain } from '../protocol/plain-text.ts'
 
 interface Details { readonly status?: number, readonly cause?: unknown }
 

@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
 import type { ClientCapabilities } from './capabilities.ts'
+import { toPlain } from './plain-text.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
 
 export interface ProtocolErrorDetails {
@@ -36,11 +37,6 @@ export function quote (text: string): string {
 /** Text from the client is quoted up to 100 characters by default. */
 function clip (text: string, maxLength = 100): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
-}
-
-/** The text on one line, without characters that change how the line is shown. */
-export function toPlain (text: string): string {
-  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')
 }
 
 export const parseError = (cause: unknown) =>
