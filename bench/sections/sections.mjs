@@ -6,6 +6,7 @@ import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
 import * as eras from './eras.mjs'
+import * as folders from './folders.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
 import * as overload from './overload.mjs'
@@ -17,6 +18,6 @@ import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 
 export const SECTIONS = [
-  calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, streams,
+  calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, folders, streams,
   state, replicas
 ]
