@@ -7,7 +7,7 @@ import type { CompiledPrimitive } from './compiled-primitive.ts'
 /** Whether the caller holds a scope. */
 export type IsGranted = (scope: string) => boolean
 
-type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
+export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
 
 const NO_SCOPES: readonly string[] = []
 

@@ -7,7 +7,16 @@ import type { Snapshot } from './snapshot.ts'
 export interface CatalogChange {
   readonly lists: readonly ListChange[]
   /** The files that were changed, added or removed: clients subscribe to a file, or to its directory. */
-  readonly updatedUris: readonly string[]
+  readonly updated: readonly UpdatedFile[]
+}
+
+export interface UpdatedFile {
+  readonly uri: string
+  /**
+   * The scopes that a removed file needed. Callers without them must not learn that it existed, and the next
+   * snapshot does not know it.
+   */
+  readonly scopes?: readonly string[]
 }
 
 export interface Catalog {
@@ -24,12 +33,25 @@ export function createCatalog (first: Snapshot): Catalog {
     get current () { return current },
     replace (next) {
       const lists = findListChanges(current, next)
-      const updatedUris = changedKeys(current.stamps, next.stamps)
+      const updated = findUpdated(current, next)
       if (next.dependencies !== current.dependencies) current.dependencies?.retire()
       current = next
-      return { lists, updatedUris }
+      return { lists, updated }
     }
   }
+}
+
+function findUpdated (before: Snapshot, after: Snapshot): UpdatedFile[] {
+  const uris = changedKeys(before.stamps, after.stamps)
+  const removed = new Set(uris.filter((uri) => !after.stamps.has(uri)))
+  const guarded = new Map(
+    before.primitives.resources.filter(({ key, scopes }) => scopes.length > 0 && removed.has(key))
+      .map(({ key, scopes }) => [key, scopes])
+  )
+  return uris.map((uri) => {
+    const scopes = guarded.get(uri)
+    return scopes === undefined ? { uri } : { uri, scopes }
+  })
 }
 
 /** The keys whose values differ, in the order of `after`. Removed keys come last. */

@@ -45,7 +45,7 @@ export const callLimits = Type.Object({
   resultBytes: byteCount
 }, closed)
 
-const meta = Type.Record(Type.Unknown(), META_KEY)
+export const meta = Type.Record(Type.Unknown(), META_KEY)
 
 const common = {
   title: optional(Type.String({ minLength: 1 })),
@@ -64,8 +64,10 @@ export const dateText = Type.Union([
   Type.String({ format: 'date' }), Type.String({ format: 'iso-date-time' })
 ])
 
+const audience = optional(Type.Array(Type.Enum(['user', 'assistant'])))
+
 const annotations = Type.Object({
-  audience: optional(Type.Array(Type.Enum(['user', 'assistant']))),
+  audience,
   priority: optional(Type.Number({ minimum: 0, maximum: 1 })),
   lastModified: optional(dateText)
 }, closed)
@@ -114,6 +116,17 @@ const readable = {
     cacheScope: optional(Type.Enum(['public', 'private']))
   }, closed))
 }
+
+/** What the sidecar of a plain file may say. */
+export const fileSettings = Type.Object({ ...readable, name: optional(readable.name) }, closed)
+
+/** What the sidecar of a folder of plain files may say. */
+export const folderSettings = Type.Object({
+  scopes: readable.scopes,
+  whenMissing: readable.whenMissing,
+  cache: readable.cache,
+  annotations: optional(Type.Object({ audience }, closed))
+}, closed)
 
 const uri = Type.String({ pattern: ABSOLUTE_URI })
 const size = optional(Type.Integer({ minimum: 0 }))

@@ -8,12 +8,16 @@ function mayHear (group: ScopeGroup, event: ChangeEvent): boolean {
     case 'tools-changed':
     case 'prompts-changed':
     case 'resources-changed':
-      return event.seenBy === undefined || event.seenBy.some((scopes) => group.holds(scopes))
-    case 'resource-updated': return group.mayHearOf(event.uri)
+      return isSeenBy(group, event.seenBy)
+    case 'resource-updated': return isSeenBy(group, event.seenBy) && group.mayHearOf(event.uri)
     case 'resources-outdated': return false
     // Tells every stream all that it follows, so that nobody learns anything of it.
     case 'events-missed': return true
   }
+}
+
+function isSeenBy (group: ScopeGroup, seenBy: ReadonlyArray<readonly string[]> | undefined): boolean {
+  return seenBy === undefined || seenBy.some((scopes) => group.holds(scopes))
 }
 
 /** A change event on its way to many streams. */

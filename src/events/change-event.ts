@@ -2,8 +2,8 @@
 
 interface SeenBySome {
   /**
-   * If present, only callers with all scopes of one of these sets see a difference in the list. The others
-   * must not learn of it.
+   * If present, only callers with all scopes of one of these sets see a difference. The others must not learn
+   * of it.
    */
   readonly seenBy?: ReadonlyArray<readonly string[]>
 }
@@ -13,7 +13,7 @@ export type ChangeEvent =
   | { readonly type: 'prompts-changed' } & SeenBySome
   | { readonly type: 'resources-changed' } & SeenBySome
   /** If it has an owner, only that owner's streams report it. */
-  | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string }
+  | { readonly type: 'resource-updated', readonly uri: string, readonly owner?: string } & SeenBySome
   /**
    * What resource templates list may differ from the lists that are served. No client is told: a replica that
    * finds a difference publishes `resources-changed`. `templates` are those to ask, all by default.

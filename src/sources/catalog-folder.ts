@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { CatalogError } from '../catalog/problem.ts'
+import { compileHierarchy } from '../catalog/scope-hierarchy.ts'
 import type { CatalogContents } from '../catalog/contents.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
@@ -18,6 +19,7 @@ import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { ruleOf } from './module-definitions.ts'
 import { createPlainFiles } from './plain-files.ts'
 import { findRegistered, REGISTERING } from './registered-definitions.ts'
+import { createKnownSidecars, type KnownSidecars } from './sidecars.ts'
 
 interface CatalogFolderOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -37,6 +39,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   const root = resolve(folder)
   const compiled = createCompiledModules()
   let fileDigests = createFileDigests(options.maxResourceBytes)
+  let knownSidecars = createKnownSidecars()
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
@@ -46,7 +49,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     name: root,
     async load () {
       const { contents, modules } = await loadFolder(
-        root, { ...options, compiled, fileDigests, onImport }, served
+        root, { ...options, compiled, fileDigests, knownSidecars, onImport }, served
       )
       loaded = modules
       return contents
@@ -56,6 +59,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     forget () {
       served = undefined
       fileDigests = createFileDigests(options.maxResourceBytes)
+      knownSidecars = createKnownSidecars()
     },
     watch: async (onChange, onError) => await watchFolder(root, options.watchMode, {
       onChange, onError, isPart: (path) => isPart(path, imported)
@@ -72,6 +76,7 @@ const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.tes
 interface FolderLoad extends CatalogFolderOptions {
   readonly compiled: CompiledModules
   readonly fileDigests: FileDigests
+  readonly knownSidecars: KnownSidecars
   /** Called with each file that a module imports. */
   readonly onImport: (file: string) => void
 }
@@ -87,7 +92,9 @@ async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
 ): Promise<{ readonly contents: CatalogContents, readonly modules: LoadedModules }> {
   await assertFolder(root)
-  const { maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, fileDigests } = options
+  const {
+    maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, fileDigests, knownSidecars
+  } = options
   const imported = new Set<string>()
   const onImport = (file: string) => {
     imported.add(file)
@@ -109,6 +116,7 @@ async function loadFolder (
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
+  const sidecars = await reader.sidecars('resources', plainFiles, server.readTtlMs, knownSidecars)
   const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles])
   if (earlier?.otherFiles === otherFiles) await graph.reuse(earlier.graph)
 
@@ -123,10 +131,12 @@ async function loadFolder (
   }
   graph.endLoading()
   compiled.forgetUnused()
-  const plain = await createPlainFiles(join(root, 'resources'), plainFiles, {
-    readTtlMs: server.readTtlMs, maxBytes: maxResourceBytes
+  const plain = await createPlainFiles(join(root, 'resources'), sidecars, {
+    maxBytes: maxResourceBytes,
+    // Compiled here too: `read` and `complete` decide for each caller which files are there.
+    hierarchy: compileHierarchy(server.scopes, () => () => {})
   })
-  const hasFiles = plainFiles.length > 0
+  const hasFiles = sidecars.files.length > 0
   const folderOfFiles = { file: 'resources/', place: '' }
 
   const contents = {

@@ -17,6 +17,7 @@ import {
 } from './module-definitions.ts'
 import { readMarkdownPromptFile } from './markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
+import { readSidecars, type KnownSidecars, type Sidecars } from './sidecars.ts'
 
 /** Reads the folder once, and collects definitions and problems. */
 export class CatalogReader {
@@ -97,6 +98,15 @@ export class CatalogReader {
       const place = placeOf(error, absolutePath)
       this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
     }
+  }
+
+  /** @param listed the plain files of the folder, with their sidecars. */
+  async sidecars (
+    folder: string, listed: readonly FolderFile[], readTtlMs: number, known: KnownSidecars
+  ): Promise<Sidecars> {
+    return await readSidecars(listed, readTtlMs, known, (path, place, rule) => {
+      this.problems.push({ file: posix.join(folder, path), place, rule })
+    })
   }
 
   /** Names the file too if the error arose in a file that the loaded one imports. */

@@ -27,6 +27,7 @@ export function findDirectories<F extends { readonly path: string }> (
   return found
 }
 
-function parentOf (path: string): string {
+/** The path of the directory that a path lies in. Empty for the folder itself. */
+export function parentOf (path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -173,7 +173,7 @@ export async function openLiveCatalog (
           catalog: source.name,
           version: next.version,
           lists: namesOf(change),
-          updated: change.updatedUris.length,
+          updated: change.updated.length,
           changes: describe(loaded),
           durationMs: Math.round(performance.now() - started)
         },
@@ -194,10 +194,10 @@ export async function openLiveCatalog (
     await announcing
   }
 
-  async function announce ({ lists, updatedUris }: CatalogChange): Promise<void> {
+  async function announce ({ lists, updated }: CatalogChange): Promise<void> {
     for (const change of lists) await announceList(change)
-    for (const uri of updatedUris) {
-      await publish({ type: 'resource-updated', uri })
+    for (const { uri, scopes } of updated) {
+      await publish({ type: 'resource-updated', uri, ...(scopes !== undefined && { seenBy: [scopes] }) })
       await yieldToRequests()
     }
   }

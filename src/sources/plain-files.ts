@@ -6,13 +6,19 @@ import {
   defineResource, defineResourceTemplate, type OutputContents, type ResourceDefinition,
   type ResourceTemplateDefinition
 } from '../authoring/define-resource.ts'
+import type { WhenMissing } from '../authoring/definition.ts'
+import { checkScopes, mayUse } from '../catalog/access-rule.ts'
 import { BYTES_TYPE, TEXT_TYPE } from '../catalog/media-type.ts'
+import type { ScopeHierarchy } from '../catalog/scope-hierarchy.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
-import { findDirectories } from './directories.ts'
+import type { CacheHints } from '../protocol/primitives.ts'
 import { beginsWithText, FileTooLargeError, isText, readBytes } from './file-contents.ts'
+import type { FileSettings } from './file-settings.ts'
+import { createFileViews, type FileView } from './file-views.ts'
 import type { FolderFile } from './folder-files.ts'
 import { mediaTypeOfName } from './media-types.ts'
+import type { Sidecars } from './sidecars.ts'
 
 interface PlainFiles {
   readonly resources: readonly PlainResource[]
@@ -23,15 +29,19 @@ interface PlainFiles {
   readonly stamps: ReadonlyMap<string, string>
 }
 
-interface PlainResource { readonly definition: ResourceDefinition, readonly file: FolderFile }
+interface PlainResource { readonly definition: ResourceDefinition, readonly file: PlainFile }
 
 interface PlainFilesOptions {
-  readonly readTtlMs: number
   /** The maximum bytes that one read of a file or of a directory may return. */
   readonly maxBytes: number
+  readonly hierarchy: ScopeHierarchy
 }
 
-interface TypedFile extends FolderFile { readonly mimeType: string }
+interface PlainFile extends FolderFile, Pick<FileSettings, 'scopes'> {
+  readonly mimeType: string
+  readonly whenMissing: WhenMissing
+  readonly settings: FileSettings
+}
 
 /** https://modelcontextprotocol.io/specification/2026-07-28/server/resources#common-uri-schemes */
 const DIRECTORY_TYPE = 'inode/directory'
@@ -41,17 +51,20 @@ const MAX_ENTRIES = 100
 
 /** @param folder the paths of the files are relative to it. */
 export async function createPlainFiles (
-  folder: string, listed: readonly FolderFile[], { readTtlMs, maxBytes }: PlainFilesOptions
+  folder: string, { files: listed, folder: forAll, settingsOf }: Sidecars,
+  { maxBytes, hierarchy }: PlainFilesOptions
 ): Promise<PlainFiles> {
   const location = { folder, root: await realpath(folder).catch(() => folder) }
-  const files: TypedFile[] = []
+  const files: PlainFile[] = []
   for (const file of listed) {
     await yieldToRequests()
-    files.push({ ...file, mimeType: mediaTypeOfName(file.path) ?? await typeOf(file) })
+    const settings = settingsOf(file.path)
+    const mimeType = settings.mimeType ?? mediaTypeOfName(file.path) ?? await typeOf(file)
+    const { scopes, whenMissing = 'hide' } = settings
+    files.push({ ...file, mimeType, scopes, whenMissing, settings })
   }
   const byPath = new Map(files.map((file) => [file.path, file]))
-  const directories = findDirectories(files)
-  const cache = { ttlMs: readTtlMs, cacheScope: 'public' } as const
+  const viewOf = createFileViews(files, hierarchy)
 
   /** Decided once, so that the list and a read have the same type. */
   async function typeOf ({ absolutePath }: FolderFile): Promise<string> {
@@ -60,7 +73,7 @@ export async function createPlainFiles (
   }
 
   async function read (
-    { absolutePath, mimeType }: TypedFile, uri: string
+    { absolutePath, mimeType }: PlainFile, uri: string
   ): Promise<OutputContents | undefined> {
     try {
       const bytes = await readBytes(absolutePath, location, maxBytes)
@@ -71,18 +84,23 @@ export async function createPlainFiles (
     }
   }
 
-  async function readDirectory (path: string): Promise<OutputContents[] | undefined> {
+  async function readDirectory (
+    path: string, { directories, isGranted }: FileView<PlainFile>
+  ): Promise<OutputContents[] | undefined> {
     const directory = directories.get(path)
     if (directory === undefined) return undefined
-    const entries = directory.files.length + directory.directories.length
+    const readable = directory.files.filter((file) => mayUse(file, isGranted))
+    const entries = readable.length + directory.directories.length
+    // The caller sees files here, but may read none of them.
+    if (entries === 0) checkScopes(directory.files, isGranted)
     if (entries > MAX_ENTRIES) throw resourceTooLarge(toFileUri(path), entries, MAX_ENTRIES, 'entries')
-    assertFits(path, directory.files.reduce((sum, { size }) => sum + size, 0))
+    assertFits(path, readable.reduce((sum, { size }) => sum + size, 0))
     const contents: OutputContents[] = directory.directories.map((inner) => {
       return { uri: `${toFileUri(inner)}/`, mimeType: DIRECTORY_TYPE, text: '' }
     })
     // Checked again while reading: files may have grown since they were listed.
     let total = 0
-    for (const file of directory.files) {
+    for (const file of readable) {
       const one = await read(file, toFileUri(file.path))
       if (one === undefined) continue
       total += Buffer.byteLength('text' in one ? one.text : one.blob)
@@ -96,6 +114,10 @@ export async function createPlainFiles (
     if (size > maxBytes) throw resourceTooLarge(toFileUri(path), size, maxBytes)
   }
 
+  const { scopes, whenMissing } = forAll
+  const ofFolder = {
+    scopes, ...(scopes.length > 0 && whenMissing !== undefined && { whenMissing }), cache: toStrictest(files)
+  }
   const resources: PlainResource[] = []
   for (const file of files) {
     await yieldToRequests()
@@ -107,8 +129,8 @@ export async function createPlainFiles (
       uri: toFileUri(''),
       name: '/',
       mimeType: DIRECTORY_TYPE,
-      cache,
-      read: async () => await readDirectory('')
+      ...ofFolder,
+      read: async ({ principal }) => await readDirectory('', viewOf(principal.scopes))
     }),
     template: defineResourceTemplate({
       uriTemplate: 'file:///{+path}',
@@ -117,31 +139,46 @@ export async function createPlainFiles (
       description: 'A file by its path; a directory reads as the files in it.',
       // After the author's templates: theirs come first where several match a URI equally well.
       order: Number.MAX_SAFE_INTEGER,
-      cache,
-      complete: { path: toPaths(files, directories.keys()) },
-      read: async ({ path }, { uri }) => {
+      ...ofFolder,
+      complete: {
+        path: (_typed, { principal }) => viewOf(principal.scopes).paths
+      },
+      read: async ({ path }, { uri, principal }) => {
         if (typeof path !== 'string') return undefined
+        const view = viewOf(principal.scopes)
         const file = byPath.get(path)
-        return file === undefined ? await readDirectory(path.replace(/(?<=.)\/$/, '')) : await read(file, uri)
+        if (file === undefined) return await readDirectory(path.replace(/(?<=.)\/$/, ''), view)
+        // Safe twice: the URI of a file that the caller may not read finds the resource of that file.
+        return mayUse(file, view.isGranted) ? await read(file, uri) : undefined
       }
     }),
-    stamps: new Map(resources.map(({ definition, file }) => [definition.uri, file.stamp]))
+    stamps: new Map(resources.map(
+      ({ definition, file: { stamp, mimeType } }) => [definition.uri, `${stamp} ${mimeType}`]
+    ))
   }
 
-  function defineFile (file: TypedFile): ResourceDefinition {
-    const { path, mimeType, size } = file
+  function defineFile (file: PlainFile): ResourceDefinition {
+    const { path, mimeType, size, settings } = file
     // Without the time of the last change: each replica has a copy of the file with a time of its own, and
     // their lists must not differ.
     return defineResource({
-      uri: toFileUri(path), name: path, mimeType, size, cache, read: async ({ uri }) => await read(file, uri)
+      name: path,
+      ...settings,
+      uri: toFileUri(path),
+      mimeType,
+      size,
+      read: async ({ uri }) => await read(file, uri)
     })
   }
 }
 
-/** The paths of all files and directories, those of directories with a slash. */
-function toPaths (files: readonly FolderFile[], directories: Iterable<string>): string[] {
-  const inner = Array.from(directories).filter((path) => path !== '')
-  return [...inner.map((path) => `${path}/`), ...files.map(({ path }) => path)].sort()
+/** A result of the folder or of a directory has the contents of several files: the strictest hints hold. */
+function toStrictest (files: readonly PlainFile[]): CacheHints {
+  const all = files.map(({ settings }) => settings.cache)
+  return {
+    ttlMs: all.reduce((least, { ttlMs }) => Math.min(least, ttlMs), Infinity),
+    cacheScope: all.every(({ cacheScope }) => cacheScope === 'public') ? 'public' : 'private'
+  }
 }
 
 function toFileUri (path: string): string {

@@ -60,7 +60,7 @@ t.test('names the lists that changed', async (t) => {
     const catalog = createCatalog(await snapshotOf(BEFORE))
     const next = await snapshotOf({ ...BEFORE, ...change })
     const replaced = catalog.replace(next)
-    t.strictSame({ ...replaced, lists: namesOf(replaced) }, { lists, updatedUris: [] }, what)
+    t.strictSame({ ...replaced, lists: namesOf(replaced) }, { lists, updated: [] }, what)
     t.equal(catalog.current, next)
   }
 })
@@ -128,10 +128,10 @@ t.test('names the files that were changed, added or removed (162)', async (t) =>
   const stamps = (table: { readonly [uri: string]: string }) => ({ stamps: new Map(Object.entries(table)) })
   const catalog = createCatalog(await snapshotOf(stamps({ same: '1', changed: '1', gone: '1' })))
   t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {
-    lists: [], updatedUris: ['changed', 'new', 'gone']
+    lists: [], updated: ['changed', 'new', 'gone'].map((uri) => ({ uri }))
   })
   t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1', gone: '1' }))), {
-    lists: [], updatedUris: ['gone']
+    lists: [], updated: ['gone'].map((uri) => ({ uri }))
   })
 })
 

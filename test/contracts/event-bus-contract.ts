@@ -5,7 +5,7 @@ import type { ChangeEvent } from '../../src/events/change-event.ts'
 import type { EventBus } from '../../src/events/event-bus.ts'
 import { until } from '../helpers/deadline.ts'
 
-const updated = (uri: string): ChangeEvent => ({ type: 'resource-updated', uri })
+const updated = (uri: string) => ({ type: 'resource-updated', uri }) as const
 
 /** @param create creates a new bus for each test. */
 export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
@@ -39,7 +39,7 @@ export function checkEventBus (t: Test, create: () => Promise<EventBus>): void {
     const events: ChangeEvent[] = [
       { type: 'tools-changed' }, { type: 'prompts-changed', seenBy: [['a', 'b'], ['c']] }, {
         type: 'resources-changed'
-      }, updated('a://1'), updated('a://1'), updated('a://2'),
+      }, updated('a://1'), updated('a://1'), { ...updated('a://2'), seenBy: [['a']] },
       { type: 'resources-outdated' }, { type: 'resources-outdated', templates: ['a://{id}'] }
     ]
     for (const event of events) await bus.publish(event)

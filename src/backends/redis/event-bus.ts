@@ -75,7 +75,9 @@ function readEvent (text: string, channel: string): ChangeEvent {
       break
     case 'events-missed': return { type }
     case 'resource-updated': {
-      if (typeof uri === 'string') return { type, uri, ...(typeof owner === 'string' && { owner }) }
+      if (typeof uri !== 'string' || (seenBy !== undefined && !isScopeSets(seenBy))) break
+      const seen = seenBy === undefined ? {} : { seenBy }
+      return { type, uri, ...(typeof owner === 'string' && { owner }), ...seen }
     }
   }
   throw new TypeError(`a message on ${channel} is no event of this release`)
