@@ -17,6 +17,7 @@ import { digestFiles } from './folder-digest.ts'
 import { isMissingPath, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
 import { ruleOf } from './module-definitions.ts'
+import type { MarkdownPrompt } from './markdown-prompt.ts'
 import { createPlainFiles } from './plain-files.ts'
 import { findRegistered, REGISTERING } from './registered-definitions.ts'
 import { createKnownSidecars, type KnownSidecars } from './sidecars.ts'
@@ -72,6 +73,7 @@ const DECLARATION = /\.d\.m?ts$/
 const RESOURCE_MODULE = /\.resource\.(?:m?[jt]s|[jt]sx)$/
 
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
+const isMarkdown = ({ path }: FolderFile) => path.endsWith('.md')
 
 interface FolderLoad extends CatalogFolderOptions {
   readonly compiled: CompiledModules
@@ -120,12 +122,18 @@ async function loadFolder (
   const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles])
   if (earlier?.otherFiles === otherFiles) await graph.reuse(earlier.graph)
 
-  reader.start([...toolModules, ...promptFiles.filter(isModule), ...resourceModules])
-  for (const file of toolModules) await reader.module('tools', file, ['tool'])
-  for (const file of promptFiles) {
-    if (file.path.endsWith('.md')) await reader.markdownPrompt('prompts', file)
-    else if (isModule(file)) await reader.module('prompts', file, ['prompt'])
+  const markdownPrompts: MarkdownPrompt[] = []
+  for (const file of promptFiles.filter(isMarkdown)) {
+    const prompt = await reader.markdownPrompt('prompts', file)
+    if (prompt !== undefined) markdownPrompts.push(prompt)
   }
+  const completing = markdownPrompts.flatMap(({ completions }) => [...completions.values()])
+  reader.start([
+    ...toolModules, ...promptFiles.filter(isModule), ...resourceModules,
+    ...completing.map(({ path }) => ({ absolutePath: join(root, path) }))
+  ])
+  for (const file of toolModules) await reader.module('tools', file, ['tool'])
+  for (const file of promptFiles.filter(isModule)) await reader.module('prompts', file, ['prompt'])
   for (const file of resourceModules) {
     await reader.module('resources', file, ['resource', 'resource-template'])
   }
@@ -136,6 +144,7 @@ async function loadFolder (
     // Compiled here too: `read` and `complete` decide for each caller which files are there.
     hierarchy: compileHierarchy(server.scopes, () => () => {})
   })
+  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
   const hasFiles = sidecars.files.length > 0
   const folderOfFiles = { file: 'resources/', place: '' }
 

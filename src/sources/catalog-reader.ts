@@ -1,8 +1,10 @@
 // Reads the definitions of a catalog folder, and the problems of its files.
 
 import { join, posix, relative } from 'node:path'
-import type { Problem } from '../catalog/problem.ts'
+import { isCompletionSource } from '../catalog/completions.ts'
+import type { Problem, ReportProblem } from '../catalog/problem.ts'
 import type { Located, ServerSettings } from '../catalog/contents.ts'
+import type { CompletionSource } from '../authoring/completion.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
@@ -15,7 +17,8 @@ import {
   columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf,
   ruleOf
 } from './module-definitions.ts'
-import { readMarkdownPromptFile } from './markdown-prompt.ts'
+import { readMarkdownPrompt, toPromptDefinition, type MarkdownPrompt } from './markdown-prompt.ts'
+import type { PlainFiles } from './plain-files.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
 import { readSidecars, type KnownSidecars, type Sidecars } from './sidecars.ts'
 
@@ -57,8 +60,9 @@ export class CatalogReader {
   /**
    * Starts loading all modules before any is awaited, so that their top-level awaits run at the same time.
    */
-  start (files: readonly FolderFile[]): void {
+  start (files: ReadonlyArray<Pick<FolderFile, 'absolutePath'>>): void {
     for (const { absolutePath } of files) {
+      if (this.#loading.has(absolutePath)) continue
       const loading = this.#graph.load(absolutePath)
       // `module` awaits the same promise, and reports its error.
       loading.catch(() => {})
@@ -90,14 +94,41 @@ export class CatalogReader {
     }
   }
 
-  async markdownPrompt (folder: string, { path, absolutePath }: FolderFile): Promise<void> {
+  /** Reads a Markdown prompt, and starts no module. */
+  async markdownPrompt (
+    folder: string, { path, absolutePath }: FolderFile
+  ): Promise<MarkdownPrompt | undefined> {
     const file = `${folder}/${path}`
     try {
-      this.prompts.push({ definition: await readMarkdownPromptFile(absolutePath), file, place: '' })
+      return await readMarkdownPrompt(absolutePath, file)
     } catch (error) {
       const place = placeOf(error, absolutePath)
       this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
+      return undefined
     }
+  }
+
+  /** Defines the prompt. The modules that complete its arguments must have been started. */
+  async promptOf (
+    prompt: MarkdownPrompt, { embeddable }: PlainFiles, maxBytes: number
+  ): Promise<void> {
+    const { file } = prompt
+    const report: ReportProblem = (place, rule) => { this.problems.push({ file, place, rule }) }
+    const completions = new Map<string, CompletionSource>()
+    for (const [argument, { path, name }] of prompt.completions) {
+      const place = `arguments.${argument}.complete`
+      const absolutePath = join(this.#root, path)
+      try {
+        const exports = await this.#loading.get(absolutePath) ?? {}
+        const source = Object.hasOwn(exports, name) ? exports[name] : undefined
+        if (isCompletionSource(source)) completions.set(argument, source)
+        else report(place, `${path} exports no function and no list of strings as ${name}`)
+      } catch (error) {
+        report(`${place}, ${this.#inFile(error, absolutePath)}`, ruleOf(error))
+      }
+    }
+    const definition = toPromptDefinition(prompt, { completions, fileAt: embeddable, maxBytes }, report)
+    this.prompts.push({ definition, file, place: '' })
   }
 
   /** @param listed the plain files of the folder, with their sidecars. */
@@ -112,8 +143,13 @@ export class CatalogReader {
   /** Names the file too if the error arose in a file that the loaded one imports. */
   #placeInGraph (error: unknown, loaded: string): string {
     const origin = this.#graph.originOf(error) ?? loaded
+    return origin === loaded ? placeOf(error, origin) : this.#inFile(error, origin)
+  }
+
+  #inFile (error: unknown, loaded: string): string {
+    const origin = this.#graph.originOf(error) ?? loaded
     const line = placeOf(error, origin)
-    return origin === loaded ? line : `in ${relative(this.#root, origin)}${line === '' ? '' : `, ${line}`}`
+    return `in ${relative(this.#root, origin)}${line === '' ? '' : `, ${line}`}`
   }
 
   #add (

@@ -13,6 +13,7 @@ import type { ScopeHierarchy } from '../catalog/scope-hierarchy.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
+import type { EmbeddableFile } from './embedded-files.ts'
 import { beginsWithText, FileTooLargeError, isText, readBytes } from './file-contents.ts'
 import type { FileSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
@@ -20,13 +21,15 @@ import type { FolderFile } from './folder-files.ts'
 import { mediaTypeOfName } from './media-types.ts'
 import type { Sidecars } from './sidecars.ts'
 
-interface PlainFiles {
+export interface PlainFiles {
   readonly resources: readonly PlainResource[]
   /** The folder itself. The template has all other directories, but its variable cannot be empty. */
   readonly folder: ResourceDefinition
   readonly template: ResourceTemplateDefinition
   /** By URI. */
   readonly stamps: ReadonlyMap<string, string>
+  /** The file of this path, for a prompt that embeds it. */
+  embeddable (path: string): EmbeddableFile | undefined
 }
 
 interface PlainResource { readonly definition: ResourceDefinition, readonly file: PlainFile }
@@ -154,7 +157,14 @@ export async function createPlainFiles (
     }),
     stamps: new Map(resources.map(
       ({ definition, file: { stamp, mimeType } }) => [definition.uri, `${stamp} ${mimeType}`]
-    ))
+    )),
+    embeddable (path) {
+      const file = byPath.get(path)
+      if (file === undefined) return undefined
+      const { mimeType, size, scopes, settings: { annotations } } = file
+      const uri = toFileUri(path)
+      return { uri, mimeType, size, scopes, annotations, read: async () => await read(file, uri) }
+    }
   }
 
   function defineFile (file: PlainFile): ResourceDefinition {
