@@ -9,11 +9,17 @@ import { adviseOnLength, adviseOnName } from './limits-of-clients.ts'
 import { adviseOnSchema } from './schemas.ts'
 
 export function findAdvice (
-  { tools, prompts }: CatalogContents, { primitives, settings }: Snapshot
+  { tools, prompts, passedOver }: CatalogContents, { primitives, settings }: Snapshot
 ): Advice[] {
-  const found: Advice[] = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet).map(
-    ({ name, file, place }) => ({ name: 'missing-setting', file, place, rule: `${name} is not set here` })
-  )
+  const unset = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet)
+  const found: Advice[] = [
+    ...unset.map(({ name, file, place }): Advice => {
+      return { name: 'missing-setting', file, place, rule: `${name} is not set here` }
+    }),
+    ...passedOver.map(({ file, reason }): Advice => {
+      return { name: 'passed-over', file, place: '', rule: reason }
+    })
+  ]
 
   function listed<T extends { readonly name: string }> (
     definitions: ReadonlyArray<Located<{ readonly name: string }>>, compiled: ReadonlyArray<{ json: string }>

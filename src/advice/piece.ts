@@ -2,6 +2,7 @@
 
 /** What can be turned off, by name, and what it is about. */
 export const ADVICE = {
+  'passed-over': 'a file in a folder of the catalog that is not loaded',
   description: 'a tool, a prompt or an argument without a description',
   alike: 'two tools whose descriptions a model can hardly tell apart',
   name: 'a name that some clients refuse or cut',

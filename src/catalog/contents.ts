@@ -46,6 +46,14 @@ export interface ServerSettings {
   readonly limits: Unread<CallLimitOptions> | undefined
 }
 
+/** A file in the folders of a catalog that it is not made of. */
+export interface PassedOver {
+  /** Relative to the catalog folder. */
+  readonly file: string
+  /** Why, and what to do. */
+  readonly reason: string
+}
+
 export interface CatalogContents {
   readonly server: ServerSettings
   readonly tools: ReadonlyArray<Located<ToolDefinition>>
@@ -66,6 +74,7 @@ export interface CatalogContents {
   readonly digest: string
   /** The digest of each of these files, by its path in the source. */
   readonly fileDigests: ReadonlyMap<string, string>
+  readonly passedOver: readonly PassedOver[]
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
 }

@@ -9,13 +9,14 @@ import type { CatalogContents } from '../catalog/contents.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
-import { isPart } from './catalog-parts.ts'
+import { isPart, isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { createFileDigests, type FileDigests } from './file-digests.ts'
 import { digestFiles } from './folder-digest.ts'
 import { isMissingPath, type FolderFile } from './folder-files.ts'
 import { watchFolder, type WatchMode } from './folder-watcher.ts'
+import { createIgnoredPaths, readIgnored } from './ignored-paths.ts'
 import { ruleOf } from './module-definitions.ts'
 import type { MarkdownPrompt } from './markdown-prompt.ts'
 import { createPlainFiles } from './plain-files.ts'
@@ -44,14 +45,16 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
+  const ignored = createIgnoredPaths()
   let loaded: LoadedModules | undefined
   let served: LoadedModules | undefined
   return {
     name: root,
     async load () {
-      const { contents, modules } = await loadFolder(
+      const { contents, modules, watchIgnore } = await loadFolder(
         root, { ...options, compiled, fileDigests, knownSidecars, onImport }, served
       )
+      if (contents.problems.length === 0) await ignored.set(watchIgnore)
       loaded = modules
       return contents
     },
@@ -62,18 +65,22 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
       fileDigests = createFileDigests(options.maxResourceBytes)
       knownSidecars = createKnownSidecars()
     },
-    watch: async (onChange, onError) => await watchFolder(root, options.watchMode, {
-      onChange, onError, isPart: (path) => isPart(path, imported)
-    })
+    async watch (onChange, onError) {
+      await ignored.set(await readIgnored(root))
+      return await watchFolder(root, options.watchMode, {
+        onChange, onError, ignored, isPart: (path) => !ignored.has(path) && isPart(path, imported)
+      })
+    }
   }
 }
 
-const MODULE = /\.(?:m?[jt]s|[jt]sx)$/
-const DECLARATION = /\.d\.m?ts$/
-const RESOURCE_MODULE = /\.resource\.(?:m?[jt]s|[jt]sx)$/
+const MODULE = /\.(?:[cm]?[jt]s|[jt]sx)$/
+const DECLARATION = /\.d\.[cm]?ts$/
+const RESOURCE_MODULE = /\.resource\.(?:[cm]?[jt]s|[jt]sx)$/
 
 const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
-const isMarkdown = ({ path }: FolderFile) => path.endsWith('.md')
+const isMarkdown = ({ path }: FolderFile) => path.endsWith('.md') && !isReadme(path)
+const NO_MODULE = 'is no module: the names of modules end in .ts or .js, or such as .mts, .cjs or .tsx'
 
 interface FolderLoad extends CatalogFolderOptions {
   readonly compiled: CompiledModules
@@ -90,9 +97,15 @@ interface LoadedModules {
   readonly otherFiles: string
 }
 
+interface Loaded {
+  readonly contents: CatalogContents
+  readonly modules: LoadedModules
+  readonly watchIgnore: readonly string[]
+}
+
 async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
-): Promise<{ readonly contents: CatalogContents, readonly modules: LoadedModules }> {
+): Promise<Loaded> {
   await assertFolder(root)
   const {
     maxResourceBytes, trivet, moduleDeadlineMs: deadlineMs, compiled, fileDigests, knownSidecars
@@ -145,6 +158,12 @@ async function loadFolder (
     hierarchy: compileHierarchy(server.scopes, () => () => {})
   })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
+  const isLoaded = (file: FolderFile) => MODULE.test(file.path)
+  reader.passOver('tools', toolFiles.filter((file) => !isLoaded(file)), imported, NO_MODULE)
+  reader.passOver(
+    'prompts', promptFiles.filter((file) => !isLoaded(file) && !isMarkdown(file)), imported,
+    `${NO_MODULE}; and it is not Markdown, whose names end in .md`
+  )
   const hasFiles = sidecars.files.length > 0
   const folderOfFiles = { file: 'resources/', place: '' }
 
@@ -170,9 +189,10 @@ async function loadFolder (
       files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles],
       fileDigests
     }),
+    passedOver: reader.passedOver,
     problems: reader.problems
   }
-  return { contents, modules: { graph, otherFiles } }
+  return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
 }
 
 function digestOf (values: unknown): string {

@@ -22,6 +22,13 @@ export function isTest (path: string): boolean {
   return TEST.test(path) && (!path.startsWith('resources/') || RESOURCE_CODE.test(path))
 }
 
+const README = /^readme(?:\.(?:md|markdown|txt|rst))?$/i
+
+/** Whether the name of a file in tools/ or prompts/ says that it is for people who read the folder. */
+export function isReadme (path: string): boolean {
+  return README.test(basename(path))
+}
+
 /** Whether changes of a file or folder never count, wherever it is. The name is without its folders. */
 export function isNeverPart (name: string): boolean {
   return isForeignName(name) || WRITTEN_IN_USE.test(name)
@@ -36,7 +43,7 @@ export function isPart (path: string, imported: ReadonlySet<string>): boolean {
   if (imported.has(path)) return true
   if (isTest(path)) return false
   if (path === SERVER_FILE || path.startsWith('resources/')) return true
-  if (path.startsWith('prompts/') && path.endsWith('.md')) return true
+  if (path.startsWith('prompts/') && path.endsWith('.md')) return !isReadme(path)
   // In every folder: a module may be the file that a failed import looks for.
   return CODE.test(basename(path))
 }

@@ -3,7 +3,7 @@
 import { join, posix, relative } from 'node:path'
 import { isCompletionSource } from '../catalog/completions.ts'
 import type { Problem, ReportProblem } from '../catalog/problem.ts'
-import type { Located, ServerSettings } from '../catalog/contents.ts'
+import type { Located, PassedOver } from '../catalog/contents.ts'
 import type { CompletionSource } from '../authoring/completion.ts'
 import type { DefinitionKind } from '../authoring/definition.ts'
 import type { PromptDefinition } from '../authoring/define-prompt.ts'
@@ -11,7 +11,9 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
-import { isTest } from './catalog-parts.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
+import { isReadme, isTest } from './catalog-parts.ts'
+import { FILES_FOLDER } from './embedded-files.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import {
   columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf,
@@ -19,8 +21,8 @@ import {
 } from './module-definitions.ts'
 import { readMarkdownPrompt, toPromptDefinition, type MarkdownPrompt } from './markdown-prompt.ts'
 import type { PlainFiles } from './plain-files.ts'
-import { defaultServerSettings, readServerSettings, SERVER_FILE } from './server-yaml.ts'
-import { readSidecars, type KnownSidecars, type Sidecars } from './sidecars.ts'
+import { defaultServerSettings, readServerSettings, SERVER_FILE, type ServerFile } from './server-yaml.ts'
+import { isSidecar, readSidecars, type KnownSidecars, type Sidecars } from './sidecars.ts'
 
 /** Reads the folder once, and collects definitions and problems. */
 export class CatalogReader {
@@ -28,9 +30,11 @@ export class CatalogReader {
   readonly prompts: Array<Located<PromptDefinition>> = []
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
+  readonly passedOver: PassedOver[] = []
   readonly problems: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
+  readonly #added = new Set<unknown>()
   readonly #loading = new Map<string, Promise<Namespace>>()
 
   constructor (root: string, graph: ModuleGraph) {
@@ -38,7 +42,7 @@ export class CatalogReader {
     this.#graph = graph
   }
 
-  async server (): Promise<ServerSettings> {
+  async server (): Promise<ServerFile> {
     try {
       return await readServerSettings(this.#root)
     } catch (error) {
@@ -50,11 +54,32 @@ export class CatalogReader {
 
   /** Without tests. */
   async files (folder: string): Promise<FolderFile[]> {
-    const files = await listFiles(join(this.#root, folder), (path, error) => {
-      const file = posix.join(folder, path)
-      this.problems.push({ file, place: '', rule: `cannot be read: ${ruleOf(error)}` })
+    const files = await listFiles(join(this.#root, folder), {
+      onError: (path, error) => {
+        const file = posix.join(folder, path)
+        this.problems.push({ file, place: '', rule: `cannot be read: ${ruleOf(error)}` })
+      },
+      onPassedOver: (path, reason) => {
+        const file = posix.join(folder, path)
+        // Without its sidecar a file may be open to everyone.
+        if (folder === FILES_FOLDER && isSidecar(path)) this.problems.push({ file, place: '', rule: reason })
+        else this.passedOver.push({ file, reason })
+      }
     })
     return files.filter(({ path }) => !isTest(posix.join(folder, path)))
+  }
+
+  /**
+   * Notes the files that are not loaded, and of which no module is known to use them.
+   * @param imported the absolute paths of the files that modules import.
+   */
+  passOver (
+    folder: string, files: readonly FolderFile[], imported: ReadonlySet<string>, reason: string
+  ): void {
+    for (const { path, absolutePath } of files) {
+      if (isReadme(path) || imported.has(absolutePath)) continue
+      this.passedOver.push({ file: posix.join(folder, path), reason })
+    }
   }
 
   /**
@@ -156,6 +181,9 @@ export class CatalogReader {
     definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[],
     expected: string
   ): void {
+    // A module may export what another one defines: export * from './search.ts'
+    if (this.#added.has(definition)) return
+    this.#added.add(definition)
     if (isTool(definition) && allowed.includes('tool')) this.tools.push({ definition, ...at })
     else if (isPrompt(definition) && allowed.includes('prompt')) this.prompts.push({ definition, ...at })
     else if (isResource(definition) && allowed.includes('resource')) {

@@ -19,13 +19,16 @@ export function isWithin (folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
+/** What editors and desktops put beside files while they are open or shown. */
+const TEMPORARY = /~$|^#.*#$|\.sw[op]$|\.tmp$|^4913$|^(?:eh)?thumbs\.db$|^desktop\.ini$/i
+
 /**
  * Whether files and folders of this name belong to no catalog. Names with a leading dot are editors' swap
  * files, version control, and internal files of a ConfigMap mount. The root of a volume has a folder
  * `lost+found`, which only the administrator can read.
  */
 export function isForeignName (name: string): boolean {
-  return name.startsWith('.') || name === 'node_modules' || name === 'lost+found'
+  return name.startsWith('.') || name === 'node_modules' || name === 'lost+found' || TEMPORARY.test(name)
 }
 
 /** Changes if the contents of the file may have changed. */
@@ -38,13 +41,19 @@ export function isMissingPath (error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
+interface ListListener {
+  /** Called for each path that cannot be read, such as a link to itself. */
+  onError (path: string, error: unknown): void
+  /** Called for each path that is no file of the folder, with the reason. Not called for foreign names. */
+  onPassedOver (path: string, reason: string): void
+}
+
 /**
  * All files below a folder, in the order of their paths. A missing folder has no files. Links are followed
  * unless they lead out of the folder: a mounted ConfigMap consists of links.
- * @param report is called for each path that cannot be read, such as a link to itself
  */
 export async function listFiles (
-  folder: string, report: (path: string, error: unknown) => void
+  folder: string, { onError, onPassedOver }: ListListener
 ): Promise<FolderFile[]> {
   const root = await attempt('', realpath(folder))
   if (root === undefined) return []
@@ -65,14 +74,17 @@ export async function listFiles (
       const real = entry.isSymbolicLink()
         ? await attempt(path, realpath(absolutePath))
         : join(directory.real, name)
-      if (real === undefined || root === undefined || !isWithin(root, real)) continue
-      const facts = factsAt(path, real)
-      if (facts?.isDirectory() === true && !above.includes(real)) {
-        await walk({ absolutePath, real, path }, [...above, real])
+      if (real === undefined || root === undefined) continue
+      if (!isWithin(root, real)) {
+        onPassedOver(path, 'is a link that leads out of its folder: put the file itself here')
+        continue
       }
+      const facts = factsAt(path, real)
       if (facts?.isFile() === true) {
         files.push({ path, absolutePath, size: facts.size, stamp: toStamp(facts) })
-      }
+      } else if (facts?.isDirectory() === false) onPassedOver(path, 'is no regular file')
+      else if (above.includes(real)) onPassedOver(path, 'is a link to a folder that it lies in')
+      else if (facts !== undefined) await walk({ absolutePath, real, path }, [...above, real])
     }
   }
 
@@ -81,7 +93,7 @@ export async function listFiles (
     try {
       return lstatSync(real, { throwIfNoEntry: false })
     } catch (error) {
-      report(path, error)
+      onError(path, error)
       return undefined
     }
   }
@@ -91,7 +103,8 @@ export async function listFiles (
     try {
       return await operation
     } catch (error) {
-      if (!isMissingPath(error)) report(path, error)
+      if (!isMissingPath(error)) onError(path, error)
+      else if (path !== '') onPassedOver(path, 'is a link to nothing')
       return undefined
     }
   }

@@ -8,6 +8,7 @@ import { watch as watchFiles } from 'chokidar'
 import { isNeverPart } from './catalog-parts.ts'
 import { isForeignName } from './folder-files.ts'
 import { identify, isReplaced } from './folder-identity.ts'
+import type { IgnoredPaths } from './ignored-paths.ts'
 
 /** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
 export type WatchMode = 'on' | 'off' | 'poll'
@@ -19,6 +20,8 @@ export interface FolderListener {
   onError (error: unknown): void
   /** Whether a change of the file counts. The path is relative to the folder, with forward slashes. */
   isPart (path: string): boolean
+  /** What is not watched at all. */
+  readonly ignored: Pick<IgnoredPaths, 'key' | 'has'>
 }
 
 /** Changes come in groups. The callback waits until there was no change for this time, in milliseconds. */
@@ -31,25 +34,29 @@ const IDENTITY_INTERVAL_MS = 1000
 
 /** Resolves once the folder is watched. The folder may be missing. Watches until the result is called. */
 export async function watchFolder (
-  root: string, mode: WatchMode, { onChange, onError, isPart }: FolderListener
+  root: string, mode: WatchMode, { onChange, onError, isPart, ignored }: FolderListener
 ): Promise<() => Promise<void>> {
   if (mode === 'off') return async () => {}
   const changes = createGroups(onChange)
-  const open = async () => await openWatchers(root, mode, { onChange: changes.note, onError, isPart })
+  const listener = { onChange: changes.note, onError, isPart, ignored }
+  const open = async () => await openWatchers(root, mode, listener)
   let isClosed = false
   // Before the watchers open, so that a replacement in between is detected.
   let identity = await identify(root)
+  let { key } = ignored
   let closeWatchers = await open()
   let checking: Promise<void> | undefined
 
   // Watchers stay with the files that they were opened for, so a replaced folder needs new ones.
   async function check (): Promise<void> {
     const now = await identify(root)
-    const replaced = isReplaced(identity, now)
+    const isOutdated = isReplaced(identity, now) || key !== ignored.key
     identity = now
-    if (!replaced || isClosed) return
+    if (!isOutdated || isClosed) return
+    key = ignored.key
     await closeWatchers()
     closeWatchers = await open()
+    // Files that are watched only now may have changed before.
     changes.note()
   }
 
@@ -83,8 +90,9 @@ function createGroups (onGroup: () => void) {
 }
 
 async function openWatchers (
-  root: string, mode: WatchMode, { onChange, onError, isPart }: FolderListener
+  root: string, mode: WatchMode, { onChange, onError, isPart, ignored }: FolderListener
 ): Promise<() => Promise<void>> {
+  const toPath = (path: string) => relative(root, path).split(sep).join('/')
   const mounts = await findMounts(root)
   // The watcher would watch the folder above a missing one.
   if (mounts === undefined) return async () => {}
@@ -95,11 +103,11 @@ async function openWatchers (
     // Changes are grouped later, so the watcher need not delay a rename.
     atomic: false,
     ignorePermissionErrors: true,
-    ignored: (path) => path !== root && isNeverPart(basename(path))
+    ignored: (path) => path !== root && (isNeverPart(basename(path)) || ignored.has(toPath(path)))
   })
   files.on('all', (event, path) => {
     // A folder counts by its files, each of which has an event of its own.
-    if (!event.endsWith('Dir') && isPart(relative(root, path).split(sep).join('/'))) onChange()
+    if (!event.endsWith('Dir') && isPart(toPath(path))) onChange()
   })
   await new Promise<void>((resolve) => {
     files.once('ready', resolve)

@@ -17,6 +17,7 @@ import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { LIST_NAMES, type ListName } from '../protocol/notifications.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-lists.ts'
+import { createPassedOverLog, toLogged } from './passed-over-log.ts'
 import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.ts'
 
 /** In one event: an event is one message between replicas. */
@@ -62,6 +63,7 @@ export async function openLiveCatalog (
   { loadComparison, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
+  const logPassedOver = createPassedOverLog(source.name, log)
   const dependencies = createDependencyOpener(log)
   const compiler = createCatalogCompiler({
     ...options,
@@ -122,6 +124,7 @@ export async function openLiveCatalog (
     try {
       const loaded = await guard.run(source.name, async () => {
         const contents = await source.load()
+        logPassedOver(contents.passedOver)
         compiled = await compiler.compile(contents)
         const next = { contents, snapshot: compiled }
         await contracts.check(next)
@@ -223,10 +226,11 @@ export async function openLiveCatalog (
       scoped.filter(({ whenMissing }) => whenMissing === asked).map(({ key }) => key)
     const [hidden, challenged] = [namesOf('hide'), namesOf('challenge')]
     if (hidden.length > 0) {
-      log.info({ names: hidden }, 'offered only to callers with the scopes that they need')
+      log.info({ names: toLogged(hidden) }, 'offered only to callers with the scopes that they need')
     }
     if (challenged.length > 0) {
-      log.info({ names: challenged }, 'offered to all callers, but used only with the scopes that they need')
+      const message = 'offered to all callers, but used only with the scopes that they need'
+      log.info({ names: toLogged(challenged) }, message)
     }
   }
 

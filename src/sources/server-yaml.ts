@@ -6,8 +6,8 @@ import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import type { ServerSettings } from '../catalog/contents.ts'
 import { callLimits, icon, scopeToken } from '../catalog/definition-shapes.ts'
-import { createReader } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
+import { createSettingsReader } from './settings-reader.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional
@@ -15,7 +15,7 @@ const milliseconds = optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000
 const text = optional(Type.String({ minLength: 1 }))
 const MAX_SCOPES = 1000
 
-const readSettings = createReader(Type.Object({
+const readSettings = createSettingsReader(Type.Object({
   name: text,
   title: text,
   version: text,
@@ -27,18 +27,25 @@ const readSettings = createReader(Type.Object({
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   limits: optional(callLimits),
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
+  watchIgnore: optional(Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 100 })),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
   }, closed), { maxItems: MAX_SCOPES }))
-}, closed), (problems) => new SyntaxError(problems.join('; ')))
+}, closed))
 
 export const SERVER_FILE = 'server.yaml'
 
 /** Short, because some clients do not listen for changes. */
 const DEFAULT_LIST_TTL_MS = 60_000
 
+/** What server.yaml says. */
+export interface ServerFile extends ServerSettings {
+  /** Globs of paths relative to the catalog folder. A change of these files never causes a reload. */
+  readonly watchIgnore: readonly string[]
+}
+
 /** The settings without a valid file. */
-export function defaultServerSettings (root: string): ServerSettings {
+export function defaultServerSettings (root: string): ServerFile {
   return {
     info: { name: basename(root) || 'trivet', version: '0.0.0' },
     instructions: undefined,
@@ -47,12 +54,13 @@ export function defaultServerSettings (root: string): ServerSettings {
     pageSize: undefined,
     limits: undefined,
     guard: undefined,
-    scopes: []
+    scopes: [],
+    watchIgnore: []
   }
 }
 
 /** Rejects with a SyntaxError or a YAMLParseError that names the problem of the file. */
-export async function readServerSettings (root: string): Promise<ServerSettings> {
+export async function readServerSettings (root: string): Promise<ServerFile> {
   const defaults = defaultServerSettings(root)
   const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -61,7 +69,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
   if (yaml === undefined) return defaults
   const {
     name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
-    scopes = [], limits, guard, ...info
+    scopes = [], limits, guard, watchIgnore = [], ...info
   } = readSettings(parse(yaml) ?? {})
   return {
     info: { name, version, ...info },
@@ -71,6 +79,7 @@ export async function readServerSettings (root: string): Promise<ServerSettings>
     pageSize,
     limits,
     guard,
+    watchIgnore,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })
     )

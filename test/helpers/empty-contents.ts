@@ -22,5 +22,6 @@ export const EMPTY_CONTENTS: CatalogContents = {
   stamps: new Map(),
   digest: '',
   fileDigests: new Map(),
+  passedOver: [],
   problems: []
 }

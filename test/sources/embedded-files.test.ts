@@ -203,7 +203,8 @@ t.test('a completion that cannot be loaded is a problem with its argument', asyn
     ['{ a: 1 }', '', /^front matter: arguments\[0\]\.complete: must be/]
   ]
   const files = {
-    'lib/titles.ts': 'export const number = 1', 'lib/broken.ts': "\nthrow new Error('broken')\nexport const x = 1"
+    'lib/titles.ts': 'export const number = 1',
+    'lib/broken.ts': "\nthrow new Error('broken')\nexport const x = 1"
   }
   for (const [complete, place, rule] of cases) {
     const prompt = `---\narguments:\n  - name: a\n    complete: ${complete}\n---\n{{a}}`
