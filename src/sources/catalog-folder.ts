@@ -9,7 +9,7 @@ import type { CatalogContents } from '../catalog/contents.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
-import { isPart, isReadme } from './catalog-parts.ts'
+import { isPart, isReadme, mayHoldParts } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { createFileDigests, type FileDigests } from './file-digests.ts'
@@ -68,7 +68,11 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     async watch (onChange, onError) {
       await ignored.set(await readIgnored(root))
       return await watchFolder(root, options.watchMode, {
-        onChange, onError, ignored, isPart: (path) => !ignored.has(path) && isPart(path, imported)
+        onChange,
+        onError,
+        ignored,
+        isPart: (path) => !ignored.has(path) && isPart(path, imported),
+        mayHoldParts: (path) => mayHoldParts(path, imported)
       })
     }
   }

@@ -35,6 +35,16 @@ export function isNeverPart (name: string): boolean {
 }
 
 /**
+ * Whether a folder that appears or disappears as a whole may hold parts of the catalog.
+ * @param path relative to the catalog folder, with forward slashes
+ * @param imported the paths of the files that modules of the catalog import
+ */
+export function mayHoldParts (path: string, imported: ReadonlySet<string>): boolean {
+  return /^(?:tools|prompts|resources)(?:\/|$)/.test(path) ||
+    [...imported].some((file) => file.startsWith(`${path}/`))
+}
+
+/**
  * @param path relative to the catalog folder, with forward slashes
  * @param imported the paths of the files that modules of the catalog import
  */

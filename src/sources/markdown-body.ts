@@ -75,7 +75,7 @@ function fenceAfter (line: string, open: string | undefined): string | undefined
   return isEnd ? undefined : open
 }
 
-export function isText (part: BodyPart): part is TextPart {
+export function isTextPart (part: BodyPart): part is TextPart {
   return 'pieces' in part
 }
 

@@ -12,7 +12,7 @@ import { Type, type Static } from '../schema/type.ts'
 import { FILES_FOLDER, readTarget, toContentBlock, type EmbeddableFile } from './embedded-files.ts'
 import { splitFrontMatter } from './front-matter.ts'
 import {
-  fillIn, isText, namesIn, readBody, type ArgumentValues, type BodyPart, type FilePart
+  fillIn, isTextPart, namesIn, readBody, type ArgumentValues, type BodyPart, type FilePart
 } from './markdown-body.ts'
 import { createSettingsReader } from './settings-reader.ts'
 
@@ -75,7 +75,7 @@ export async function readMarkdownPrompt (absolutePath: string, file: string): P
   const parts = readBody(body)
   const { arguments: args = [] } = settings
   const known = new Set(args.map(({ name }) => name))
-  const texts = parts.filter(isText)
+  const texts = parts.filter(isTextPart)
   const unknown = namesIn(texts).find((name) => !known.has(name))
   if (unknown !== undefined) {
     throw new SyntaxError(`{{${unknown}}} is none of the arguments in the front matter`)
@@ -123,7 +123,7 @@ export function toPromptDefinition (
   const embedded = new Map<number, EmbeddableFile>()
   let bytes = 0
   for (const [index, part] of parts.entries()) {
-    if (isText(part)) continue
+    if (isTextPart(part)) continue
     try {
       const found = findFile(part, file, fileAt)
       bytes += found.size
@@ -149,7 +149,7 @@ export function toPromptDefinition (
       return { ...argument, ...(source !== undefined && { complete: source }) }
     }),
     render (values: ArgumentValues): PromptMessage[] | Promise<PromptMessage[]> {
-      const texts = parts.map((part) => isText(part) ? fillIn(part, values) : '')
+      const texts = parts.map((part) => isTextPart(part) ? fillIn(part, values) : '')
       if (lengthOf(texts) > MAX_LENGTH) {
         throw new ToolError(`The arguments make the prompt longer than ${MAX_LENGTH} characters.`)
       }

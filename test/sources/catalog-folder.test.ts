@@ -155,8 +155,8 @@ t.test('reports every problem at once, each with file, place and rule', async (t
   const problems = await problemsOf(t, files)
   t.match(problems, [
     { file: 'server.yaml', place: '', rule: /nmae/ },
-    { file: 'tools/broken.ts', place: 'line 3', rule: 'Unexpected end of file' },
     { file: 'prompts/p.md', place: /line \d/, rule: String },
+    { file: 'tools/broken.ts', place: 'line 3', rule: 'Unexpected end of file' },
     { file: 'tools/lists.ts', place: 'all[1]', rule: /^name: must match pattern/ },
     { file: 'tools/schema.ts', place: 'inputSchema', rule: '/properties/a/minLength must be integer' },
     { file: 'resources/r.resource.ts', place: 'r', rule: /^uri: / }
