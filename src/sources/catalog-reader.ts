@@ -11,13 +11,12 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
-import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { isReadme, isTest } from './catalog-parts.ts'
 import { FILES_FOLDER } from './embedded-files.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
 import {
-  columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool, placeOf,
-  ruleOf
+  columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool,
+  placeOf, ruleOf
 } from './module-definitions.ts'
 import { readMarkdownPrompt, toPromptDefinition, type MarkdownPrompt } from './markdown-prompt.ts'
 import type { PlainFiles } from './plain-files.ts'
