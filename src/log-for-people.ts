@@ -16,7 +16,7 @@ const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new 
 /** Fields that say nothing to one person at one machine, and fields that the message has already. */
 const LEFT_OUT = new Set([
   'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version', 'source',
-  'url', 'changes', 'lists', 'updated', 'changes', 'lists', 'updated'
+  'url', 'changes', 'lists', 'updated', 'isFixed'
 ])
 
 /** @param line of the log, as JSON. Text that is no JSON is returned as it is. */
@@ -49,9 +49,10 @@ function toRequest ({ method, name, status, durationMs, code, cancelled, reason 
 
 /** `The Shop serves 3 tools at http://127.0.0.1:3000/mcp` */
 function toMessage (fields: Fields): string {
-  const { msg, url } = fields
-  const text = url === undefined ? String(msg ?? '') : `${String(msg)} at ${String(url)}`
-  return `${text} ${toRest(fields)}`.trim()
+  const { msg = '', url, isFixed } = fields
+  const place = url === undefined ? '' : ` at ${String(url)}`
+  const state = isFixed === true ? ': its problems are fixed' : ''
+  return `${String(msg)}${place}${state} ${toRest(fields)}`.trim()
 }
 
 function toRest (fields: Fields): string {

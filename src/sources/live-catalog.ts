@@ -1,6 +1,5 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
-import type { WhenMissing } from '../authoring/definition.ts'
 import { scopesToSee } from '../catalog/access-rule.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../catalog/catalog.ts'
 import { createCatalogCompiler, type CatalogCompilerOptions } from '../catalog/compile-catalog.ts'
@@ -8,20 +7,17 @@ import { createDependencyOpener } from '../catalog/dependency-opener.ts'
 import { findNamedChanges, type EarlierCatalog, type LoadedCatalog } from '../catalog/named-changes.ts'
 import { createLoadGuard } from '../catalog/load-guard.ts'
 import { CatalogError } from '../catalog/problem.ts'
-import type { ListChange } from '../catalog/list-changes.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { createContractGuard, type CreateComparison } from './contract-guard.ts'
-import type { ChangeEvent } from '../events/change-event.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { LIST_NAMES, type ListName } from '../protocol/notifications.ts'
+import { createAnnouncer } from './announcer.ts'
 import type { CatalogSource } from './catalog-source.ts'
 import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-lists.ts'
-import { createPassedOverLog, toLogged } from './passed-over-log.ts'
+import { createPassedOverLog } from './passed-over-log.ts'
 import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.ts'
-
-/** In one event: an event is one message between replicas. */
-const MAX_SEEN_BY = 100
+import { logScopedPrimitives } from './scoped-log.ts'
 
 interface CatalogLog {
   debug (fields: object, message: string): void
@@ -65,6 +61,7 @@ export async function openLiveCatalog (
 ): Promise<LiveCatalog> {
   const logPassedOver = createPassedOverLog(source.name, log)
   const dependencies = createDependencyOpener(log)
+  const announcer = createAnnouncer(bus, log)
   const compiler = createCatalogCompiler({
     ...options,
     yieldToRequests,
@@ -83,7 +80,6 @@ export async function openLiveCatalog (
   let dirty = false
   let mustForget = false
   let loading: Promise<void> | undefined
-  let announcing: Promise<void> | undefined
   let closed = false
   let isLoaded = false
   // Watching starts first, so that a change during the first load is not missed.
@@ -105,10 +101,10 @@ export async function openLiveCatalog (
   const lists = createLiveLists({
     catalog,
     bus,
-    publish,
+    publish: announcer.publish,
     async onChange (change, version) {
       log.info({ catalog: source.name, version, lists: namesOf(change) }, 'resources listed again')
-      await startAnnouncing(change)
+      await announcer.announce(change)
     },
     onProblems: (problems) => log.error(
       { catalog: source.name, problems }, 'resources not listed again: the lists from before are served'
@@ -117,7 +113,7 @@ export async function openLiveCatalog (
   isLoaded = true
   let reloads = firstLoad()
   if (dirty) startReloading()
-  logScopedPrimitives(catalog.current)
+  logScopedPrimitives(catalog.current, log)
 
   async function load (): Promise<LoadedCatalog> {
     let compiled: Snapshot | undefined
@@ -178,59 +174,18 @@ export async function openLiveCatalog (
           lists: namesOf(change),
           updated: change.updated.length,
           changes: describe(loaded),
+          ...(isFixed && { isFixed }),
           durationMs: Math.round(performance.now() - started)
         },
-        isFixed ? 'catalog reloaded: its problems are fixed' : 'catalog reloaded'
+        'catalog reloaded'
       )
-      await startAnnouncing(change)
+      await announcer.announce(change)
     } catch (error) {
       if (closed) return
       reloads = afterFailure(reloads, error)
       // The message of a CatalogError has the problems too, and its stack has its message.
       const cause = error instanceof CatalogError ? { problems: error.problems } : { err: error }
       log.error({ catalog: source.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
-    }
-  }
-
-  async function startAnnouncing (change: CatalogChange): Promise<void> {
-    announcing = announce(change)
-    await announcing
-  }
-
-  async function announce ({ lists, updated }: CatalogChange): Promise<void> {
-    for (const change of lists) await announceList(change)
-    for (const { uri, scopes } of updated) {
-      await publish({ type: 'resource-updated', uri, ...(scopes !== undefined && { seenBy: [scopes] }) })
-      await yieldToRequests()
-    }
-  }
-
-  async function announceList ({ list, seenBy }: ListChange): Promise<void> {
-    const type = `${list}-changed` as const
-    if (seenBy.some((scopes) => scopes.length === 0)) return await publish({ type })
-    for (let start = 0; start < seenBy.length; start += MAX_SEEN_BY) {
-      await publish({ type, seenBy: seenBy.slice(start, start + MAX_SEEN_BY) })
-    }
-  }
-
-  async function publish (event: ChangeEvent): Promise<void> {
-    await bus.publish(event).catch(
-      (error: unknown) => log.error({ err: error, event }, 'change not announced')
-    )
-  }
-
-  /** Without authentication no caller has a scope, so nobody could use these primitives. */
-  function logScopedPrimitives ({ primitives: { tools, prompts, resources, templates } }: Snapshot): void {
-    const scoped = [tools, prompts, resources, templates].flat().filter(({ scopes }) => scopes.length > 0)
-    const namesOf = (asked: WhenMissing) =>
-      scoped.filter(({ whenMissing }) => whenMissing === asked).map(({ key }) => key)
-    const [hidden, challenged] = [namesOf('hide'), namesOf('challenge')]
-    if (hidden.length > 0) {
-      log.info({ names: toLogged(hidden) }, 'offered only to callers with the scopes that they need')
-    }
-    if (challenged.length > 0) {
-      const message = 'offered to all callers, but used only with the scopes that they need'
-      log.info({ names: toLogged(challenged) }, message)
     }
   }
 
@@ -253,7 +208,7 @@ export async function openLiveCatalog (
       closed = true
       lists.close()
       await stopWatching()
-      await announcing
+      await announcer.settle()
       await dependencies.close()
     }
   }
