@@ -145,7 +145,10 @@ async function compileCatalog (
   const opened = dependencies.length === 0
     ? undefined
     : await openDependencies?.(
-      dependencies.map(({ compiled, located }) => ({ compiled, report: reporterOf(located) }))
+      dependencies.map(({ compiled, located }) => {
+        const isUnchanged = contents.unchangedModules.has(located.file)
+        return { compiled, isUnchanged, report: reporterOf(located) }
+      })
     )
   if (problems.length > 0) throw new CatalogError(problems)
   const parts = {

@@ -65,6 +65,8 @@ export interface CatalogContents {
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   readonly settings: ReadonlyArray<Located<SettingsDefinition>>
   readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
+  /** The modules that are as they were in the contents that are served, with all that they import. */
+  readonly unchangedModules: ReadonlySet<string>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>
   /**

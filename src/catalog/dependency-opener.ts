@@ -6,7 +6,12 @@ import { DependencySet } from './dependency-set.ts'
 import { openDependency, type DependencyLog, type OpenedDependency } from './opened-dependency.ts'
 import type { ReportProblem } from './problem.ts'
 
-export interface OpeningDependency { readonly compiled: CompiledDependency, readonly report: ReportProblem }
+export interface OpeningDependency {
+  readonly compiled: CompiledDependency
+  /** Whether its module, and all that the module imports, are as they were in the load before. */
+  readonly isUnchanged: boolean
+  readonly report: ReportProblem
+}
 
 export interface DependencyOpener {
   /**
@@ -26,14 +31,14 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
   const closings = new Set<Promise<unknown>>()
   const stop = new AbortController()
 
-  function createSet (opened: readonly OpenedDependency[]): DependencySet {
+  function createSet (opened: ReadonlyMap<object, OpenedDependency>): DependencySet {
     const set = new DependencySet(opened, (unused) => {
       sets.delete(unused)
-      const closing = Promise.all(opened.map(async (one) => await one.release()))
+      const closing = Promise.all(unused.all.map(async (one) => await one.release()))
       closings.add(closing)
       closing.finally(() => closings.delete(closing))
     })
-    for (const one of opened) one.hold()
+    for (const one of set.all) one.hold()
     sets.add(set)
     return set
   }
@@ -42,19 +47,18 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
 
   return {
     async open (all, earlier) {
-      const results = await Promise.allSettled(all.map(async ({ compiled }) => {
-        const known = earlier?.get(compiled.definition)
-        return known !== undefined && isDeepStrictEqual(known.compiled.settings, compiled.settings)
-          ? known
-          : await openDependency(compiled, log, stop.signal)
+      const opened = new Map<object, OpenedDependency>()
+      await Promise.all(all.map(async (one) => {
+        const { compiled, report } = one
+        try {
+          const kept = findSame(one, earlier)
+          opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
+        } catch (error) {
+          report('open', `failed: ${error instanceof Error ? error.message : String(error)}`)
+        }
       }))
-      const set = createSet(results.flatMap((one) => one.status === 'fulfilled' ? [one.value] : []))
-      if (set.all.length === all.length) return set
-      for (const [index, result] of results.entries()) {
-        if (result.status === 'fulfilled') continue
-        const { message } = result.reason
-        all[index]?.report('open', `failed: ${message}`)
-      }
+      const set = createSet(opened)
+      if (opened.size === all.length) return set
       set.release()
       await closed()
       return undefined
@@ -65,4 +69,14 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
       await closed()
     }
   }
+}
+
+/** The value that is open already, if it would be opened in the same way. */
+function findSame (
+  { compiled, isUnchanged }: OpeningDependency, earlier: DependencySet | undefined
+): OpenedDependency | undefined {
+  const known = earlier?.named(compiled.name)
+  const isSame = known !== undefined && (isUnchanged || known.compiled.definition === compiled.definition) &&
+    isDeepStrictEqual(known.compiled.settings, compiled.settings)
+  return isSame ? known : undefined
 }

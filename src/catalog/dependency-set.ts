@@ -4,21 +4,32 @@ import type { OpenedDependency } from './opened-dependency.ts'
 
 export class DependencySet {
   readonly #byDefinition: ReadonlyMap<object, OpenedDependency>
+  readonly #byName: ReadonlyMap<string, OpenedDependency>
   readonly #onUnused: (set: DependencySet) => void
   #requests = 0
   #isRetired = false
   #isReleased = false
 
-  /** @param onUnused called once, when no request can use the dependencies of this load any more */
-  constructor (opened: readonly OpenedDependency[], onUnused: (set: DependencySet) => void) {
-    this.#byDefinition = new Map(opened.map((one) => [one.compiled.definition, one]))
+  /**
+   * @param byDefinition by the definition that the modules of this load hold
+   * @param onUnused called once, when no request can use the dependencies of this load any more
+   */
+  constructor (
+    byDefinition: ReadonlyMap<object, OpenedDependency>, onUnused: (set: DependencySet) => void
+  ) {
+    this.#byDefinition = byDefinition
+    this.#byName = new Map([...byDefinition.values()].map((one) => [one.compiled.name, one]))
     this.#onUnused = onUnused
   }
 
-  get all (): OpenedDependency[] { return [...this.#byDefinition.values()] }
+  get all (): OpenedDependency[] { return [...this.#byName.values()] }
 
   get (definition: object): OpenedDependency | undefined {
     return this.#byDefinition.get(definition)
+  }
+
+  named (name: string): OpenedDependency | undefined {
+    return this.#byName.get(name)
   }
 
   beginRequest (): void { this.#requests++ }

@@ -12,7 +12,7 @@ import { createLoader } from './loader.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import { createResolver } from './resolver.ts'
-import { findReusable, type FileModule } from './reusable-modules.ts'
+import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
 import type { ModuleHost } from './source-module.ts'
 
 interface ModuleGraphOptions {
@@ -44,10 +44,12 @@ export interface ModuleGraph {
   /** Later calls of registering functions register nothing. */
   endLoading (): void
   /**
-   * Takes over the modules of another graph that would be the same if they were evaluated again, with the
-   * state that they hold. Must be called before any module is loaded.
+   * The modules of another graph that this graph can take over: their texts are the same, and so are those of
+   * all that they import.
    */
-  reuse (earlier: ModuleGraph): Promise<void>
+  findReusable (earlier: ModuleGraph): Promise<ReusableModules>
+  /** Takes over these modules, with the state that they hold. Must be called before any module is loaded. */
+  reuse (modules: ReusableModules): void
   /** The modules of the files that were read. */
   files (): readonly FileModule[]
   /** The file in which this error arose. It may be a file that the loaded file imports. */
@@ -127,9 +129,8 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
         .map(({ file, namespace, registered }) => ({ file, exports: namespace, registered }))
     },
     endLoading () { isLoading = false },
-    async reuse (earlier) {
-      loader.reuse(await findReusable(earlier.files(), compiled, resolver))
-    },
+    findReusable: async (earlier) => await findReusable(earlier.files(), compiled, resolver),
+    reuse: loader.reuse,
     files: loader.files,
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }

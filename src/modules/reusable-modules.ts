@@ -35,6 +35,10 @@ export async function findReusable (
   return reusable
 }
 
+export function filesOf (modules: ReusableModules): string[] {
+  return [...modules].flatMap((module) => module instanceof SourceModule ? [module.file] : [])
+}
+
 /**
  * A module with `import()` is not: it may import a file at any time, and must not get it from an old graph.
  * Nor is one that registers for others: its importers may not be the same any more.

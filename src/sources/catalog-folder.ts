@@ -9,6 +9,7 @@ import type { CatalogContents } from '../catalog/contents.ts'
 import { createCompiledModules, type CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
 import { isPart, isReadme, mayHoldParts } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import type { CatalogSource } from './catalog-source.ts'
@@ -137,7 +138,10 @@ async function loadFolder (
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
   const sidecars = await reader.sidecars('resources', plainFiles, server.readTtlMs, knownSidecars)
   const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles])
-  if (earlier?.otherFiles === otherFiles) await graph.reuse(earlier.graph)
+  const unchanged: ReusableModules = earlier === undefined
+    ? new Set()
+    : await graph.findReusable(earlier.graph)
+  if (earlier?.otherFiles === otherFiles) graph.reuse(unchanged)
 
   const markdownPrompts: MarkdownPrompt[] = []
   for (const file of promptFiles.filter(isMarkdown)) {
@@ -186,6 +190,7 @@ async function loadFolder (
       ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
     ],
     ...await findRegistered(root, graph.loaded()),
+    unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
     stamps: plain.stamps,
     ...await digestFiles(root, {
       modules: graph.files(),

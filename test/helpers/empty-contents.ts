@@ -19,6 +19,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
   handles: [],
   settings: [],
   dependencies: [],
+  unchangedModules: new Set(),
   stamps: new Map(),
   digest: '',
   fileDigests: new Map(),

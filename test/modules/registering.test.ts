@@ -23,7 +23,7 @@ async function openFolder (t: Test, files: Files) {
   )
   async function loadGraph (): Promise<ModuleGraph> {
     const graph = createModuleGraph({ root, provided: { own }, registering: new Set(['make']), compiled })
-    if (earlier !== undefined) await graph.reuse(earlier)
+    if (earlier !== undefined) graph.reuse(await graph.findReusable(earlier))
     await Promise.all(Object.keys(files).map(async (file) => await graph.load(join(root, file))))
     graph.endLoading()
     compiled.forgetUnused()

@@ -25,7 +25,7 @@ async function openFolder (t: Test, files: Files, entries: readonly string[]) {
     root,
     async load (): Promise<{ [file: string]: Namespace }> {
       const graph = createModuleGraph({ root, provided: { own: { token: 1 } }, compiled })
-      if (earlier !== undefined) await graph.reuse(earlier)
+      if (earlier !== undefined) graph.reuse(await graph.findReusable(earlier))
       const loaded = await Promise.all(entries.map(
         async (entry) => [entry, await graph.load(join(root, entry)).catch((error: unknown) => ({ error }))]
       ))

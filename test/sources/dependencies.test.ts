@@ -217,6 +217,18 @@ t.test('a reload keeps what has not changed, and opens anew for a new value of a
   t.notOk(opened.log.text().includes('db://'), 'the log has no value')
 })
 
+t.test('a reload that evaluates all modules keeps the values of those that have not changed', async (t) => {
+  const { shared, beginning } = share(t)
+  const opened = await open(t, { ...catalogWith(beginning), 'resources/a.txt': 'one' })
+  await edit(opened, 'resources/a.txt', 'other')
+  await edit(opened, 'prompts/a.md', 'Hello')
+  t.equal(await call(opened.app, 'query'), 'db://one')
+  t.strictSame(shared.events, ['open database'])
+  await edit(opened, 'lib/database.ts', `${String(catalogWith(beginning)['lib/database.ts'])}\n// changed`)
+  t.equal(await call(opened.app, 'query'), 'db://one')
+  t.strictSame(shared.events, ['open database', 'open database', 'close database'])
+})
+
 t.test('if one does not open in a reload, the old values serve and the new ones are closed', async (t) => {
   const { shared, beginning } = share(t)
   const files = catalogWith(beginning)
