@@ -4,6 +4,7 @@ import { chmod } from 'node:fs/promises'
 import t from 'tap'
 import { toolModule, writeCatalog, writeInPlace } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
+import { makeFolder } from './helpers/folder.ts'
 import type { Message, RequestParts } from './helpers/request.ts'
 import { runService, startService, type Service } from './helpers/service.ts'
 import { openStream, post } from './helpers/stream.ts'
@@ -189,6 +190,23 @@ t.test('a folder of state that cannot be written ends it with a message', async 
   const init = await runService({}, { uid: USER, args: ['init', `${locked}/shop`] })
   t.equal(init.code, 1)
   t.match(init.stderr, /^\S+ cannot be written: EACCES.*$/m)
+})
+
+t.test('state that another process keeps ends it with a message, until that process has ended', async (t) => {
+  const [catalog, state] = [await writeCatalog(t, {}), await makeFolder(t)]
+  const environment = { TRIVET_CATALOG: catalog, TRIVET_STATE_URL: `file:${state}` }
+  const first = await startService(t, environment)
+  const { code, stdout, stderr } = await runService(environment)
+  t.equal(code, 1)
+  t.notMatch(stdout, /serves/)
+  t.match(stderr, /^The settings are not usable:\n {2}TRIVET_STATE_URL=file:\S+ cannot be used: another process /)
+  t.equal(stderr.trimEnd().split('\n').length, 2)
+  const other = await startService(t, { ...environment, TRIVET_STATE_PREFIX: 'other' })
+  t.equal(await other.stop(), 0)
+  await first.stop('SIGKILL')
+  const second = await startService(t, environment)
+  t.equal(await second.stop(), 0)
+  t.ok(await startService(t, environment), 'and an orderly end leaves nothing behind')
 })
 
 t.test('a Redis that is away ends the start with exit code 1', { timeout: 60_000 }, async (t) => {
