@@ -22,7 +22,7 @@ import { createCallLimiter } from './dispatch/call-limiter.ts'
 import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
-import { createPipeline, type Pipeline } from './dispatch/pipeline.ts'
+import { createPipeline, type Pipeline, type PipelineDependencies } from './dispatch/pipeline.ts'
 import type { EventBus } from './events/event-bus.ts'
 import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
@@ -120,6 +120,7 @@ export interface OwnProcess {
   readonly log?: ServiceLog
   /** What the container may use, in bytes. By default the memory of the machine. */
   readonly memoryBytes?: number | undefined
+  readonly printScope?: PipelineDependencies['printScope']
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
 }
@@ -134,7 +135,7 @@ export async function createService (
   own?: OwnProcess,
   clock: Clock = {}
 ): Promise<Service> {
-  const { guard = createLoadGuard(), build } = own ?? {}
+  const { guard = createLoadGuard(), build, printScope } = own ?? {}
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
@@ -217,7 +218,7 @@ export async function createService (
   })
   const limiter = createCallLimiter(backend.callCounter, callLimits, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)
-  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer }
+  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer, printScope }
   const replies = createReplies(observer, tracer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }

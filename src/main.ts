@@ -15,9 +15,9 @@ import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { logConsole } from './console-lines.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
 import { flushLog, openLog, type ServiceLog } from './log.ts'
+import { logPrinted, type PrintedLines } from './printed-lines.ts'
 import { SECRET_VARIABLES, type Config } from './settings.ts'
 import { findUnknownVariables } from './unknown-variables.ts'
 
@@ -46,6 +46,8 @@ const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 let isClosing = false
 /** A terminal that is closed sends SIGHUP. The service must not outlive it and hold the port. */
 const hasTerminal = isatty(0)
+/** Present once the log takes what is printed. */
+let printed: PrintedLines | undefined
 
 try {
   const args = process.argv.slice(2)
@@ -57,6 +59,7 @@ try {
   if (!isClosing) {
     const expected = [ConfigError, CatalogError, ListenError]
     const isExpected = expected.some((kind) => error instanceof kind)
+    printed?.release()
     process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : toMessage(error)}\n`)
     // A timer or a connection of a module would keep the process alive.
     process.exit(1)
@@ -113,7 +116,9 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const toText = isForPeople || isatty(1) ? (await import('./log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
-  logConsole(logger)
+  const lines = printed = logPrinted(logger, process)
+  // Before the log writes the lines that wait.
+  process.prependListener('exit', () => lines.flush())
   for (const unknown of findUnknownVariables(process.env)) {
     logger.warn(unknown, 'this variable is no setting, and is ignored')
   }
@@ -135,9 +140,9 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
   const memoryBytes = process.constrainedMemory() || undefined
-  const service = opened.service = await createService(
-    { ...appConfig, environment: process.env }, { guard, log, memoryBytes, build }
-  )
+  const service = opened.service = await createService({ ...appConfig, environment: process.env }, {
+    guard, log, memoryBytes, build, printScope: lines.scope
+  })
   // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'
   await openAddresses(service, config, log).catch(async (error: unknown) => {

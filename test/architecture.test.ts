@@ -60,14 +60,16 @@ const ROOMS = {
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],
   'line-destination.ts': [],
-  'console-lines.ts': [],
+  'printed-log.ts': ['dispatch'],
+  'stream-lines.ts': ['dispatch', 'printed-log.ts'],
+  'printed-lines.ts': ['dispatch', 'printed-log.ts', 'stream-lines.ts'],
   'log.ts': ['line-destination.ts'],
   'log-for-people.ts': ['catalog'],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'unknown-variables.ts': ['catalog', 'settings.ts'],
   'launch.ts': ['main.ts'],
   'main.ts': [
-    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'console-lines.ts', 'settings.ts',
+    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'printed-lines.ts', 'settings.ts',
     'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
   ],
   testing: ['app.ts', 'authoring', 'catalog', 'dispatch', 'access', 'protocol'],

@@ -308,15 +308,3 @@ t.test('SIGTERM and SIGINT end it with exit code 0, and open streams with their 
     t.equal(stderr(), '')
   }
 })
-
-t.test('what modules write with console is lines of the log', async (t) => {
-  const says = "console.log('said %d', 1, { a: 2 }); console.error('%s'); console.table([1])"
-  const catalog = await writeCatalog(t, { 'tools/talks.ts': toolModule('talks', '', `() => { ${says} }`) })
-  const talking = await startService(t, { TRIVET_CATALOG: catalog, TRIVET_LOG_LEVEL: 'info' })
-  await post(t, talking.url, call('talks'))
-  await until(() => talking.stdout().includes('Values'), 'the lines')
-  t.match(logLines(talking).filter(({ source }) => source === 'console'), [
-    { level: 30, msg: 'said 1 { a: 2 }' }, { level: 40, msg: '%s' }, { level: 30, msg: /Values/ }
-  ])
-  t.strictSame(notLogged(talking), [])
-})

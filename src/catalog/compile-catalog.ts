@@ -83,28 +83,29 @@ async function compileCatalog (
 
   const hierarchy = compileHierarchy(contents.server.scopes, reporterOf)
   const handles = await compileAll(
-    contents.handles, (definition, report) => compileHandle(definition, compilers, report)
+    contents.handles, ({ definition }, report) => compileHandle(definition, compilers, report)
   )
   const settings = await compileSettings(contents.settings, {
     compilers, readSetting, needsAll: openDependencies !== undefined, reporterOf
   })
   const dependencies = await compileAll(
-    contents.dependencies, (definition, report) => compileDependency(definition, settings, report)
+    contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
   )
   const lifetimes = lifetimesByTool(handles)
-  const tools = await compileAll(contents.tools, (definition, report, file) => {
+  const tools = await compileAll(contents.tools, (located, report) => {
+    const { definition } = located
     const lifetime = lifetimes.get(definition.name)
     return knownTools.get(definition, lifetime, report, (used, tell) => {
-      return compileTool({ definition, file }, used, tell, lifetime)
+      return compileTool(located, used, tell, lifetime)
     })
   })
   const prompts = await compileAll(contents.prompts, compilePrompt)
-  const compileFixed = (definition: ResourceDefinition, report: ReportProblem) =>
-    compileResource(definition, readTtlMs, report)
+  const compileFixed = (located: Located<ResourceDefinition>, report: ReportProblem) =>
+    compileResource(located, readTtlMs, report)
   const resources = await compileAll(contents.resources, compileFixed)
   const unlisted = await compileAll(contents.unlisted, compileFixed)
   const templates = await compileAll(
-    contents.templates, (definition, report) => compileTemplate(definition, readTtlMs, report)
+    contents.templates, (located, report) => compileTemplate(located, readTtlMs, report)
   )
 
   const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
@@ -178,13 +179,13 @@ function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<str
   return sentences
 }
 
-type Compile<D, C> = (definition: D, report: ReportProblem, file: string) => C | undefined
+type Compile<D, C> = (located: Located<D>, report: ReportProblem) => C | undefined
 
 function compileOne<D, C> (
-  { definition, file }: Located<D>, report: ReportProblem, compile: Compile<D, C>
+  located: Located<D>, report: ReportProblem, compile: Compile<D, C>
 ): C | undefined {
   try {
-    return compile(definition, report, file)
+    return compile(located, report)
   } catch (error) {
     // An author's value may throw, for example when it is not JSON. The problems of the other definitions
     // must still be reported.

@@ -5,6 +5,7 @@ import type { Context } from '../authoring/context.ts'
 import type { PromptDefinition, PromptOutput } from '../authoring/define-prompt.ts'
 import type { Prompt } from '../protocol/primitives.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
 import { checkMessages, checkMeta } from './content-checks.ts'
@@ -27,15 +28,16 @@ export interface CompiledPrompt extends CompiledPrimitive {
 
 /** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compilePrompt (
-  definition: PromptDefinition, report: ReportProblem
+  located: Located<PromptDefinition>, report: ReportProblem
 ): CompiledPrompt | undefined {
+  const { definition } = located
   const verdict = promptShape(definition)
   const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
   for (const problem of problems) report('', problem)
   if (problems.length > 0) return undefined
   const { name, description, timeoutMs, arguments: args = [] } = definition
   return {
-    ...toCompiledPrimitive(name, definition, toPromptEntry(definition)),
+    ...toCompiledPrimitive(name, located, toPromptEntry(definition)),
     description,
     timeoutMs,
     audit: toAuditRule(definition, args.map((argument) => argument.name)),

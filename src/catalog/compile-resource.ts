@@ -8,6 +8,7 @@ import type {
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
 import { preview } from '../schema/value-preview.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
@@ -37,8 +38,9 @@ type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
 /** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileResource (
-  definition: ResourceDefinition, readTtlMs: number, report: ReportProblem
+  located: Located<ResourceDefinition>, readTtlMs: number, report: ReportProblem
 ): CompiledResource | undefined {
+  const { definition } = located
   const verdict = resourceShape(definition)
   const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
   for (const problem of problems) report('', problem)
@@ -46,7 +48,7 @@ export function compileResource (
   const uri = readResourceUri(definition.uri, report)
   if (uri === undefined) return undefined
   return {
-    ...toCompiledPrimitive(uri, definition, toResourceEntry(uri, definition)),
+    ...toCompiledPrimitive(uri, located, toResourceEntry(uri, definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     timeoutMs: definition.timeoutMs,
@@ -56,8 +58,9 @@ export function compileResource (
 
 /** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTemplate (
-  definition: ResourceTemplateDefinition, readTtlMs: number, report: ReportProblem
+  located: Located<ResourceTemplateDefinition>, readTtlMs: number, report: ReportProblem
 ): CompiledTemplate | undefined {
+  const { definition } = located
   const verdict = templateShape(definition)
   const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
   for (const problem of problems) report('', problem)
@@ -72,7 +75,7 @@ export function compileTemplate (
     else completions.set(variable, source)
   }
   return {
-    ...toCompiledPrimitive(definition.uriTemplate, definition, toTemplateEntry(definition)),
+    ...toCompiledPrimitive(definition.uriTemplate, located, toTemplateEntry(definition)),
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     timeoutMs: definition.timeoutMs,

@@ -35,13 +35,13 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 /**
  * `undefined` when the definition is unusable. Every problem has then been reported.
- * @param file where the definition is. @param remark the service's own text for the model. It is appended to
- * the tool's description.
+ * @param remark the service's own text for the model. It is appended to the tool's description.
  */
 export function compileTool (
-  { definition, file }: Pick<Located<ToolDefinition>, 'definition' | 'file'>, compilers: SchemaCompilers,
-  report: ReportProblem, remark?: string
+  located: Omit<Located<ToolDefinition>, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
+  remark?: string
 ): CompiledTool | undefined {
+  const { definition, file } = located
   const verdict = toolShape(definition)
   if (!verdict.ok) {
     for (const problem of verdict.problems) report('', problem)
@@ -70,7 +70,7 @@ export function compileTool (
   const { requiredCapabilities, timeoutMs, dedupe = false } = definition
   return {
     ...toCompiledPrimitive(
-      definition.name, definition, toToolEntry(definition, remark), toSchemaMembers(input, output)
+      definition.name, located, toToolEntry(definition, remark), toSchemaMembers(input, output)
     ),
     file,
     mirroredParams: mayMirrorParams(input.json)

@@ -1,6 +1,7 @@
 // The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
 import type { CommonOptions, WhenMissing } from '../authoring/definition.ts'
+import type { Located } from './contents.ts'
 
 export interface CompiledPrimitive {
   /** The name or the URI. Unique in its list. */
@@ -11,17 +12,22 @@ export interface CompiledPrimitive {
   readonly whenMissing: WhenMissing
   /** The entry in the list, as JSON. */
   readonly json: string
+  /** Whether its handlers may write with `console` or to a standard stream. */
+  readonly mayPrint: boolean
 }
+
+type Listable = Pick<
+  Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition' | 'mayPrint'
+>
 
 /** @param members more members of the entry, which are JSON already, without braces. */
 export function toCompiledPrimitive (
-  key: string,
-  { order = 0, scopes = [], whenMissing = 'hide' }: Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>,
-  entry: object, members?: string
+  key: string, { definition, mayPrint = false }: Listable, entry: object, members?: string
 ): CompiledPrimitive {
+  const { order = 0, scopes = [], whenMissing = 'hide' } = definition
   const own = JSON.stringify(entry)
   const json = members === undefined ? own : `${own.slice(0, -1)},${members}}`
-  return { key, order, scopes, whenMissing, json }
+  return { key, order, scopes, whenMissing, json, mayPrint }
 }
 
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */

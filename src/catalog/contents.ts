@@ -15,6 +15,8 @@ export interface Located<D> {
   readonly definition: D
   readonly file: string
   readonly place: string
+  /** Whether its handlers may write with `console` or to a standard stream. `false` by default. */
+  readonly mayPrint?: boolean
 }
 
 /** A scope as the settings of a catalog describe it. */

@@ -106,7 +106,8 @@ function compileEntry (
     ? { scopes, whenMissing }
     : { scopes: [...new Set([...scopes, ...entry.scopes])], whenMissing: entry.whenMissing ?? whenMissing }
   const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
-  return toCompiledPrimitive(uri, { order, ...guard }, toResourceEntry(uri, { ...defaults, ...entry }))
+  const options = { order, ...guard }
+  return toCompiledPrimitive(uri, { definition: options }, toResourceEntry(uri, { ...defaults, ...entry }))
 }
 
 function findEntryProblems (

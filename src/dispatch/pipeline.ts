@@ -12,6 +12,7 @@ import type { Lifetimes } from './lifetimes.ts'
 import type { Limiter } from './limiter.ts'
 import type { Call, Method, Outcome, StreamOpening } from './method.ts'
 import type { Ending, Observer } from './observer.ts'
+import type { PrintScope } from './print-scope.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
 import type { RequestTracer } from './request-tracer.ts'
 import { toProtocolError } from './to-protocol-error.ts'
@@ -26,6 +27,8 @@ export interface PipelineDependencies {
   readonly limiter: Limiter
   /** Absent if the service is not traced. */
   readonly tracer?: Pick<RequestTracer, 'begin'> | undefined
+  /** Absent if nothing asks in which request code prints. */
+  readonly printScope?: PrintScope | undefined
 }
 
 export interface Pipeline {
@@ -36,7 +39,7 @@ export interface Pipeline {
 }
 
 export function createPipeline (dependencies: PipelineDependencies): Pipeline {
-  const { support, methods, lifetimes, observer, authorizer, limiter, tracer } = dependencies
+  const { support, methods, lifetimes, observer, authorizer, limiter, tracer, printScope } = dependencies
   const byName = new Map(
     methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method])
   )
@@ -72,7 +75,9 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
 
   function run (call: Call, request: RequestContext): void {
     lifetimes.watch(request.lifetime, request.outlet)
-    const outcome = call.handle()
+    const outcome = call.mayPrint && printScope !== undefined
+      ? printScope.run(request.observed, () => call.handle())
+      : call.handle()
     if (outcome instanceof Promise) {
       outcome.then(
         (settled) => succeed(settled, call, request), (error: unknown) => fail(error, request, call)

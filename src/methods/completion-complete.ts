@@ -34,10 +34,11 @@ export function completionComplete (
     }),
     open ({ ref, argument, context = {} }, request) {
       const { view, principal, lifetime, snapshot } = request
-      const { key, completions, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
+      const { key, completions, mayPrint, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
       return {
         subject: key,
         limits: NO_LIMITS,
+        mayPrint,
         async handle () {
           const source = completions.get(argument.name)
           if (source === undefined) {
@@ -61,6 +62,7 @@ export function completionComplete (
 interface Referenced {
   readonly key: string
   readonly timeoutMs: number | undefined
+  readonly mayPrint: boolean
   readonly completions: ReadonlyMap<string, CompletionSource>
 }
 

@@ -64,6 +64,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         subject: tool.key,
         requiredCapabilities: tool.requiredCapabilities,
         limits: tool.limits,
+        mayPrint: tool.mayPrint,
         given: { rule: tool.audit, args: params.arguments },
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {

@@ -10,6 +10,7 @@ import { createMeta } from './import-meta.ts'
 import { link, postOrder } from './linking.ts'
 import { createLoader } from './loader.ts'
 import type { ModuleRecord } from './module-record.ts'
+import { mayPrint } from './printing-modules.ts'
 import type { Namespace } from './namespace.ts'
 import { createResolver } from './resolver.ts'
 import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
@@ -52,6 +53,11 @@ export interface ModuleGraph {
   reuse (modules: ReusableModules): void
   /** The modules of the files that were read. */
   files (): readonly FileModule[]
+  /**
+   * Whether code of this loaded file, or of a file that it imports, may write with `console` or to a standard
+   * stream.
+   */
+  mayPrint (file: string): Promise<boolean>
   /** The file in which this error arose. It may be a file that the loaded file imports. */
   originOf (error: unknown): string | undefined
 }
@@ -75,6 +81,7 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
   const loader = createLoader({
     resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport
   })
+  const silent = new Set<ModuleRecord>()
   let turn = Promise.resolve()
   let isLoading = true
 
@@ -132,6 +139,7 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
     findReusable: async (earlier) => await findReusable(earlier.files(), compiled, resolver),
     reuse: loader.reuse,
     files: loader.files,
+    mayPrint: async (file) => mayPrint(await loader.open(pathToFileURL(file).href), silent),
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
 }

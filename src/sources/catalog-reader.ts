@@ -111,7 +111,10 @@ export class CatalogReader {
             'code that tools share belongs in another folder, such as lib/'
         })
       }
-      for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
+      const mayPrint = await this.#graph.mayPrint(absolutePath)
+      for (const { place, definition } of found) {
+        this.#add(definition, { file, place, mayPrint }, allowed, expected)
+      }
     } catch (error) {
       const place = this.#placeInGraph(error, absolutePath)
       this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
@@ -177,7 +180,7 @@ export class CatalogReader {
   }
 
   #add (
-    definition: unknown, at: { file: string, place: string }, allowed: readonly DefinitionKind[],
+    definition: unknown, at: Omit<Located<unknown>, 'definition'>, allowed: readonly DefinitionKind[],
     expected: string
   ): void {
     // A module may export what another one defines: export * from './search.ts'
@@ -189,6 +192,9 @@ export class CatalogReader {
       this.resources.push({ definition, ...at })
     } else if (isTemplate(definition) && allowed.includes('resource-template')) {
       this.templates.push({ definition, ...at })
-    } else this.problems.push({ ...at, rule: `must be made by ${expected} in this folder` })
+    } else {
+      const { file, place } = at
+      this.problems.push({ file, place, rule: `must be made by ${expected} in this folder` })
+    }
   }
 }
