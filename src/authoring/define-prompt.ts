@@ -40,7 +40,8 @@ export type PromptOutput = string | readonly PromptMessage[] | {
 /** What `definePrompt` takes. */
 export interface PromptOptions<A extends readonly PromptArgumentOptions[]> extends CommonOptions {
   /** In the order in which a client asks for them. None by default. */
-  arguments?: A
+  // Not only `A`: the parameters of a function within would then have no types.
+  arguments?: { readonly [I in keyof A]: A[I] & PromptArgumentOptions }
   /**
    * Makes the messages. The service has checked the names of the arguments, and that each required one is
    * there; a request that fails the check receives error -32602.

@@ -105,6 +105,37 @@ export const noSchema = defineTool({
   }
 })
 
+export const completing = definePrompt({
+  name: 'completing',
+  arguments: [
+    { name: 'text', required: true, complete: (typed) => [typed.toUpperCase()] },
+    {
+      name: 'tone',
+      async complete (typed, { arguments: { text }, principal, signal }) {
+        same<typeof typed, string>(true)
+        same<typeof text, string | undefined>(true)
+        same<typeof principal, Principal>(true)
+        same<typeof signal, AbortSignal>(true)
+        return { values: [typed] }
+      }
+    },
+    { name: 'length', required: true, complete: ['short', 'long'] }
+  ],
+  render (args) {
+    same<typeof args.text, string>(true)
+    same<typeof args.tone, string | undefined>(true)
+    same<typeof args.length, string>(true)
+    return args.text
+  }
+})
+
+export const wrongCompletion = definePrompt({
+  name: 'wrong_completion',
+  // @ts-expect-error: suggestions are strings
+  arguments: [{ name: 'text', complete: (typed) => [typed.length] }],
+  render: () => ''
+})
+
 export const prompt = definePrompt({
   name: 'prompt',
   arguments: [{ name: 'text', required: true }, { name: 'tone' }],
