@@ -9,6 +9,7 @@ import type { ReportProblem } from './problem.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { handleShape } from './definition-shapes.ts'
 import { toDuration } from './duration.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 
@@ -27,10 +28,9 @@ export function compileHandle (
     return undefined
   }
   const { migrate } = definition
-  if (migrate !== undefined && typeof migrate !== 'function') {
-    report('migrate', 'must be a function')
-    return undefined
-  }
+  const problems = migrate === undefined ? [] : findHandlerProblems({ migrate })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) ||

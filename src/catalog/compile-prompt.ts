@@ -8,6 +8,7 @@ import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { promptShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 import { checkMessages, checkMeta } from './content-checks.ts'
 import { toMessagesJson } from './content-json.ts'
 import { isCompletionSource } from './completions.ts'
@@ -54,7 +55,7 @@ function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition)
     ({ complete }) => complete !== undefined && !isCompletionSource(complete)
   )
   return [
-    ...(typeof render === 'function' ? [] : ['render: must be a function']),
+    ...findHandlerProblems({ render }).map(([place, rule]) => `${place}: ${rule}`),
     ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
     ...uncompletable.map(
       ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`

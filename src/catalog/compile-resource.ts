@@ -11,6 +11,7 @@ import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 import { toUri } from './uri.ts'
@@ -87,8 +88,7 @@ export function compileTemplate (
 }
 
 function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
-  const problems: string[] = []
-  if (typeof read !== 'function') problems.push('read: must be a function')
+  const problems = findHandlerProblems({ read }).map(([place, rule]) => `${place}: ${rule}`)
   if (cache?.cacheScope === 'public' && scopes.length > 0) {
     problems.push('cache.cacheScope: cannot be public, because scopes decide who may read this')
   }

@@ -11,6 +11,7 @@ import { compileSchema, type CompiledSchema, type SchemaCompilers } from './comp
 import type { Located } from './contents.ts'
 import type { ReportProblem } from './problem.ts'
 import { toolShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
 import { runAuthorized } from './run-authorized.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
@@ -48,10 +49,9 @@ export function compileTool (
     return undefined
   }
   const { run, authorize } = definition
-  if (typeof run !== 'function' || (authorize !== undefined && typeof authorize !== 'function')) {
-    report(typeof run === 'function' ? 'authorize' : 'run', 'must be a function')
-    return undefined
-  }
+  const problems = findHandlerProblems({ run, ...(authorize !== undefined && { authorize }) })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined

@@ -3,13 +3,14 @@
 import type { CompletionContext, CompletionSource } from '../authoring/completion.ts'
 import type { Completion } from '../protocol/completion.ts'
 import { clipCompletion, rankCompletions } from './completion-ranking.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 import { ContractError } from './result-json.ts'
 
 const isStrings = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 export function isCompletionSource (value: unknown): value is CompletionSource {
-  return typeof value === 'function' || isStrings(value)
+  return isStrings(value) || findHandlerProblems({ value }).length === 0
 }
 
 /**

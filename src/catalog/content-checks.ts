@@ -4,6 +4,7 @@
 import type { OutputContents } from '../authoring/define-resource.ts'
 import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../protocol/content.ts'
 import { isObject } from '../protocol/json-rpc.ts'
+import { findJsonLoss, isPlainJson } from '../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
@@ -30,6 +31,7 @@ export function checkContents (contents: readonly OutputContents[]): readonly Re
   checkShape(resourceContentsShape, contents, 'the resource has malformed contents:')
   return contents.map((one, index) => {
     const place = `contents[${index}]`
+    assertMetaIsJson(one._meta, `${place}._meta`)
     if (!('blob' in one)) return checkTypeAndUri(one, place)
     const { blob } = one
     if (blob instanceof Uint8Array) return checkTypeAndUri({ ...one, blob: toBase64(blob) }, place)
@@ -38,10 +40,18 @@ export function checkContents (contents: readonly OutputContents[]): readonly Re
   })
 }
 
-/** Throws a ContractError when the `_meta` of a result is not an object. */
+/** Throws a ContractError when the `_meta` of a result is not an object, or JSON would lose a part of it. */
 export function checkMeta (meta: unknown): Meta | undefined {
-  if (meta === undefined || isObject(meta)) return meta
-  throw new ContractError('_meta', ['must be an object'])
+  if (meta === undefined) return undefined
+  if (!isObject(meta)) throw new ContractError('_meta', ['must be an object'])
+  assertMetaIsJson(meta, '_meta')
+  return meta
+}
+
+function assertMetaIsJson (meta: Meta | undefined, place: string): void {
+  if (meta === undefined || isPlainJson(meta)) return
+  const loss = findJsonLoss(meta)
+  if (loss !== undefined) throw new ContractError(`${place}:`, [loss])
 }
 
 function checkShape (check: JsonSchemaCheck, value: unknown, subject: string): void {
@@ -50,6 +60,7 @@ function checkShape (check: JsonSchemaCheck, value: unknown, subject: string): v
 }
 
 function checkBlock (block: ContentBlock, place: string): ContentBlock {
+  assertMetaIsJson(block._meta, `${place}._meta`)
   switch (block.type) {
     case 'text': return block
     case 'image':
@@ -64,6 +75,7 @@ function checkBlock (block: ContentBlock, place: string): ContentBlock {
 
 /** An embedded resource must have a type: https://modelcontextprotocol.io/specification/2026-07-28/server/prompts */
 function checkEmbedded (resource: ResourceContents, place: string): ResourceContents {
+  assertMetaIsJson(resource._meta, `${place}._meta`)
   if ('blob' in resource) assertBase64(resource.blob, `${place}.blob`)
   const { mimeType = 'blob' in resource ? BYTES_TYPE : TEXT_TYPE } = resource
   return checkTypeAndUri({ ...resource, mimeType }, place)

@@ -7,7 +7,7 @@ import type { ContentBlock, Meta } from '../protocol/content.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../schema/json-form.ts'
-import { checkContent } from './content-checks.ts'
+import { checkContent, checkMeta } from './content-checks.ts'
 import { toBlockJson, toContentJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
@@ -72,8 +72,9 @@ function acceptedValue (verdict: Verdict): unknown {
 async function explicitResult (
   writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined
 ): Promise<string> {
-  const { content, isError = false, _meta } = result
-  const members: ResultMembers = { content: '[]', isError, ...(_meta === undefined ? {} : { meta: _meta }) }
+  const { content, isError = false } = result
+  const meta = checkMeta(result._meta)
+  const members: ResultMembers = { content: '[]', isError, ...(meta === undefined ? {} : { meta }) }
   let { structuredContent } = result
   if (checkOutput !== undefined && !isError) {
     structuredContent = acceptedValue(await checkOutput(structuredContent))
@@ -90,12 +91,13 @@ async function explicitResult (
 }
 
 function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {
-  const { content, structuredContent, isError, _meta } = output
+  const { content, structuredContent, isError } = output
+  const _meta = checkMeta(output._meta)
   return {
     content: toBlocks(content),
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(isError === true ? { isError } : {}),
-    ...(isObject(_meta) ? { _meta } : {})
+    ...(_meta === undefined ? {} : { _meta })
   }
 }
 

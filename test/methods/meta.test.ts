@@ -61,6 +61,46 @@ t.test('a _meta that is no object is an internal error, and the log does not quo
   t.strictSame(messages, ['_meta must be an object', '_meta must be an object'])
 })
 
+t.test('a _meta that JSON would lose is an internal error, and the log says where it is', async (t) => {
+  const log = createReadableLog()
+  const lossy = "_meta: { 'example.com/seen': { at: new Map() } }"
+  const text = `{ type: 'text', text: 'a', ${lossy} }`
+  const embedded = `{ type: 'resource', resource: { uri: 'test:a', text: 'a', ${lossy} } }`
+  const app = await buildApp(t, {
+    'tools/t.ts': `import { defineTool, toolResult } from 'trivet'
+      export const made = defineTool({ name: 'made', run: () => toolResult({ ${lossy} }) })
+      export const plain = defineTool({ name: 'plain', run: () => ({ content: [], ${lossy} }) })
+      export const none = defineTool({ name: 'none', run: () => ({ content: [], _meta: 'a' }) })
+      export const block = defineTool({ name: 'block', run: () => ({ content: [${text}] }) })
+      export const embeds = defineTool({ name: 'embeds', run: () => ({ content: [${embedded}] }) })`,
+    'prompts/p.ts': `import { definePrompt } from 'trivet'
+      const messages = [{ role: 'user', content: { type: 'text', text: 'a' } }]
+      export const p = definePrompt({ name: 'p', render: () => ({ messages, ${lossy} }) })`,
+    'resources/r.resource.ts': `import { defineResource } from 'trivet'
+      const contents = [{ uri: 'test:a', text: 'a' }]
+      export const r = defineResource({ uri: 'test:r', name: 'r', read: () => ({ contents, ${lossy} }) })
+      export const one = defineResource({
+        uri: 'test:one', name: 'one', read: () => ({ uri: 'test:one', text: 'a', ${lossy} })
+      })`
+  }, { logger: log.logger })
+  const loss = '/example.com~1seen/at: a Map has no JSON form; return Object.fromEntries(map)'
+  const expected: ReadonlyArray<readonly [string, { [name: string]: string }, string]> = [
+    ['tools/call', { name: 'made' }, `tools/t.ts: _meta: ${loss}`],
+    ['tools/call', { name: 'plain' }, `tools/t.ts: _meta: ${loss}`],
+    ['tools/call', { name: 'none' }, 'tools/t.ts: _meta must be an object'],
+    ['tools/call', { name: 'block' }, `tools/t.ts: content[0]._meta: ${loss}`],
+    ['tools/call', { name: 'embeds' }, `tools/t.ts: content[0].resource._meta: ${loss}`],
+    ['prompts/get', { name: 'p' }, `_meta: ${loss}`],
+    ['resources/read', { uri: 'test:r' }, `_meta: ${loss}`],
+    ['resources/read', { uri: 'test:one' }, `contents[0]._meta: ${loss}`]
+  ]
+  for (const [method, params] of expected) {
+    t.equal((await send(app, { method, params })).response.error?.code, -32603, JSON.stringify(params))
+  }
+  const messages = log.lines.flatMap(({ err }) => err?.message ?? [])
+  t.strictSame(messages, expected.map(([, , message]) => message))
+})
+
 for (const revision of LEGACY_REVISIONS) {
   t.test(`sessions of ${revision} send and get _meta too`, async (t) => {
     const session = await openSession(t, await listen(await buildApp(t, FILES)), { revision })

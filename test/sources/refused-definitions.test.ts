@@ -17,6 +17,12 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
       `export default defineResourceTemplate({ name: 'r', read: () => '', ${options} })`
     )
   })
+  const handle = (options: string) => ({
+    'lib/h.ts': "import { defineHandle } from 'trivet'\n" +
+      `export const h = defineHandle({ kind: 'k', prefix: 'k', schema: {}, idleTtlMs: 1000, ${options} })`,
+    'tools/t.ts': `import '../lib/h.ts'\n${toolModule('t')}`
+  })
+  const isGenerator = 'must not be a generator function; collect the parts, and return them'
   const refused: ReadonlyArray<readonly [string, Files, string, RegExp]> = [
     ['a name with a space (112)', tool('', 'a b'), '', /^name: must match pattern/],
     ['a name of 129 characters (112)', tool('', 'x'.repeat(129)), '', /^name: /],
@@ -197,6 +203,40 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
       'a run that is no function',
       { 'tools/t.ts': moduleOf("export default defineTool({ name: 't', run: 'now' })") }, 'run',
       /^must be a function$/
+    ],
+    [
+      'a run that yields',
+      { 'tools/t.ts': moduleOf("export default defineTool({ name: 't', run: async function * () {} })") },
+      'run', new RegExp(`^${isGenerator}$`)
+    ],
+    [
+      'an authorize that yields', tool('authorize: function * () {}'), 'authorize',
+      new RegExp(`^${isGenerator}$`)
+    ],
+    [
+      'a render that yields', prompt("name: 'p', render: function * () {}"), '',
+      new RegExp(`^render: ${isGenerator}$`)
+    ],
+    [
+      'a read that yields', resource("uri: 'x://r', read: async function * () {}"), '',
+      new RegExp(`^read: ${isGenerator}$`)
+    ],
+    ['a migrate that is no function', handle('migrate: 1'), 'h.migrate', /^must be a function$/],
+    [
+      'a migrate that yields', handle('migrate: function * () {}'), 'h.migrate', new RegExp(`^${isGenerator}$`)
+    ],
+    [
+      'completions that are yielded',
+      prompt("name: 'p', arguments: [{ name: 'a', complete: function * () {} }], render: () => ''"), '',
+      /^arguments\.a\.complete: must be a list of strings or a function$/
+    ],
+    [
+      'completions of no variable',
+      template("uriTemplate: 'x://{a}', complete: { b: [] }"), 'complete.b', /^names no variable of the uri/
+    ],
+    [
+      'an annotation of another type', tool("annotations: { readOnlyHint: 'yes' }"), '',
+      /^annotations\.readOnlyHint: must be boolean/
     ],
     ['a timeout of nothing', tool('timeoutMs: 0'), '', /^timeoutMs: /],
     [
