@@ -45,10 +45,10 @@ export interface Context {
    * Writes under the id of this request. The client receives a message too, if its request asked for messages
    * of this level. `data` must be JSON: the client receives the message without it otherwise.
    *
-   * What a handler writes with `console` goes only to the service's log: a line of level `info`, or `warn` for
-   * `console.warn` and `console.error`, with `reqId`, `method` and `name` of the request. So does each line for
-   * `process.stdout` and `process.stderr`. A line of a package has these fields if the handler's own module,
-   * or a module of the catalog that it imports, says `console`, `stdout` or `stderr` too.
+   * What a handler writes with `console` goes only to the service's log: a line of level `info`, or `warn`
+   * for `console.warn` and `console.error`, with `reqId`, `method` and `name` of the request. So does each
+   * line for `process.stdout` and `process.stderr`. A line of a package has these fields if the handler's own
+   * module, or a module of the catalog that it imports, says `console`, `stdout` or `stderr` too.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
    */
   readonly log: Log
