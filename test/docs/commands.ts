@@ -28,6 +28,11 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
     HOME: folder,
     PORT: '0',
     TRIVET_LOG_LEVEL: 'warn',
+    // Git asks who makes a commit.
+    GIT_AUTHOR_NAME: 'reader',
+    GIT_AUTHOR_EMAIL: 'reader@example.com',
+    GIT_COMMITTER_NAME: 'reader',
+    GIT_COMMITTER_EMAIL: 'reader@example.com',
     // The machine of the tests is often busy.
     TRIVET_MAX_LOOP_DELAY_MS: '0'
   }

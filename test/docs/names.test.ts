@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { NO_LIMITS } from '../../src/access/call-limits.ts'
+import { fileSettings, folderSettings } from '../../src/catalog/definition-shapes.ts'
 import { SETTINGS } from '../../src/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
@@ -17,11 +18,15 @@ const words = new Set([...code, ...pages.flatMap(({ blocks }) => blocks.map((blo
 
 const readSource = async (path: string) => await readFile(join(ROOT, path), 'utf8')
 
+/** Variables of the commands. The service has no such settings. */
+const OF_COMMANDS = ['TRIVET_TOKEN']
+
 t.test('every setting that a page names exists, and every setting is named', async (t) => {
-  const variables: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
+  const variables = [...Object.values(SETTINGS).map(({ variable }) => variable), ...OF_COMMANDS]
+  const known: ReadonlySet<string> = new Set(variables)
   const named = new Set(text.match(/\bTRIVET_[A-Z_]*[A-Z]\b/g))
-  t.strictSame([...named].filter((name) => !variables.has(name)), [])
-  t.strictSame([...variables].filter((name) => name.startsWith('TRIVET_') && !named.has(name)), [])
+  t.strictSame([...named].filter((name) => !known.has(name)), [])
+  t.strictSame(variables.filter((name) => name.startsWith('TRIVET_') && !named.has(name)), [])
 })
 
 /** The commands of `trivet`, each with its flags. */
@@ -38,7 +43,7 @@ async function readCommands (): Promise<ReadonlyMap<string, ReadonlySet<string>>
 t.test('every command and flag that a page names exists, and all are in commands.md', async (t) => {
   const commands = await readCommands()
   t.strictSame([...commands.keys()].toSorted(), [
-    'call', 'check', 'dev', 'diff', 'init', 'list', 'serve', 'token'
+    'call', 'check', 'completion', 'dev', 'diff', 'init', 'list', 'serve', 'token'
   ])
   const lines = [...code, ...pages.flatMap(({ blocks }) => blocks.flatMap((block) => block.text.split('\n')))]
   for (const line of lines) {
@@ -73,15 +78,16 @@ t.test('every name that the package exports is in a page', async (t) => {
   }
 })
 
-t.test('every key of server.yaml, of front matter and of limits is in a page', async (t) => {
+t.test('every key of server.yaml, of front matter, of sidecars and of limits is in a page', async (t) => {
   const keysOf = (source: string) => {
-    const [, shape = ''] = /createReader\(Type\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
+    const [, shape = ''] = /\bType\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
     return [...shape.matchAll(/^ {2}(\w+): /gm)].map(([, key = '']) => key)
   }
   const yaml = keysOf(await readSource('src/sources/server-yaml.ts'))
   const matter = keysOf(await readSource('src/sources/markdown-prompt.ts'))
   t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
-  const keys = [...yaml, ...matter, 'listTtlMs', 'readTtlMs', ...Object.keys(NO_LIMITS)]
+  const sidecars = [fileSettings, folderSettings].flatMap(({ properties }) => Object.keys(Object(properties)))
+  const keys = [...yaml, ...matter, ...sidecars, 'listTtlMs', 'readTtlMs', ...Object.keys(NO_LIMITS)]
   t.strictSame(keys.filter((key) => !words.has(key)), [])
 })
 
