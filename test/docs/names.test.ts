@@ -85,10 +85,18 @@ t.test('every key of server.yaml, of front matter, of sidecars and of limits is 
   }
   const yaml = keysOf(await readSource('src/sources/server-yaml.ts'))
   const matter = keysOf(await readSource('src/sources/markdown-prompt.ts'))
-  t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
   const sidecars = [fileSettings, folderSettings].flatMap(({ properties }) => Object.keys(Object(properties)))
+  t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
+  t.ok(sidecars.includes('mimeType'))
   const keys = [...yaml, ...matter, ...sidecars, 'listTtlMs', 'readTtlMs', ...Object.keys(NO_LIMITS)]
   t.strictSame(keys.filter((key) => !words.has(key)), [])
+})
+
+t.test('every dependency of the package has a row in the table of costs', async (t) => {
+  const { dependencies } = JSON.parse(await readSource('package.json'))
+  const [, table = ''] = (await readSource('docs/operating.md')).split('## What the packages cost')
+  const rows = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name)
+  t.strictSame(rows.toSorted(), Object.keys(dependencies).toSorted())
 })
 
 t.test('every member of ctx is in a page', async (t) => {
