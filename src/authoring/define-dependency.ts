@@ -60,12 +60,11 @@ export type DependencyDefinition<T = unknown> = Definition & {
  * with `ctx.use(definition)`, and that is closed when no request can use it any more. Any module of the
  * catalog may define it, exported or not.
  *
- * A reload keeps the open value if the values of its settings are the same, and only other modules than the
- * one that defines it, and than those which that one imports, have changed. After a change of a file that is
- * no module, such as a plain file or server.yaml, and after SIGHUP, it opens a new value. The new value is
- * opened first. The old one is closed when the last request that began before the reload has ended. If `open`
- * fails in a reload, the service keeps the catalog and the values from before; if it fails at the start, the
- * service does not start. At the end of the process every value is closed after the last request.
+ * A reload keeps the open value if neither the module that defines it, nor a module which that one imports,
+ * nor the values of its settings have changed. Otherwise, and after SIGHUP, it opens a new value first. The
+ * old one is closed when the last request that began before the reload has ended. If `open` fails in a
+ * reload, the service keeps the catalog and the values from before; if it fails at the start, the service
+ * does not start. At the end of the process every value is closed after the last request.
  *
  * `trivet check`, `list` and `diff` open nothing.
  *

@@ -19,8 +19,9 @@ export async function claimFolder (
   let claim = await listen(path)
   if (claim === 'taken') {
     if (await isAnswered(path)) {
-      throw new Error(`TRIVET_STATE_URL=file:${folder} cannot be used: another process keeps its state ` +
-        'there. Stop it first, or set another folder or TRIVET_STATE_PREFIX. Replicas share state in Redis')
+      throw new Error(`TRIVET_STATE_URL=file:${folder} cannot be used: ` +
+        'another process keeps its state there. Stop it first, or set another folder or ' +
+        'TRIVET_STATE_PREFIX. Replicas share state in Redis')
     }
     // Left behind by a process that was killed.
     rmSync(path, { force: true })
