@@ -5,6 +5,7 @@ import type { EventLog, EventLogLimits } from '../events/event-log.ts'
 import type { Relay } from '../events/relay.ts'
 import type { CallCounter } from '../state/call-counter.ts'
 import type { Clock } from '../state/clock.ts'
+import type { DueTimes } from '../state/due-times.ts'
 import type { StateStore } from '../state/state-store.ts'
 
 export interface Backend {
@@ -50,6 +51,8 @@ export interface OpenedBackend {
   readonly eventLog: EventLog
   /** Uses the connection of the store. Nothing of it must be closed. */
   readonly callCounter: CallCounter
+  /** Uses the connection of the store. Nothing of it must be closed. */
+  readonly dueTimes: DueTimes
   /**
    * Reads the secret that is kept with the state, and creates it if there is none. Absent if the state does
    * not outlive the process, or is shared: the replicas then get their secrets from outside.

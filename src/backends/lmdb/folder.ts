@@ -1,10 +1,11 @@
-// Opens the folder of the LMDB store and the databases in it. No other file imports the driver.
+// Opens the folder of the LMDB store and the databases in it. No other file loads the driver.
 
 import {
   accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { open, type Database, type RootDatabase } from 'lmdb'
+import { open, type Database, type Key, type RootDatabase } from 'lmdb'
+import type { DueKey } from './due-times.ts'
 
 /**
  * An LMDB file of this format has these bytes after the header of its first page: LMDB's magic number, and
@@ -20,7 +21,9 @@ const OPENING = {
   overlappingSync: false,
   // Batching would end Node after a failed commit: it rejects a promise that nothing handles. Transactions
   // share commits without it too.
-  eventTurnBatching: false
+  eventTurnBatching: false,
+  // Each prefix that a process uses has five. LMDB allows twelve by default.
+  maxDbs: 64
 }
 
 /** Databases of this prefix have no prefix in their names, like those of releases before prefixes. */
@@ -34,6 +37,7 @@ interface LmdbFolder {
   readonly expiries: Database<Buffer, [number, string]>
   /** For each owner, the number of records, expired ones included, and a time before which none expires. */
   readonly owners: Database<Buffer, string>
+  readonly dueTimes: Database<Buffer, DueKey>
 }
 
 /** Creates a missing folder. Throws if the folder cannot be used. */
@@ -42,7 +46,7 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     assertUsable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
-    const openDatabase = <K extends string | [number, string]>(kind: string): Database<Buffer, K> => {
+    const openDatabase = <K extends Key>(kind: string): Database<Buffer, K> => {
       const name = prefix === DEFAULT_PREFIX ? kind : `${prefix}:${kind}`
       return root.openDB<Buffer, K>({ name, encoding: 'binary' })
     }
@@ -51,7 +55,8 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
       headers: openDatabase('headers'),
       values: openDatabase('values'),
       expiries: openDatabase('expiries'),
-      owners: openDatabase('owners')
+      owners: openDatabase('owners'),
+      dueTimes: openDatabase('due-times')
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

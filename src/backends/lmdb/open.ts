@@ -21,6 +21,7 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
   })
   return toOpenedBackend({
     store,
+    dueTimes: store.dueTimes,
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
     eventLog: createMemoryEventLog(eventLogLimits),

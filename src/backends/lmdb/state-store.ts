@@ -3,7 +3,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { StoreUnavailable, type StateRecord, type StateStore } from '../../state/state-store.ts'
+import type { DueTimes } from '../../state/due-times.ts'
 import { inTime, toCommitCause } from './deadline.ts'
+import { createLmdbDueTimes } from './due-times.ts'
 import { createFolderCheck } from './folder-check.ts'
 import { openLmdbFolder } from './folder.ts'
 import {
@@ -31,15 +33,20 @@ interface LmdbStateStoreOptions {
   readonly onBroken?: (error: Error) => void
 }
 
+export interface LmdbStateStore extends StateStore {
+  /** In the same folder. */
+  readonly dueTimes: DueTimes
+}
+
 /**
  * Creates a missing folder. Throws if the folder cannot be used. Many processes may open one folder, each of
  * them once: opening blocks the thread, and waits for a write of another store. A store of the same thread
  * could not finish that write.
  */
-export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): StateStore {
+export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): LmdbStateStore {
   const { prefix = 'trivet', now = Date.now } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
-  const { root, headers, values, expiries, owners } = openLmdbFolder(folder, prefix)
+  const { root, headers, values, expiries, owners, dueTimes: times } = openLmdbFolder(folder, prefix)
   const check = createFolderCheck(folder, (error) => {
     // The sweep reads the file.
     clearInterval(timer)
@@ -213,7 +220,9 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     await inTime(root.close(), writeDeadlineMs).catch(() => {})
   }
 
+  const refresh = () => root.resetReadTxn()
   return {
+    dueTimes: createLmdbDueTimes({ times, write, assertOpen, refresh, now }),
     async create (key, { bytes }, lifetime, limit) {
       assertOpen()
       const id = toId(key)

@@ -1,5 +1,6 @@
 import { EVENT_LOG_LIMITS } from '../../events/event-log.ts'
 import { createLocalCallCounter } from '../../state/local-call-counter.ts'
+import { createLocalDueTimes } from '../../state/local-due-times.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createMemoryEventBus } from './event-bus.ts'
 import { createMemoryEventLog } from './event-log.ts'
@@ -14,6 +15,7 @@ export const openMemoryBackend: OpenBackend = async (_url, options) => {
     bus: createMemoryEventBus(),
     relay: createMemoryRelay(),
     eventLog: createMemoryEventLog({ ...eventLogLimits, ...clock }),
-    callCounter: createLocalCallCounter(clock)
+    callCounter: createLocalCallCounter(clock),
+    dueTimes: createLocalDueTimes(clock)
   })
 }

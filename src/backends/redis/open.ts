@@ -4,6 +4,7 @@ import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { createOutageLog } from '../outage-log.ts'
 import { createRedisCallCounter } from './call-counter.ts'
 import { openRedis } from './connection.ts'
+import { createRedisDueTimes } from './due-times.ts'
 import { openRedisEventBus } from './event-bus.ts'
 import { createRedisEventLog } from './event-log.ts'
 import { openRedisRelay } from './relay.ts'
@@ -36,7 +37,8 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       local: createLocalCallCounter(),
       onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
     })
-    return toOpenedBackend({ store, bus, relay, eventLog, callCounter }, redis.close)
+    const dueTimes = createRedisDueTimes(redis.commands, { prefix })
+    return toOpenedBackend({ store, bus, relay, eventLog, callCounter, dueTimes }, redis.close)
   } catch (error) {
     // Without it, the driver would keep trying to connect.
     await redis.close()

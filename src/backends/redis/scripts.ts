@@ -176,6 +176,28 @@ end
 return nil
 `
 
+/** KEYS[1] is a sorted set of entries by the time when they are due. ARGV: entry, milliseconds from now. */
+export const SET_DUE = `
+local time = redis.call('TIME')
+local due = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[2]
+return redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
+`
+
+/**
+ * KEYS[1] is the same set. ARGV: the most entries, and after how many milliseconds each of them is due again.
+ * Returns in how many milliseconds the next entry is due, or -1, and then the entries that are due.
+ */
+export const TAKE_DUE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local taken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+local held = string.format('%.0f', now + ARGV[2])
+for _, entry in ipairs(taken) do redis.call('ZADD', KEYS[1], held, entry) end
+local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+table.insert(taken, 1, next[2] and string.format('%.0f', math.max(0, next[2] - now)) or '-1')
+return taken
+`
+
 /**
  * The time in milliseconds, with microseconds as its fraction, as a text. KEYS[1] is not used: it selects the
  * node of a cluster, so that all replicas ask the same one.

@@ -5,6 +5,7 @@ import {
 import type { ChangeEvent } from '../../events/change-event.ts'
 import type { RelayMessage } from '../../events/relay.ts'
 import { createLocalCallCounter } from '../../state/local-call-counter.ts'
+import { createLocalDueTimes } from '../../state/local-due-times.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { openJsonStateStore } from './state-store.ts'
 
@@ -26,7 +27,8 @@ export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT
       close: async () => messages.close()
     },
     eventLog: createEventLog(eventLogLimits),
-    callCounter: createLocalCallCounter()
+    callCounter: createLocalCallCounter(),
+    dueTimes: createLocalDueTimes()
   })
 }
 

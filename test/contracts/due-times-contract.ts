@@ -1,0 +1,105 @@
+// The contract of all due times. A new backend is done when its due times pass.
+
+import type { Test } from 'tap'
+import type { DueTimes } from '../../src/state/due-times.ts'
+
+interface CheckedDueTimes {
+  readonly dueTimes: DueTimes
+  /** Lets this time pass. */
+  pass (ms: number): Promise<void> | void
+  /** The same due times, as another replica opens them. Absent if they exist in one process only. */
+  reopen? (): Promise<DueTimes>
+}
+
+/**
+ * @param open opens due times without entries for each test.
+ * @param unitMs with a real clock it must be long enough for a few operations.
+ */
+export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTimes>, unitMs = 150): void {
+  const HOLD_MS = 1000 * unitMs
+
+  t.test('without entries nothing is due', async (t) => {
+    const { dueTimes } = await open(t)
+    t.strictSame(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
+  })
+
+  t.test('an entry is due at its time, and not before', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    await dueTimes.set('a/1', 2 * unitMs)
+    const early = await dueTimes.take(10, HOLD_MS)
+    t.strictSame(early.entries, [])
+    t.ok((early.nextInMs ?? 0) > unitMs && (early.nextInMs ?? 0) <= 2 * unitMs, `in ${early.nextInMs} ms`)
+    await pass(2 * unitMs + 1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['a/1'])
+  })
+
+  t.test('the entry that was due first is taken first', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    for (const [entry, units] of [['late', 3], ['now', 0], ['soon', 1]] as const) {
+      await dueTimes.set(entry, units * unitMs)
+    }
+    await pass(3 * unitMs + 1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['now', 'soon', 'late'])
+  })
+
+  t.test('an entry has one time: the last one', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    await dueTimes.set('later', 0)
+    await dueTimes.set('later', HOLD_MS)
+    await dueTimes.set('sooner', HOLD_MS)
+    await dueTimes.set('sooner', 0)
+    await pass(1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['sooner'])
+  })
+
+  t.test('a removed entry is never due, and removing an unknown one does nothing', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    await dueTimes.set('gone', 0)
+    await dueTimes.remove('gone')
+    await dueTimes.remove('unknown')
+    await pass(1)
+    t.strictSame(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
+  })
+
+  t.test('no more are taken than asked for, and the next one is due at once', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    for (let i = 0; i < 5; i++) await dueTimes.set(`n${i}`, 0)
+    await pass(1)
+    const first = await dueTimes.take(3, HOLD_MS)
+    t.equal(first.entries.length, 3)
+    t.equal(first.nextInMs, 0)
+    t.equal((await dueTimes.take(3, HOLD_MS)).entries.length, 2)
+  })
+
+  t.test('a taken entry is due again after it was held', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    await dueTimes.set('a', 0)
+    await pass(1)
+    t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, ['a'])
+    t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, [])
+    await pass(2 * unitMs + 1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['a'])
+  })
+
+  t.test('of many that take at once each entry is taken by one', async (t) => {
+    const { dueTimes, pass, reopen } = await open(t)
+    const all = Array.from({ length: 60 }, (_, index) => `entry-${index}`)
+    await Promise.all(all.map(async (entry) => await dueTimes.set(entry, 0)))
+    await pass(1)
+    const takers = [dueTimes, await reopen?.() ?? dueTimes]
+    const taken = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => await takers[index % 2]?.take(2, HOLD_MS))
+    )
+    t.strictSame(taken.flatMap((one) => one?.entries ?? []).toSorted(), all.toSorted())
+  })
+
+  t.test('entries are told apart by every character', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    const entries = ['a', 'A', 'a ', 'a/b', 'a:b', 'entry', 'time', 'tasks-x/task_0-_A']
+    for (const entry of entries) await dueTimes.set(entry, 0)
+    await dueTimes.remove('A')
+    await pass(1)
+    const { entries: taken } = await dueTimes.take(20, HOLD_MS)
+    t.strictSame(taken.toSorted(), entries.filter((entry) => entry !== 'A').toSorted())
+  })
+}
