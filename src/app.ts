@@ -6,10 +6,11 @@ import { openMetering, type Build } from './app-admin.ts'
 import { openAudit } from './app-audit.ts'
 import { openConfiguredCatalog, toCheckedParts } from './app-catalog.ts'
 import { openLegacyEra } from './app-legacy.ts'
+import { openCallLimiter } from './app-limits.ts'
 import { openConfiguredBackend, openSealer } from './app-state.ts'
+import { openTasks } from './app-tasks.ts'
 import { openRequestTracer } from './app-tracing.ts'
 import type { Authenticator } from './access/authenticator.ts'
-import { readCallLimits } from './access/call-limits.ts'
 import { isLocal } from './access/loopback.ts'
 import { createRangeCheck } from './access/proxy-range.ts'
 import { createOutageLog } from './backends/outage-log.ts'
@@ -18,7 +19,6 @@ import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { completeConfig, ConfigError, type AppConfig } from './config.ts'
 import { allowAll } from './dispatch/authorizer.ts'
-import { createCallLimiter } from './dispatch/call-limiter.ts'
 import { createLifetimes } from './dispatch/lifetimes.ts'
 import { createLogObserver } from './dispatch/log-observer.ts'
 import { joinObservers } from './dispatch/observer.ts'
@@ -174,7 +174,11 @@ export async function createService (
   // A process loads its catalog again after SIGHUP too.
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const scopeGroups = createScopeGroups(catalog)
+  const tasks = openTasks(config, { backend, catalog, log, clock })
   const methods = createMethods({
+    tasks: tasks.starter,
+    taskAccess: tasks.access,
+    taskFollowers: tasks.followers,
     subscriptions,
     openStreams,
     scopeGroups,
@@ -209,14 +213,7 @@ export async function createService (
     ...(metering === undefined ? [] : [metering.observer]),
     ...(audit === undefined ? [] : [audit.observer])
   ])
-  const callLimits = readCallLimits({
-    calls: config.limitCalls,
-    allCalls: config.limitAllCalls,
-    running: config.limitRunning,
-    allRunning: config.limitAllRunning,
-    resultBytes: config.maxResultBytes
-  })
-  const limiter = createCallLimiter(backend.callCounter, callLimits, metering?.countLimitHit)
+  const limiter = openCallLimiter(config, backend.callCounter, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)
   const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer, printScope }
   const replies = createReplies(observer, tracer)
@@ -233,6 +230,7 @@ export async function createService (
       toMissingCapability: missingClientCapability
     }
   })
+  tasks.start(pipeline)
   const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
   const legacyDependencies = {
     config,
@@ -256,6 +254,7 @@ export async function createService (
   const shutdown = registerShutdown(app, {
     lifetimes,
     endStreams () {
+      tasks.stopTaking()
       subscriptions.close()
       for (const era of eras) era.endStreams()
     },
@@ -266,6 +265,7 @@ export async function createService (
       shedding.close()
       await Promise.all(eras.map(async (era) => await era.close()))
       await authenticator.close?.()
+      await tasks.close()
       await closeAll()
     }
   })

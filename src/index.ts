@@ -32,7 +32,7 @@ export type {
   SamplingMessage, ToolUseContent, UrlAnswer
 } from './authoring/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './authoring/completion.ts'
-export type { Context, ReadContext } from './authoring/context.ts'
+export type { Context, ReadContext, StepOptions } from './authoring/context.ts'
 export type { Log } from './authoring/log.ts'
 export type { CallLimitOptions } from './access/call-limits.ts'
 export type { Principal } from './access/principal.ts'

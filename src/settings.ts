@@ -52,6 +52,9 @@ export interface Config {
   readonly stateUrl: string
   readonly statePrefix: string
   readonly maxHandles: number
+  readonly maxTasks: number
+  readonly taskGraceMs: number
+  readonly taskLeaseMs: number
   readonly maxLoopDelayMs: number
   readonly maxMemoryPercent: number
   readonly maxRequests: number
@@ -196,6 +199,9 @@ export const SETTINGS: Settings = {
     kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
   },
   maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
+  maxTasks: { variable: 'TRIVET_MAX_TASKS', fallback: 1000, kind: integer(1, 1_000_000) },
+  taskGraceMs: { variable: 'TRIVET_TASK_GRACE_MS', fallback: 1000, kind: integer(0, 60_000) },
+  taskLeaseMs: { variable: 'TRIVET_TASK_LEASE_MS', fallback: 10_000, kind: integer(500, 600_000) },
   maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 50, kind: integer(0, 60_000) },
   maxMemoryPercent: { variable: 'TRIVET_MAX_MEMORY_PERCENT', fallback: 90, kind: integer(1, 100) },
   maxRequests: { variable: 'TRIVET_MAX_REQUESTS', fallback: 10_000, kind: integer(1, 1_000_000) },
@@ -271,6 +277,9 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     stateUrl: read('stateUrl'),
     statePrefix: read('statePrefix'),
     maxHandles: read('maxHandles'),
+    maxTasks: read('maxTasks'),
+    taskGraceMs: read('taskGraceMs'),
+    taskLeaseMs: read('taskLeaseMs'),
     maxLoopDelayMs: read('maxLoopDelayMs'),
     maxMemoryPercent: read('maxMemoryPercent'),
     maxRequests: read('maxRequests'),

@@ -28,11 +28,13 @@ const ROOMS = {
   modules: [],
   sources: ['modules', 'catalog', 'authoring', 'schema', 'protocol', 'events'],
   dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
+  tasks: ['dispatch', 'catalog', 'state', 'events', 'input', 'access', 'protocol'],
   legacy: [
     'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'
   ],
   methods: [
-    'legacy', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol', 'access'
+    'legacy', 'tasks', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol',
+    'access'
   ],
   metrics: ['dispatch'],
   audit: ['dispatch', 'access', 'protocol', 'line-destination.ts'],
@@ -55,7 +57,9 @@ const ROOMS = {
   'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
   'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'contracts', 'http', 'index.ts', 'sources', 'state'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
+  'app-limits.ts': ['access', 'config.ts', 'dispatch', 'state'],
   'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
+  'app-tasks.ts': ['backends', 'catalog', 'config.ts', 'dispatch', 'state', 'tasks'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],

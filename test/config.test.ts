@@ -213,6 +213,9 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be 1 to 64 letters, digits, -, _ or ., got '
   },
   maxHandles: integer(10_000, 1, 10_000_000),
+  maxTasks: integer(1000, 1, 1_000_000),
+  taskGraceMs: integer(1000, 0, 60_000),
+  taskLeaseMs: integer(10_000, 500, 600_000),
   maxLoopDelayMs: integer(50, 0, 60_000),
   maxMemoryPercent: integer(90, 1, 100),
   maxRequests: integer(10_000, 1, 1_000_000),

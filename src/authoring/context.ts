@@ -11,6 +11,19 @@ import type { Handles } from './handles.ts'
 import type { AnswersOf, InputRequest } from './input-request.ts'
 import type { Log } from './log.ts'
 
+/** How `ctx.step` calls its function. */
+export interface StepOptions {
+  /** How often the function is called again after it threw: an integer from 0 to 100. 0 by default. */
+  readonly retries?: number
+  /**
+   * The pause before the first retry, in milliseconds, at most 60,000. It doubles with each further retry,
+   * up to 60,000, and is shortened by up to a half at random. 1000 by default.
+   */
+  readonly backoffMs?: number
+  /** The time limit of each attempt, in milliseconds. Its signal aborts then. None by default. */
+  readonly timeoutMs?: number
+}
+
 /** One request, as a handler sees it. */
 export interface Context {
   /**
@@ -73,7 +86,8 @@ export interface Context {
     listChanged (list: 'resources'): void
   }
   /**
-   * Tells the client the progress of this request. Does nothing if the client did not ask for progress.
+   * Tells the client the progress of this request, if the client asked for progress. In a task it becomes the
+   * status message: `message`, or the numbers, cut after 1000 characters, written once a second at most.
    * `done` must increase with each call: the service drops any other value. `total` has the unit of `done`.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
    */
@@ -155,8 +169,34 @@ export interface Context {
    *
    * A client can send the last round twice, and then `fn` is not called again but the code after it runs
    * twice. Keep work that must never happen twice under a handle, with `update`.
+   *
+   * In a task the service keeps the result, before `once` resolves. If the replica is lost while `fn` runs,
+   * `fn` is called again: it is called at least once, and one result is recorded. All results and answers of
+   * one task together may take 262,144 bytes as JSON.
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  /**
+   * As `once`, for work that may fail: calls `fn` again after an error, and limits its time. `fn` receives a
+   * signal that aborts with that of the request, and when the attempt has taken `timeoutMs`. Rejects with the
+   * error of the last attempt. A ToolError, and an `ask` that waits for answers, is not retried. Keys are
+   * those of `once`: each names one piece of work. Rejects with a RangeError for options out of bounds.
+   *
+   * @example
+   * const ticket = await ctx.step('ticket', { retries: 3 }, (signal) => desk.open(title, { signal }))
+   */
+  step<T> (key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>): Promise<T>
+  /**
+   * Resolves after this time, in milliseconds, of 0 at least. In a tool with `task`, for a client that takes
+   * tasks, a time of a second or more takes no memory and no connection: the call becomes a task, the handler
+   * ends, and runs again from its first line after that time, on any replica. Sleeps are told apart by their
+   * order. `sleep` rejects to end the handler then: do not catch this rejection.
+   *
+   * Otherwise it waits in this process, at most 2,147,483,647 ms, and the time counts for the time limit.
+   * Rejects when the signal aborts, and with a RangeError for any other number.
+   *
+   * @example await ctx.sleep(3_600_000)
+   */
+  sleep (ms: number): Promise<void>
   /**
    * Calls `fn` at once, and shows it in traces as a span below that of the handler: how long it took, and
    * whether it failed. Spans of instrumented libraries that `fn` uses hang below it. Resolves to the result

@@ -48,6 +48,43 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   dedupe?: boolean
   /**
+   * Whether a call may become a task, which goes on after its request was answered: the client asks for its
+   * status and its result later, on any replica. Only clients that declare the extension
+   * io.modelcontextprotocol/tasks get tasks.
+   * - `never`: each call is answered with its result.
+   * - `allowed`: a call that takes longer than TRIVET_TASK_GRACE_MS (1000 by default), or that begins a
+   *   `ctx.sleep` of a second or more, becomes a task. For all other clients it is an ordinary call.
+   * - `required`: each call becomes a task. A client of revision 2026-07-28 without the extension receives
+   *   error -32021. For clients of earlier revisions it is an ordinary call.
+   *
+   * A question that `run` asks in the grace time is asked before there is a task. `never` by default. Not
+   * together with `dedupe`.
+   * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+   */
+  task?: 'never' | 'allowed' | 'required'
+  /**
+   * The time limit of a task from its call on, in milliseconds: from 1000 to 2,592,000,000 (30 days). Time in
+   * which it sleeps, or waits for answers, counts. A task that takes longer fails. `timeoutMs` does not limit
+   * a task. 3,600,000 (an hour) by default.
+   */
+  ttlMs?: number
+  /**
+   * How long a task is kept at least after its end, in milliseconds, so that the client can get its result:
+   * from 1000 to 2,592,000,000. 3,600,000 (an hour) by default.
+   */
+  keepResultMs?: number
+  /**
+   * What happens to a task when the replica that runs it is lost, or ends before the task does.
+   * - `fail`: the task fails, with an error that says so.
+   * - `rerun`: another replica, or the same one after its restart, calls `run` again from its first line.
+   *   Steps that had ended (`ctx.once`, `ctx.step`, `ctx.sleep`) and answers are not repeated. Put every
+   *   side effect into a step.
+   *
+   * A task also runs again from its first line after an answer of its client, and after a `ctx.sleep` of a
+   * second or more, whatever this says. `fail` by default.
+   */
+  onReplicaLoss?: 'fail' | 'rerun'
+  /**
    * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
    * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
    * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
@@ -81,6 +118,10 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly requiredCapabilities?: ClientCapabilities
   readonly limits?: CallLimitOptions
   readonly dedupe?: boolean
+  readonly task?: 'never' | 'allowed' | 'required'
+  readonly ttlMs?: number
+  readonly keepResultMs?: number
+  readonly onReplicaLoss?: 'fail' | 'rerun'
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>

@@ -5,6 +5,7 @@ import type { Context } from '../authoring/context.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
+import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Check } from '../schema/check.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
@@ -26,11 +27,25 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly audit: AuditRule
   /** Whether a repeated call gets the first answer. */
   readonly dedupe: boolean
+  /** `undefined` if no call becomes a task. */
+  readonly task: TaskRule | undefined
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
   run (args: unknown, ctx: Context): unknown
 }
+
+/** How calls of a tool become tasks. Times are milliseconds. */
+export interface TaskRule {
+  /** What clients must declare. `undefined` if a call may also be answered with its result. */
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly ttlMs: number
+  readonly keepResultMs: number
+  /** Whether the handler runs again when its replica is lost. */
+  readonly mayRerun: boolean
+}
+
+const HOUR_MS = 3_600_000
 
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
@@ -54,6 +69,11 @@ export function compileTool (
   if (problems.length > 0) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
+    return undefined
+  }
+  const task = toTaskRule(definition)
+  if (definition.dedupe === true && task !== undefined) {
+    report('dedupe', 'cannot be used with task: give the steps of a task keys instead')
     return undefined
   }
   const input = compileSchema(
@@ -81,12 +101,29 @@ export function compileTool (
     limits: readCallLimits(definition.limits),
     audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
     dedupe,
+    task,
     checkInput: input.check,
     checkOutput: output?.check,
     run: authorize === undefined
       ? (args, ctx) => definition.run(args, ctx)
       : (args, ctx) => runAuthorized(definition, args, ctx)
   }
+}
+
+function toTaskRule (definition: ToolDefinition): TaskRule | undefined {
+  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS } = definition
+  if (task === 'never') return undefined
+  const { onReplicaLoss, requiredCapabilities } = definition
+  return {
+    requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
+    ttlMs,
+    keepResultMs,
+    mayRerun: onReplicaLoss === 'rerun'
+  }
+}
+
+function requireTasks (others: ClientCapabilities = {}): ClientCapabilities {
+  return { ...others, extensions: { ...others.extensions, ...TASKS_CAPABILITY.extensions } }
 }
 
 function toToolEntry (definition: ToolDefinition, remark: string | undefined): ToolEntry {

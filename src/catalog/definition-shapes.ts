@@ -80,6 +80,8 @@ const toolAnnotations = Type.Object({
   openWorldHint: optional(Type.Boolean())
 }, closed)
 
+const taskTime = optional(Type.Integer({ minimum: 1000, maximum: 2_592_000_000 }))
+
 const tool = Type.Object({
   ...common,
   name: Type.String({ pattern: TOOL_NAME }),
@@ -89,9 +91,18 @@ const tool = Type.Object({
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   limits: optional(callLimits),
   dedupe: optional(Type.Boolean()),
+  task: optional(Type.Enum(['never', 'allowed', 'required'])),
+  ttlMs: taskTime,
+  keepResultMs: taskTime,
+  onReplicaLoss: optional(Type.Enum(['fail', 'rerun'])),
   authorize: optional(handler),
   run: handler
-}, closedDefinition)
+}, {
+  ...closed,
+  dependentRequired: {
+    ...closedDefinition.dependentRequired, ttlMs: ['task'], keepResultMs: ['task'], onReplicaLoss: ['task']
+  }
+})
 
 const prompt = Type.Object({
   ...common,

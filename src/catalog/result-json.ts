@@ -20,6 +20,8 @@ export interface ResultWriter {
   writeCacheable (members: string, cache: CacheHints, meta?: Meta): string
   /** @param members `inputRequests`, `requestState` or both, as JSON without braces. */
   writeInputRequired (members: string): string
+  /** @param members of the task, as JSON without braces. */
+  writeTask (members: string): string
   /** The blocks in the form that the revision has. */
   toContent (blocks: readonly ContentBlock[]): readonly ContentBlock[]
   toMessages (messages: readonly PromptMessage[]): readonly PromptMessage[]
@@ -49,6 +51,7 @@ export function createResultWriter (info: Implementation): ResultWriter {
       return `{"resultType":"complete",${members},${cacheMembers},"_meta":${toMetaJson(meta)}}`
     },
     writeInputRequired: (members) => `{"resultType":"input_required",${members},"_meta":${identityJson}}`,
+    writeTask: (members) => `{"resultType":"task",${members},"_meta":${identityJson}}`,
     toContent: (blocks) => blocks,
     toMessages: (messages) => messages,
     toContents: (contents) => contents,

@@ -5,6 +5,8 @@ import type { Envelope } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { MessageSink } from '../events/message-sink.ts'
+import type { Journal } from '../input/journal.ts'
+import type { Progress } from '../protocol/notifications.ts'
 import type { Watcher } from './lifetimes.ts'
 
 /** The part of the service's log that a request uses. */
@@ -18,6 +20,15 @@ export interface RequestLog {
 /** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
 export interface RequestHeaders { readonly [name: string]: unknown }
 
+/** A task whose handler runs again. */
+export interface ResumedTask {
+  readonly journal: Journal
+  /** The time limit of the run, instead of that of the tool. */
+  readonly timeoutMs: number
+  /** The error for a run that a limit refuses now: the task runs later. */
+  toDeferral (retryAfterSeconds: number): Error
+}
+
 export interface Caller extends Sender {
   readonly envelope: Envelope
   /** The id of the request in the service's log. */
@@ -30,6 +41,8 @@ export interface Caller extends Sender {
   mirror? (header: string): string | undefined
   /** Absent for a transport without headers. */
   readonly headers?: RequestHeaders
+  /** Present if the request runs a task again. */
+  readonly task?: ResumedTask
 }
 
 /**
@@ -42,6 +55,8 @@ export interface Outlet extends Watcher {
    * @param level the level of a log message. `undefined` for any other notification.
    */
   notify (json: string, level?: LogLevel): void
+  /** Takes the progress of the request, in place of notifications. */
+  progress? (progress: Progress): void
   /** Closes the connection while the request continues. Absent when the client cannot reconnect. */
   disconnect? (retryMs: number): void
   /** @param result the result as JSON. */

@@ -1,7 +1,8 @@
 // The context that a handler of the catalog receives: a narrow interface to its request.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { ownerOf, type Principal } from '../access/principal.ts'
-import type { Context, ReadContext } from '../authoring/context.ts'
+import type { Context, ReadContext, StepOptions } from '../authoring/context.ts'
 import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { SettingsDefinition } from '../authoring/define-settings.ts'
@@ -17,7 +18,9 @@ import { quote } from '../protocol/errors.ts'
 import type { FirstAnswers } from '../state/first-answers.ts'
 import type { HandleAccess } from '../state/handles.ts'
 import type { RequestContext } from './request-context.ts'
+import { checkNumber, checkStepOptions, MAX_TIMER_MS, runStep } from './run-step.ts'
 import { settingsIn, unknownDefinition, valueIn } from './shared-values.ts'
+import type { TaskStarter } from './task-starter.ts'
 
 /** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
@@ -29,6 +32,7 @@ export interface HandlerDependencies {
   readonly lists: { outdate (): void }
   readonly handles: HandleAccess
   readonly firstAnswers: FirstAnswers
+  readonly tasks: TaskStarter
 }
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
@@ -149,6 +153,18 @@ export class HandlerContext implements Context {
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.#round.once(key, fn)
+  }
+
+  async step<T> (
+    key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>
+  ): Promise<T> {
+    checkStepOptions(options)
+    return await this.#round.once(key, () => runStep(key, options, this.signal, fn))
+  }
+
+  async sleep (ms: number): Promise<void> {
+    checkNumber('sleep: ms', ms, 0, MAX_TIMER_MS)
+    await pause(this.#round.sleep?.(ms) ?? ms, undefined, { signal: this.signal })
   }
 }
 

@@ -50,6 +50,8 @@ export class Lifetime {
   #timer: NodeJS.Timeout | undefined
   #isTimed = false
   #pauses = 0
+  #passing: { readonly ms: number, readonly listener: () => void } | undefined
+  #passingTimer: NodeJS.Timeout | undefined
 
   /** Aborts when the request is stopped. */
   get signal (): AbortSignal {
@@ -69,7 +71,7 @@ export class Lifetime {
   stop (reason: Error): void {
     if (!this.isActive) return
     this.#reason = reason
-    clearTimeout(this.#timer)
+    this.#clearTimers()
     this.#controller?.abort(reason)
     const listeners = this.#onStop
     this.#onStop = undefined
@@ -79,7 +81,7 @@ export class Lifetime {
   end (): void {
     if (this.#isOver) return
     this.#isOver = true
-    clearTimeout(this.#timer)
+    this.#clearTimers()
     this.#onStop = undefined
     const listeners = this.#onEnd
     this.#onEnd = undefined
@@ -111,6 +113,16 @@ export class Lifetime {
   startClock (): void {
     this.#isTimed = true
     this.#setTimer()
+    this.#setPassingTimer()
+  }
+
+  /**
+   * Calls the listener when this time has passed since `startClock`, unless the request is stopped or over by
+   * then. There is one listener at most.
+   */
+  onPassed (ms: number, listener: () => void): void {
+    this.#passing = { ms, listener }
+    if (this.#isTimed) this.#setPassingTimer()
   }
 
   /** Stops the clock until the returned function is called. The whole time limit then begins again. */
@@ -121,6 +133,17 @@ export class Lifetime {
       this.#pauses--
       this.#setTimer()
     }
+  }
+
+  #clearTimers (): void {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#passingTimer)
+  }
+
+  #setPassingTimer (): void {
+    if (this.#passing === undefined || !this.isActive) return
+    const { ms, listener } = this.#passing
+    this.#passingTimer = setTimeout(listener, ms)
   }
 
   #setTimer (): void {

@@ -7,14 +7,25 @@ import type { MirroredField } from '../protocol/header-values.ts'
 import type { EraName } from '../protocol/revisions.ts'
 import { createParamsReader } from '../schema/params.ts'
 import type { Static, TypedSchema } from '../schema/type.ts'
+import type { Outlet } from './caller.ts'
 import type { GivenArguments } from './observer.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** An answer that is a stream of messages. The result is its last message. */
 export interface StreamOpening { open (sink: MessageSink): void }
 
-/** The result as JSON, or a stream. */
-export type Outcome = string | Buffer | StreamOpening
+/** The request is answered now, and its work goes on. */
+export interface Continuation {
+  /** The result that is the answer, as JSON. */
+  readonly answer: string
+  /** The result of the work. */
+  readonly work: Promise<string>
+  /** Gets what the work says and how it ends, as if it had been the outlet of the request. */
+  readonly outlet: Outlet
+}
+
+/** The result as JSON, a stream, or an answer after which the work goes on. */
+export type Outcome = string | Buffer | StreamOpening | Continuation
 
 /** A request whose params are valid and whose primitive was found. */
 export interface Call {

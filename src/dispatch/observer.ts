@@ -23,10 +23,10 @@ export interface GivenArguments {
 
 /**
  * Why a call without a protocol error has no new result. The tool does not allow this caller or these
- * arguments; a limit refused the call; the client must answer a question first; or the call is a repetition
- * and gets the first answer.
+ * arguments; a limit refused the call; the client must answer a question first; the call is a repetition
+ * and gets the first answer; it became a task; or its task sleeps.
  */
-export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated'
+export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated' | 'task' | 'sleeping'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {

@@ -10,7 +10,7 @@ import type { Caller, Outlet } from './caller.ts'
 import { ClientGone, RequestCancelled, type Lifetime } from './lifetime.ts'
 import type { Lifetimes } from './lifetimes.ts'
 import type { Limiter } from './limiter.ts'
-import type { Call, Method, Outcome, StreamOpening } from './method.ts'
+import type { Call, Continuation, Method, Outcome, StreamOpening } from './method.ts'
 import type { Ending, Observer } from './observer.ts'
 import type { PrintScope } from './print-scope.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
@@ -91,12 +91,13 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     } catch (error) {
       return fail(error, request, call)
     }
-    finish(outcome, request)
+    finish(outcome, call, request)
   }
 
-  function finish (outcome: Outcome, request: RequestContext): void {
+  function finish (outcome: Outcome, call: Call, request: RequestContext): void {
     const { lifetime, observed, outlet } = request
     if (!isResult(outcome)) {
+      if (!('open' in outcome)) return answerAndContinue(outcome, call, request)
       // The messages of a stream are the service's own: it must not keep the dependencies of an old catalog.
       request.releaseDependencies()
       return finishStream(outcome, lifetime, observed, outlet)
@@ -104,6 +105,17 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     request.end()
     outlet.succeed(outcome)
     reportEnd(observed, outlet, SUCCESS)
+  }
+
+  /** The lifetime goes on, and so does the trace. Observers see the answer, and later the end of the work. */
+  function answerAndContinue (
+    { answer, work, outlet }: Continuation, call: Call, request: RequestContext
+  ): void {
+    request.outlet.succeed(answer)
+    observer.end(request.observed, toEnding(request.observed, request.outlet, SUCCESS))
+    request.continueTo(outlet)
+    observer.begin(request.observed, request.caller)
+    work.then((result) => succeed(result, call, request), (error: unknown) => fail(error, request, call))
   }
 
   /** The request lives as long as its stream. Only these three members of its context stay in memory. */
@@ -120,14 +132,14 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
   }
 
   function fail (error: unknown, request: RequestContext, call?: Call): void {
+    if (call === undefined) return answerError(error, request)
     let result: string
     try {
-      if (call === undefined) throw error
       result = call.recover(error)
     } catch (cause) {
       return answerError(cause, request)
     }
-    finish(result, request)
+    finish(result, call, request)
   }
 
   function answerError (error: unknown, request: RequestContext): void {
@@ -143,11 +155,8 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
 
-  function reportEnd (
-    observed: ObservedRequest, { status }: Outlet,
-    facts: Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
-  ): void {
-    const ending = { durationMs: performance.now() - observed.startedAt, status, ...facts }
+  function reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts): void {
+    const ending = toEnding(observed, outlet, facts)
     observed.trace?.end(observed, ending)
     observer.end(observed, ending)
   }
@@ -173,6 +182,12 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
 
 function isResult (outcome: Outcome): outcome is string | Buffer {
   return typeof outcome === 'string' || Buffer.isBuffer(outcome)
+}
+
+type EndFacts = Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
+
+function toEnding ({ startedAt }: ObservedRequest, { status }: Outlet, facts: EndFacts): Ending {
+  return { durationMs: performance.now() - startedAt, status, ...facts }
 }
 
 const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false }

@@ -57,17 +57,24 @@ export class ObservedRequest implements Observed {
   }
 
   get traceId (): string | undefined { return this.trace?.traceId }
+
+  /** The facts of the work that goes on after the answer. */
+  continued (caller: Caller): ObservedRequest {
+    const { method, subject, given, trace } = this
+    return Object.assign(new ObservedRequest(caller), { method, subject, given, trace })
+  }
 }
 
 export class RequestContext {
   /** The request's own JSON-RPC id. */
   readonly id: RequestId
   readonly caller: Caller
-  readonly outlet: Outlet
+  /** Replaced when the request is answered and its work goes on, like `observed`. */
+  outlet: Outlet
   readonly snapshot: Snapshot
   readonly view: View
   readonly lifetime = new Lifetime()
-  readonly observed: ObservedRequest
+  observed: ObservedRequest
   readonly #params: Params | undefined
   readonly #era: EraSupport
   #meta: Readonly<Meta> | undefined
@@ -113,18 +120,17 @@ export class RequestContext {
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {
     const { progressToken } = this.envelope
-    if (
-      progressToken === undefined || !this.lifetime.isActive ||
-        !(progress > this.#progress && progress < Infinity)
-    ) {
-      return
-    }
+    const isWanted = progressToken !== undefined || this.outlet.progress !== undefined
+    const isAhead = progress > this.#progress && progress < Infinity
+    if (!isWanted || !isAhead || !this.lifetime.isActive) return
     this.#progress = progress
-    this.outlet.notify(progressNotification(progressToken, {
+    const told = {
       progress,
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined || !hasProgressMessage(this.revision) ? {} : { message })
-    }))
+    }
+    if (this.outlet.progress !== undefined) this.outlet.progress(told)
+    else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, told))
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
@@ -137,6 +143,12 @@ export class RequestContext {
   /** Opens the round in which the handler may ask the client for input. */
   openRound (round: RoundRequest): InputRound {
     return this.#era.openRound(round, this)
+  }
+
+  /** The request is answered, and its work goes on. Later facts are those of the work. */
+  continueTo (outlet: Outlet): void {
+    this.outlet = outlet
+    this.observed = this.observed.continued(this.caller)
   }
 
   /** Closes the connection while the request continues. Does nothing when the client could not reconnect. */

@@ -2,6 +2,7 @@
 
 import { ownerOf } from '../access/principal.ts'
 import type { InputRound } from '../input/input-round.ts'
+import type { Journal } from '../input/journal.ts'
 import { Type, type ObjectOf } from '../schema/type.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
@@ -19,12 +20,14 @@ interface RoundSubject { readonly method: string, readonly name: string, readonl
 
 /** Opens the round. Its request state can be opened only for the same subject and the same principal. */
 export function openRound (
-  request: RequestContext, { method, name, args }: RoundSubject, { inputResponses, requestState }: RetryParams
+  request: RequestContext, { method, name, args }: RoundSubject,
+  { inputResponses, requestState }: RetryParams, journal?: Journal
 ): InputRound {
   const { principal, envelope: { clientCapabilities } } = request
   return request.openRound({
     inputResponses,
     requestState,
+    journal,
     capabilities: clientCapabilities,
     // A function, because most requests ask for no input and need no owner.
     bind: () => ({ owner: ownerOf(principal), method, name, args })
@@ -67,7 +70,7 @@ function settle (
   // Read once: the getter seals the request state each time.
   const { pending } = round
   if (pending === undefined) return toResult()
-  request.observed.special = 'input_required'
+  request.observed.special = round.isAsleep === true ? 'sleeping' : 'input_required'
   return request.snapshot.writer.writeInputRequired(pending)
 }
 

@@ -11,6 +11,8 @@ function mayHear (group: ScopeGroup, event: ChangeEvent): boolean {
       return isSeenBy(group, event.seenBy)
     case 'resource-updated': return isSeenBy(group, event.seenBy) && group.mayHearOf(event.uri)
     case 'resources-outdated': return false
+    // Streams of tasks have listeners of their own.
+    case 'task-changed': return false
     // Tells every stream all that it follows, so that nobody learns anything of it.
     case 'events-missed': return true
   }

@@ -19,5 +19,7 @@ export type ChangeEvent =
    * finds a difference publishes `resources-changed`. `templates` are those to ask, all by default.
    */
   | { readonly type: 'resources-outdated', readonly templates?: readonly string[] }
+  /** The status of a task has changed. `isOver`: whoever runs it must stop. */
+  | { readonly type: 'task-changed', readonly entry: string, readonly isOver: boolean }
   /** The bus was interrupted, so events may have been lost. */
   | { readonly type: 'events-missed' }

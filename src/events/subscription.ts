@@ -74,7 +74,8 @@ export class Subscription {
         return this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
       case 'resource-updated': return (event.owner === undefined || event.owner === this.#listener.owner) &&
         this.#noteUri(event.uri, announcement)
-      case 'resources-outdated': return false
+      case 'resources-outdated':
+      case 'task-changed': return false
       case 'events-missed': return this.#noteAll(announcement)
     }
   }

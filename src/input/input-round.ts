@@ -2,12 +2,20 @@
 
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { Journal } from './journal.ts'
 
 export interface InputRound {
   /** Resolves to the answers. Rejects when answers are missing: `pending` then has the questions to send. */
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
   /** Resolves to the first result of `fn`, which is the same in all rounds of the request. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  /**
+   * Says how long `ctx.sleep` waits in this process. Throws to end the handler instead: it runs again after
+   * the time. Absent where no request is a task.
+   */
+  sleep? (ms: number): number
+  /** Whether the handler ended in order to sleep. */
+  readonly isAsleep?: boolean
   /**
    * Await this when the handler has ended, before `pending` is read. One `ask` may have ended the handler
    * while another `ask`, or a `once` whose result must not be lost, was still running. `undefined` when
@@ -37,6 +45,8 @@ export interface RoundRequest {
   readonly inputResponses: unknown
   readonly requestState: string | undefined
   readonly capabilities: ClientCapabilities
+  /** Present if the request is a task, or may become one. */
+  readonly journal?: Journal | undefined
   /** Called only when there is a state to seal or to open. */
   readonly bind: () => RoundBinding
 }

@@ -6,14 +6,8 @@ import { stringify } from 'safe-stable-stringify'
 import { invalidParams } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { RoundBinding } from './input-round.ts'
+import type { RequestState } from './journal.ts'
 import type { Sealer } from '../sealing/sealer.ts'
-
-/** The values are JSON, by the key of `ask` or of `once`. */
-export interface RequestState {
-  readonly answers: Map<string, string>
-  /** Each result is in an array of its own. The array is empty for a result that is `undefined`. */
-  readonly results: Map<string, string>
-}
 
 const PURPOSE = 'request state'
 const INVALID =

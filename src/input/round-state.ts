@@ -2,7 +2,7 @@
 
 import { findJsonProblem } from './json-problem.ts'
 import type { Answer, Question } from './question.ts'
-import type { RequestState } from './request-state.ts'
+import type { RequestState } from './journal.ts'
 
 /** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
 export class InputRequired extends Error {

@@ -7,11 +7,12 @@ import { findMissingCapabilities, mergeCapabilities } from '../protocol/capabili
 import { invalidParams, missingClientCapability } from '../protocol/errors.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { InputRound, RoundRequest } from './input-round.ts'
+import type { RequestState } from './journal.ts'
 import type { Answer, Question } from './question.ts'
 import { createQuestions, readQuestions, type Questions } from './questions.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import {
-  openState, sealState, toBindingText, toStateBytes, toObjectJson, type RequestState
+  openState, sealState, toBindingText, toStateBytes, toObjectJson
 } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 
@@ -48,14 +49,16 @@ class SealedInputRound implements InputRound {
   constructor (dependencies: RoundDependencies, request: RoundRequest) {
     this.#dependencies = dependencies
     this.#request = request
-    const { inputResponses, requestState } = request
+    const { inputResponses, requestState, journal } = request
     if (inputResponses !== undefined && !isObject(inputResponses)) {
       throw invalidParams(
         'inputResponses must be an object of the answers, under the keys of the inputRequests'
       )
     }
+    if (journal !== undefined) this.#lazyState = new RoundState(journal.state)
     if (requestState !== undefined) {
-      this.#lazyState = new RoundState(openState(dependencies.sealer, this.#bindingText, requestState))
+      const opened = openState(dependencies.sealer, this.#bindingText, requestState)
+      this.#lazyState = new RoundState(journal === undefined ? opened : addState(journal.state, opened))
     }
   }
 
@@ -85,22 +88,34 @@ class SealedInputRound implements InputRound {
     return this.#state.track(result, () => onceResults.delete(key))
   }
 
+  sleep (ms: number): number {
+    return this.#request.journal?.sleep(ms) ?? ms
+  }
+
+  get isAsleep (): boolean { return this.#request.journal?.isSuspended === true }
+
   settle (): Promise<void> | undefined {
     const state = this.#lazyState
-    if (state === undefined || state.inputRequests.size === 0 || state.unsettled.size === 0) return undefined
+    if (state === undefined || !this.#isUnfinished(state) || state.unsettled.size === 0) return undefined
     return Promise.allSettled(state.unsettled).then(() => this.settle())
   }
 
   get pending (): string | undefined {
     const state = this.#lazyState
-    if (state === undefined || state.inputRequests.size === 0) return undefined
+    if (state === undefined || !this.#isUnfinished(state)) return undefined
     const { requestState, inputRequests } = state
     const members = `"inputRequests":${toObjectJson(inputRequests)}`
+    if (this.#request.journal?.isTask === true) return members
     if (requestState.answers.size === 0 && requestState.results.size === 0) return members
     const { sealer, ttlMs, maxStateBytes, now } = this.#dependencies
     const bytes = toStateBytes(requestState)
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
+  }
+
+  /** Whether the handler runs again: the client must answer first, or the task sleeps. */
+  #isUnfinished ({ inputRequests }: RoundState): boolean {
+    return inputRequests.size > 0 || this.isAsleep
   }
 
   // Unless a schema checks asynchronously, this does not yield before all input requests are added: two calls
@@ -120,7 +135,10 @@ class SealedInputRound implements InputRound {
     const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const undeclared = findMissingCapabilities(required, this.#request.capabilities)
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
-    for (const [key, { json }] of missing) inputRequests.set(key, json)
+    for (const [key, { json }] of missing) {
+      inputRequests.set(key, json)
+      this.#request.journal?.ask(key, json)
+    }
     throw new InputRequired(missing.map(([key]) => key))
   }
 
@@ -153,8 +171,15 @@ class SealedInputRound implements InputRound {
   async #run (key: string, fn: () => unknown): Promise<unknown> {
     const result = await runOnce(key, fn)
     this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
+    await this.#request.journal?.keep(key)
     return result
   }
+}
+
+function addState (state: RequestState, { answers, results }: RequestState): RequestState {
+  for (const [key, json] of answers) state.answers.set(key, json)
+  for (const [key, json] of results) state.results.set(key, json)
+  return state
 }
 
 /** Stays synchronous when the value is not a promise. */

@@ -18,6 +18,9 @@ export function createLegacyWriter (revision: string): ResultWriter {
     writeInputRequired () {
       throw new TypeError('unreachable: in this revision the client is asked by requests')
     },
+    writeTask () {
+      throw new TypeError('unreachable: in this revision no call becomes a task')
+    },
     toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
     toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),

@@ -10,10 +10,14 @@ import { promptsGet } from './prompts-get.ts'
 import { resourcesRead } from './resources-read.ts'
 import { serverDiscover, type DiscoverDependencies } from './server-discover.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'
+import { tasksCancel } from './tasks-cancel.ts'
+import { tasksGet } from './tasks-get.ts'
+import { tasksUpdate } from './tasks-update.ts'
+import type { TaskAccess } from '../tasks/task-access.ts'
 import { toolsCall } from './tools-call.ts'
 
 type MethodDependencies = HandlerDependencies & DiscoverDependencies & ResourcesListDependencies &
-  SubscriptionsListenDependencies
+  SubscriptionsListenDependencies & { readonly taskAccess: TaskAccess }
 
 export function createMethods (dependencies: MethodDependencies): Method[] {
   return [
@@ -26,6 +30,9 @@ export function createMethods (dependencies: MethodDependencies): Method[] {
     resourcesTemplatesList,
     resourcesRead(dependencies),
     completionComplete(dependencies),
-    subscriptionsListen(dependencies)
+    subscriptionsListen(dependencies),
+    tasksGet(dependencies.taskAccess),
+    tasksUpdate(dependencies.taskAccess),
+    tasksCancel(dependencies.taskAccess)
   ]
 }

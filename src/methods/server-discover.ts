@@ -7,6 +7,7 @@ import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../protocol/meta-keys.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
+import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import { Type } from '../schema/type.ts'
 
 export interface DiscoverDependencies {
@@ -15,10 +16,15 @@ export interface DiscoverDependencies {
 }
 
 export function serverDiscover ({ changingLists }: DiscoverDependencies): Method {
-  const capabilities = toServerCapabilities(changingLists)
   const results = new WeakMap<Snapshot, string>()
 
-  function serialise ({ server: { info, instructions, listTtlMs }, version }: Snapshot): string {
+  function serialise (
+    { server: { info, instructions, listTtlMs }, version, primitives: { tools } }: Snapshot
+  ): string {
+    const capabilities = {
+      ...toServerCapabilities(changingLists),
+      ...(tools.some(({ task }) => task !== undefined) && TASKS_CAPABILITY)
+    }
     const own = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
     }).slice(1, -1)

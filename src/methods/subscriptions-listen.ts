@@ -3,17 +3,22 @@
 import { ownerOf } from '../access/principal.ts'
 import type { ScopeGroups } from '../catalog/scope-groups.ts'
 import type { View } from '../catalog/view.ts'
-import { defineMethod, type Method } from '../dispatch/method.ts'
+import { defineMethod, type Method, type StreamOpening } from '../dispatch/method.ts'
 import { endAtExpiry } from '../events/expiry.ts'
 import { ListenMessages } from '../events/listen-messages.ts'
 import { Subscription } from '../events/subscription.ts'
 import type { OpenStreams } from '../events/open-streams.ts'
 import type { Subscriptions } from '../events/subscriptions.ts'
 import {
-  askedLists, toListFilter, type ListName, type SubscriptionFilter
+  askedLists, taskNotification, toListFilter, type ListName, type SubscriptionFilter
 } from '../protocol/notifications.ts'
+import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import { checkSubscribableUris } from '../catalog/subscribable-uris.ts'
 import { Type } from '../schema/type.ts'
+import type { TaskFollowers } from '../tasks/task-followers.ts'
+
+/** How many tasks one stream may follow: each is read when the stream opens. */
+const MAX_TASKS = 100
 
 const flag = Type.Optional(Type.Boolean())
 
@@ -21,12 +26,13 @@ export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
   readonly scopeGroups: ScopeGroups
+  readonly taskFollowers: TaskFollowers
   /** The lists that can change while the service runs. */
   readonly changingLists: ReadonlySet<ListName>
 }
 
 export function subscriptionsListen (
-  { subscriptions, openStreams, scopeGroups, changingLists }: SubscriptionsListenDependencies
+  { subscriptions, openStreams, scopeGroups, changingLists, taskFollowers }: SubscriptionsListenDependencies
 ): Method {
   return defineMethod({
     name: 'subscriptions/listen',
@@ -36,14 +42,17 @@ export function subscriptionsListen (
         toolsListChanged: flag,
         promptsListChanged: flag,
         resourcesListChanged: flag,
-        resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
+        resourceSubscriptions: Type.Optional(Type.Array(Type.String())),
+        taskIds: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_TASKS }))
       })
     }),
-    open: ({ notifications }, { view, id, caller, principal, snapshot }) => ({
-      handle () {
-        openStreams.checkRoom(caller)
-        checkSubscribableUris(notifications.resourceSubscriptions ?? [])
-        const filter = toAcceptedFilter(notifications, view, changingLists)
+    open ({ notifications }, { view, id, caller, principal, snapshot }) {
+      const { taskIds } = notifications
+
+      function open (ownTasks?: string[]): StreamOpening {
+        const filter = {
+          ...toAcceptedFilter(notifications, view, changingLists), ...(ownTasks && { taskIds: ownTasks })
+        }
         const listener = { owner: ownerOf(principal), scopeGroup: scopeGroups.of(principal) }
         const messages = new ListenMessages(id, filter, snapshot.writer)
         return {
@@ -51,10 +60,26 @@ export function subscriptionsListen (
             const subscription = new Subscription(listener, filter, messages, sink)
             subscriptions.open(subscription)
             endAtExpiry(principal, sink, () => subscriptions.end(subscription))
+            if (ownTasks === undefined) return
+            const toMessage = (members: string) => taskNotification(id, members)
+            taskFollowers.follow(principal, ownTasks, { sink, toMessage })
           }
         }
       }
-    })
+
+      return {
+        requiredCapabilities: taskIds && TASKS_CAPABILITY,
+        handle () {
+          openStreams.checkRoom(caller)
+          checkSubscribableUris(notifications.resourceSubscriptions ?? [])
+          if (taskIds === undefined) return open()
+          return taskFollowers.findOwn(principal, taskIds).then((ownTasks) => {
+            openStreams.checkRoom(caller)
+            return open(ownTasks)
+          })
+        }
+      }
+    }
   })
 }
 

@@ -8,12 +8,13 @@ import { NotAllowed } from '../catalog/run-authorized.ts'
 import { errorResult, isErrorOutput, outputResult, toolErrorResult } from '../catalog/tool-result-json.ts'
 import { HandlerContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { HandlerTimeout } from '../dispatch/lifetime.ts'
-import { defineMethod, type Method } from '../dispatch/method.ts'
+import { defineMethod, type Method, type Outcome } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import { runDeduped } from '../dispatch/run-deduped.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { invalidParams, LimitReached, unknownTool } from '../protocol/errors.ts'
-import { hasArgumentErrorResults } from '../protocol/revision-features.ts'
+import { hasArgumentErrorResults, hasTasks } from '../protocol/revision-features.ts'
 import type { Verdict } from '../schema/check.ts'
 import { Type, type Static } from '../schema/type.ts'
 
@@ -30,19 +31,25 @@ type CallParams = Static<typeof callParams>
 export function toolsCall (dependencies: HandlerDependencies): Method {
   function call (
     tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
-  ): string | Promise<string> {
+  ): Outcome | Promise<Outcome> {
     const { writer } = request.snapshot
     if (!verdict.ok) return toArgumentsResult(tool, verdict.problems, request)
     // Bound to the arguments as they came, without defaults: the check fills those in again on a retry.
-    const round = openRound(request, { method: METHOD, name: tool.key, args: params.arguments }, params)
+    const subject = { method: METHOD, name: tool.key, args: params.arguments }
+    const { task } = request.caller
+    const start = tool.task === undefined || task !== undefined
+      ? undefined
+      : dependencies.tasks.open(request, tool, params.arguments)
+    const round = openRound(request, subject, params, task?.journal ?? start?.journal)
     const handle = () => tool.run(verdict.value, new HandlerContext(request, round, dependencies))
-    const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
+    const timeoutMs = task?.timeoutMs ?? tool.timeoutMs ?? dependencies.requestTimeoutMs
     const run = () => runRound(
       request, round, timeoutMs, handle, (output) => {
         request.observed.isToolError = isErrorOutput(output, tool.checkOutput)
         return outputResult(writer, output, tool.checkOutput)
       }
     )
+    if (start !== undefined) return start.run(run)
     if (!tool.dedupe) return run()
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
@@ -62,7 +69,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       if (tool === undefined) throw unknownTool(params.name, request.view.nearestTools(params.name))
       return {
         subject: tool.key,
-        requiredCapabilities: tool.requiredCapabilities,
+        requiredCapabilities: requiredCapabilitiesOf(tool, request),
         limits: tool.limits,
         mayPrint: tool.mayPrint,
         given: { rule: tool.audit, args: params.arguments },
@@ -80,10 +87,22 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
   })
 }
 
+/** A tool whose calls are always tasks is an ordinary one for clients of earlier revisions. */
+function requiredCapabilitiesOf (
+  { task, requiredCapabilities }: CompiledTool, { revision }: RequestContext
+): ClientCapabilities | undefined {
+  return task !== undefined && hasTasks(revision)
+    ? task.requiredCapabilities ?? requiredCapabilities
+    : requiredCapabilities
+}
+
 /** A result for the errors that a model can act on. Throws any other error. */
 function toErrorResult (
-  error: unknown, tool: CompiledTool, { snapshot, log, observed }: RequestContext
+  error: unknown, tool: CompiledTool, { snapshot, log, observed, caller: { task } }: RequestContext
 ): string {
+  if (task !== undefined && error instanceof LimitReached && error.retryAfterSeconds !== undefined) {
+    throw task.toDeferral(error.retryAfterSeconds)
+  }
   observed.isToolError = true
   if (error instanceof NotAllowed) observed.special = 'denied'
   if (isToolError(error)) {

@@ -135,7 +135,8 @@ export const headerMismatch = (problem: string) =>
   new ProtocolError(-32020, `Header mismatch: ${problem}`, { httpStatus: 400 })
 
 export const missingClientCapability = (requiredCapabilities: ClientCapabilities) => {
-  const names = Object.keys(requiredCapabilities).join(', ')
+  const { extensions = {}, ...capabilities } = requiredCapabilities
+  const names = [...Object.keys(capabilities), ...Object.keys(extensions)].join(', ')
   return new ProtocolError(-32021, `The client lacks a capability that this request needs: ${names}`, {
     data: { requiredCapabilities },
     httpStatus: 400
@@ -245,3 +246,30 @@ export class ResourceTooLarge extends ProtocolError {
 
 export const resourceTooLarge = (uri: string, size: number, limit: number, unit = 'bytes') =>
   new ResourceTooLarge(uri, size, limit, unit)
+
+/** The one answer for an unknown and an expired task and for that of another caller. */
+export const unknownTask = () =>
+  new ProtocolError(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
+
+export const tooManyTasks = (limit: number) => new LimitReached(
+  `The limit is reached: one caller may have ${limit} tasks. They count until they expire.`, 429
+)
+
+export const tooManyTasksOfAddress = () =>
+  new LimitReached('The limit is reached: your address has used its share of the tasks.', 429)
+
+/** @param limit in bytes. */
+export const taskAnswersTooLarge = (limit: number) => new LimitReached(
+  `The limit is reached: the answers and the results of the steps of a task may take ${limit} bytes of JSON.`,
+  413
+)
+
+export const taskExpired = (ttlMs: number) =>
+  new ProtocolError(INTERNAL_ERROR, `The task did not end within ${ttlMs} ms and was stopped`)
+
+/** The replica that ran the task is gone, and the tool must not run again. */
+export const taskInterrupted = (what: string) => new ProtocolError(
+  INTERNAL_ERROR,
+  `${what} while the task ran, and its tool does not run again by itself. ` +
+    'It is not known how much of the work was done.'
+)

@@ -14,6 +14,8 @@ export interface SubscriptionFilter {
   promptsListChanged?: boolean
   resourcesListChanged?: boolean
   resourceSubscriptions?: string[]
+  /** Of the extension io.modelcontextprotocol/tasks. */
+  taskIds?: string[]
 }
 
 /** The notifications that clients send, of all revisions. */
@@ -63,6 +65,12 @@ export function listChangedNotification (id: RequestId, list: ListName): string 
 
 export function resourceUpdatedNotification (id: RequestId, uri: string): string {
   return toNotification('notifications/resources/updated', { _meta: subscriptionMeta(id), uri })
+}
+
+/** @param members of the JSON of the task, without braces. */
+export function taskNotification (id: RequestId, members: string): string {
+  const meta = JSON.stringify(subscriptionMeta(id))
+  return `{"jsonrpc":"2.0","method":"notifications/tasks","params":{${members},"_meta":${meta}}}`
 }
 
 /** The id of the `subscriptions/listen` request that a message belongs to. A number stays a number. */

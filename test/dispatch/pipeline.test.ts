@@ -300,7 +300,10 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
       requestTimeoutMs: 1,
       handles: nothing,
       firstAnswers: nothing,
-      announce: nothing
+      announce: nothing,
+      tasks: nothing,
+      taskAccess: nothing,
+      taskFollowers: nothing
     }),
     ...createLegacyMethods({ settings: nothing, changingLists: new Set() })
   ]
@@ -318,6 +321,9 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
     'resources/read': ['modern,legacy', 'uri'],
     'completion/complete': ['modern,legacy', undefined],
     'subscriptions/listen': ['modern', undefined],
+    'tasks/get': ['modern', 'taskId'],
+    'tasks/update': ['modern', 'taskId'],
+    'tasks/cancel': ['modern', 'taskId'],
     initialize: ['legacy', undefined],
     ping: ['legacy', undefined],
     'logging/setLevel': ['legacy', undefined],

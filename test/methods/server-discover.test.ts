@@ -100,7 +100,7 @@ t.test('serves every declared capability, and answers other methods with 404 (50
     }
   }
   const app = await buildApp(t, FILES)
-  for (const method of ['tasks/get', 'sampling/createMessage', 'tools', 'toString', '__proto__', '']) {
+  for (const method of ['tasks/list', 'sampling/createMessage', 'tools', 'toString', '__proto__', '']) {
     const { status, response } = await send(app, { method })
     t.equal(status, 404)
     t.match(response, { id: 1, error: { code: -32601 } }, method)

@@ -45,7 +45,13 @@ const table: ReadonlyArray<readonly [
   ['tooManySessionSettings', errors.tooManySessionSettings(), 503, 503],
   ['tooManySessionSettingsOfAddress', errors.tooManySessionSettingsOfAddress(new Error('x')), 503, 503],
   ['answerDropped', errors.answerDropped(), 503, 500],
-  ['batchTooLarge', errors.batchTooLarge(), 503, 503]
+  ['batchTooLarge', errors.batchTooLarge(), 503, 503],
+  ['unknownTask', errors.unknownTask(), -32602, 200],
+  ['tooManyTasks', errors.tooManyTasks(1), 429, 429],
+  ['tooManyTasksOfAddress', errors.tooManyTasksOfAddress(), 429, 429],
+  ['taskAnswersTooLarge', errors.taskAnswersTooLarge(1), 413, 413],
+  ['taskExpired', errors.taskExpired(1), -32603, 200],
+  ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {

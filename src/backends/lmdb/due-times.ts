@@ -37,7 +37,9 @@ export function createLmdbDueTimes (
     times.put(['time', time, entry], NOTHING)
   }
 
-  function find (limit: number, until = Infinity): ReadonlyArray<{ readonly time: number, readonly entry: string }> {
+  function find (
+    limit: number, until = Infinity
+  ): ReadonlyArray<{ readonly time: number, readonly entry: string }> {
     const range = times.getKeys({ start: ['time', 0, ''], end: ['time', until, '\uffff'], limit })
     return [...range].flatMap(([kind, time, entry]) => kind === 'time' ? [{ time, entry }] : [])
   }

@@ -61,7 +61,7 @@ export async function openRedisEventBus (
 }
 
 function readEvent (text: string, channel: string): ChangeEvent {
-  const { type, uri, owner, seenBy, templates } = readObject(text, channel)
+  const { type, uri, owner, seenBy, templates, entry, isOver } = readObject(text, channel)
   switch (type) {
     case 'tools-changed':
     case 'prompts-changed':
@@ -74,6 +74,9 @@ function readEvent (text: string, channel: string): ChangeEvent {
       if (isTexts(templates)) return { type, templates }
       break
     case 'events-missed': return { type }
+    case 'task-changed':
+      if (typeof entry === 'string' && typeof isOver === 'boolean') return { type, entry, isOver }
+      break
     case 'resource-updated': {
       if (typeof uri !== 'string' || (seenBy !== undefined && !isScopeSets(seenBy))) break
       const seen = seenBy === undefined ? {} : { seenBy }

@@ -1,0 +1,146 @@
+// The first run of a handler, within its request: when the request becomes a task, and what it is answered.
+
+import { ShareUsed } from '../access/share.ts'
+import type { TaskRule } from '../catalog/compile-tool.ts'
+import { NotAllowed } from '../catalog/run-authorized.ts'
+import type { Outcome } from '../dispatch/method.ts'
+import type { RequestContext } from '../dispatch/request-context.ts'
+import type { TaskStart } from '../dispatch/task-starter.ts'
+import type { Journal } from '../input/journal.ts'
+import { tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
+import { toTaskSeed, type TaskRecord } from './task-record.ts'
+import type { StoredTask, TaskKey } from './task-records.ts'
+import { TaskRun, type TaskRunDependencies } from './task-run.ts'
+
+export interface TaskStartDependencies extends TaskRunDependencies {
+  readonly maxPerOwner: number
+  /** How long a handler may take before its call becomes a task, in milliseconds. */
+  readonly graceMs: number
+  /** Called when a task has been created, so that its lease is renewed. */
+  onCreate (run: TaskRun): void
+}
+
+export class FirstTaskRun implements TaskStart {
+  readonly #dependencies: TaskStartDependencies
+  readonly #request: RequestContext
+  readonly #tool: string
+  readonly #rule: TaskRule
+  readonly #args: unknown
+  readonly #run: TaskRun
+  #become = (): void => {}
+
+  constructor (
+    dependencies: TaskStartDependencies, request: RequestContext, tool: string, rule: TaskRule, args: unknown
+  ) {
+    this.#dependencies = dependencies
+    this.#request = request
+    this.#tool = tool
+    this.#rule = rule
+    this.#args = args
+    this.#run = new TaskRun(dependencies, () => this.#become())
+  }
+
+  get journal (): Journal { return this.#run }
+
+  run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
+    let work: string | Promise<string>
+    // A sleep may begin before `begin` returns.
+    let isEarly = false
+    this.#become = () => { isEarly = true }
+    try {
+      work = begin()
+    } catch (error) {
+      if (!this.#mustBecome(error)) throw error
+      work = Promise.reject(error)
+    }
+    if (typeof work !== 'string') return this.#await(work, isEarly)
+    return this.#mustBecome() ? this.#await(Promise.resolve(work), true) : work
+  }
+
+  /** Resolves to the result of the work, or to the new task once it is durable. */
+  async #await (work: Promise<string>, isEarly: boolean): Promise<Outcome> {
+    return await new Promise<Outcome>((resolve, reject) => {
+      let isDecided = false
+      const become = this.#become = () => {
+        if (isDecided) return
+        isDecided = true
+        this.#create().then((answer) => resolve({ answer, work, outlet: this.#run }), (error: Error) => {
+          this.#run.unbecome()
+          if (this.#mustBecome() || this.#run.isSuspended) {
+            this.#request.lifetime.stop(error)
+            reject(error)
+          } else work.then(resolve, reject)
+        })
+      }
+      const settle = (isTask: boolean, answer: () => void) => {
+        if (isTask) return become()
+        if (isDecided) return
+        isDecided = true
+        answer()
+      }
+      work.then(
+        (result) => settle(this.#mustBecome(), () => resolve(result)),
+        (error: unknown) => settle(this.#mustBecome(error), () => reject(error))
+      )
+      if (isEarly) become()
+      else this.#request.lifetime.onPassed(this.#dependencies.graceMs, become)
+    })
+  }
+
+  /** Whether a call that has ended is a task all the same. Questions come first, and refusals are no work. */
+  #mustBecome (error?: unknown): boolean {
+    return this.#rule.requiredCapabilities !== undefined && !(error instanceof NotAllowed) &&
+      this.#request.observed.special !== 'input_required'
+  }
+
+  /** Resolves to the answer: a CreateTaskResult. */
+  async #create (): Promise<string> {
+    const { records, now, onCreate } = this.#dependencies
+    const { lifetime, snapshot, principal } = this.#request
+    const key = records.newKey(principal)
+    const record = this.#toRecord()
+    const creating = this.#store(key, record)
+    this.#run.become(key, record, creating)
+    await creating
+    lifetime.limit(this.#run.timeoutMs)
+    this.#run.attach(lifetime)
+    onCreate(this.#run)
+    this.#request.observed.special = 'task'
+    return snapshot.writer.writeTask(toTaskSeed(key.id, record, now()))
+  }
+
+  /** The time comes first: a task without one would be lost with its replica. */
+  async #store (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
+    const { records, setDue, removeDue, leaseMs, maxPerOwner } = this.#dependencies
+    await setDue(key, leaseMs)
+    const stored = await records.create(key, record, this.#request.caller).catch((error: unknown) => {
+      throw error instanceof ShareUsed ? tooManyTasksOfAddress() : error
+    })
+    if (stored !== 'full') return stored
+    await removeDue(key)
+    throw tooManyTasks(maxPerOwner)
+  }
+
+  #toRecord (): TaskRecord {
+    const { requestId, principal, revision, envelope: { clientCapabilities, clientInfo } } = this.#request
+    const { ttlMs, keepResultMs, mayRerun } = this.#rule
+    const now = this.#dependencies.now()
+    return {
+      tool: this.#tool,
+      args: this.#args,
+      principal: { ...principal, scopes: [...principal.scopes] },
+      client: { revision, capabilities: clientCapabilities, info: clientInfo },
+      requestId,
+      createdAt: now,
+      ttlMs,
+      keepResultMs,
+      mayRerun,
+      status: 'working',
+      updatedAt: now,
+      run: 1,
+      isRunning: true,
+      questions: {},
+      ...this.#run.changes
+    }
+  }
+}

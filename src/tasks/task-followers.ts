@@ -1,0 +1,113 @@
+// The streams that are told the status of tasks.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Principal } from '../access/principal.ts'
+import type { EventBus } from '../events/event-bus.ts'
+import type { MessageSink } from '../events/message-sink.ts'
+import { toDetailedTask } from './task-record.ts'
+import type { TaskKey, TaskRecords } from './task-records.ts'
+
+/** Before a task is read again, if the store was away, in milliseconds. */
+const RETRY_MS = 1000
+
+/** What a stream sends: each task by its JSON, as members without braces. */
+export interface TaskStream {
+  readonly sink: Pick<MessageSink, 'send' | 'isBlocked' | 'onDrain' | 'onClose'>
+  toMessage (members: string): string
+}
+
+export interface TaskFollowers {
+  /** Resolves to the ids of those tasks that the principal has. */
+  findOwn (principal: Principal, ids: readonly string[]): Promise<string[]>
+  /** Sends each task now, and again whenever its status has changed, until the stream closes. */
+  follow (principal: Principal, ids: readonly string[], stream: TaskStream): void
+  close (): void
+}
+
+export function createTaskFollowers (records: TaskRecords, bus: EventBus, now: () => number): TaskFollowers {
+  const byEntry = new Map<string, Set<Follower>>()
+  const unsubscribe = bus.subscribe((event) => {
+    if (event.type === 'task-changed') tell(event.entry)
+    else if (event.type === 'events-missed') for (const entry of byEntry.keys()) tell(entry)
+  })
+
+  function tell (entry: string): void {
+    for (const follower of byEntry.get(entry) ?? []) follower.note(entry)
+  }
+
+  async function readMembers (key: TaskKey): Promise<string | undefined> {
+    const stored = await records.read(key)
+    return stored && toDetailedTask(key.id, stored.record, now())
+  }
+
+  function remove (entry: string, follower: Follower): void {
+    const followers = byEntry.get(entry)
+    followers?.delete(follower)
+    if (followers?.size === 0) byEntry.delete(entry)
+  }
+
+  return {
+    async findOwn (principal, ids) {
+      const found = await Promise.all([...new Set(ids)].map(async (id) => {
+        const key = records.keyOf(principal, id)
+        return key !== undefined && await records.read(key) !== undefined ? [id] : []
+      }))
+      return found.flat()
+    },
+    follow (principal, ids, stream) {
+      const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])
+      const follower = new Follower(keys, stream, readMembers)
+      for (const { entry } of keys) byEntry.set(entry, (byEntry.get(entry) ?? new Set()).add(follower))
+      stream.sink.onClose(() => { for (const { entry } of keys) remove(entry, follower) })
+      // A status may have changed since the client asked for it.
+      for (const { entry } of keys) follower.note(entry)
+    },
+    close: unsubscribe
+  }
+}
+
+/** One stream. While its client does not read, each of its tasks is pending once at most. */
+class Follower {
+  readonly #keys: ReadonlyMap<string, TaskKey>
+  readonly #stream: TaskStream
+  readonly #readMembers: (key: TaskKey) => Promise<string | undefined>
+  readonly #pending = new Set<string>()
+  #isFlushing = false
+  #isClosed = false
+
+  constructor (
+    keys: readonly TaskKey[], stream: TaskStream, readMembers: (key: TaskKey) => Promise<string | undefined>
+  ) {
+    this.#keys = new Map(keys.map((key) => [key.entry, key]))
+    this.#stream = stream
+    this.#readMembers = readMembers
+    stream.sink.onClose(() => { this.#isClosed = true })
+    stream.sink.onDrain(() => { this.#flush() })
+  }
+
+  note (entry: string): void {
+    this.#pending.add(entry)
+    this.#flush()
+  }
+
+  #flush (): void {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    this.#sendPending().finally(() => { this.#isFlushing = false })
+  }
+
+  async #sendPending (): Promise<void> {
+    for (const entry of this.#pending) {
+      if (this.#isClosed || this.#stream.sink.isBlocked) return
+      this.#pending.delete(entry)
+      const key = this.#keys.get(entry)
+      try {
+        const members = key && await this.#readMembers(key)
+        if (members !== undefined) this.#stream.sink.send(this.#stream.toMessage(members))
+      } catch {
+        this.#pending.add(entry)
+        await pause(RETRY_MS, undefined, { ref: false })
+      }
+    }
+  }
+}
