@@ -9,6 +9,7 @@ import type { TaskStart } from '../dispatch/task-starter.ts'
 import type { Journal } from '../input/journal.ts'
 import { tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
 import { toTaskSeed, type TaskRecord } from './task-record.ts'
+import { findStateExcess } from './task-sizes.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'
 import { TaskRun, type TaskRunDependencies } from './task-run.ts'
 
@@ -97,6 +98,8 @@ export class FirstTaskRun implements TaskStart {
   async #create (): Promise<string> {
     const { records, now, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
+    const excess = findStateExcess(this.#run.state)
+    if (excess !== undefined) throw excess
     const key = records.newKey(principal)
     const record = this.#toRecord()
     const creating = this.#store(key, record)

@@ -21,10 +21,12 @@ export interface RequestParts {
 
 export interface ToSend { readonly headers: { [name: string]: string }, readonly body: string }
 
+const NAMED = /^(?:tools\/call|prompts\/get|resources\/read|tasks\/.*)$/
+
 /** The headers and the body of a conforming POST, with the changes of the test. */
 export function toPost ({ method, params = {}, meta = {}, headers = {}, id = 1 }: RequestParts): ToSend {
-  const name = params.name ?? params.uri
-  const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string'
+  const name = params.name ?? params.uri ?? params.taskId
+  const named = NAMED.test(method) && typeof name === 'string'
   const all: { [name: string]: string | undefined } = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',

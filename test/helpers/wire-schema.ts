@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { definitionsOf, readPublishedSchemas, type Schema } from './published-schemas.ts'
 import type { Message } from './request.ts'
+import { detailedTaskProblems, taskResultProblems } from './task-schema.ts'
 
 interface Wire {
   readonly definitions: { readonly [name: string]: Schema }
@@ -43,7 +44,9 @@ export function problemsOf (message: Message, revision: string, method: string |
   return answered(wire, message, method)
 }
 
-function said (wire: Wire, message: Message): string[] {
+function said (wire: Wire, sent: Message): string[] {
+  const message = withoutTaskIds(sent)
+  if (message.method === 'notifications/tasks') return detailedTaskProblems(message.params)
   const [kind, names] = 'id' in message
     ? ['JSONRPCRequest', wire.ofRequest]
     : ['JSONRPCNotification', wire.ofNotification]
@@ -54,6 +57,12 @@ function said (wire: Wire, message: Message): string[] {
   const { jsonrpc, id, ...said } = message
   const envelope = wire.definitions[name].properties.jsonrpc === undefined ? said : message
   return [...wire.problems(kind, message), ...wire.problems(name, envelope)]
+}
+
+/** Of the extension of tasks: the revision does not have them. */
+function withoutTaskIds (message: Message): Message {
+  const { taskIds, ...notifications } = message.params?.notifications ?? {}
+  return taskIds === undefined ? message : { ...message, params: { ...message.params, notifications } }
 }
 
 /** Whether the union has it: what only a client says has a definition too. */
@@ -76,6 +85,8 @@ function answered (wire: Wire, message: Message, method: string | undefined): st
   const envelope = wire.problems(
     'JSONRPCResultResponse' in wire.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse', message
   )
+  const ofTasks = taskResultProblems(method, message.result)
+  if (ofTasks !== undefined) return [...envelope, ...ofTasks]
   const request = method === undefined ? undefined : wire.ofRequest.get(method)
   if (request === undefined) return [...envelope, `a result of ${method}, which the revision does not have`]
   const typed = message.result?.resultType === 'input_required'
