@@ -53,6 +53,7 @@ import { missingClientCapability } from './protocol/errors.ts'
 import type { Environment } from './sources/environment-settings.ts'
 import type { LiveCatalog } from './sources/live-catalog.ts'
 import type { Clock } from './state/clock.ts'
+import type { Tasks } from './tasks/tasks.ts'
 import { createFirstAnswers } from './state/first-answers.ts'
 import { createHandles } from './state/handles.ts'
 
@@ -104,6 +105,7 @@ export interface Service {
   readonly pipeline: Pipeline
   readonly bus: EventBus
   readonly lists: LiveCatalog['lists']
+  readonly tasks: Tasks
   /**
    * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
    * afterwards.
@@ -290,5 +292,5 @@ export async function createService (
     live.reload()
     audit?.reopen()
   }
-  return { app, admin, catalog, pipeline, bus, lists: live.lists, drain: shutdown.drain, reload }
+  return { app, admin, catalog, pipeline, bus, lists: live.lists, tasks, drain: shutdown.drain, reload }
 }

@@ -9,6 +9,7 @@ export type {
 export type {
   CallResult, CatalogLists, LogMessage, PromptResult, ReadResult, Reported, ResourceChange
 } from './testing/test-results.ts'
+export type { TestTask, TestTaskState } from './testing/test-task.ts'
 export type { TestAnswer, TestQuestion } from './testing/test-question.ts'
 export { CatalogError } from './catalog/problem.ts'
 export type { Problem } from './catalog/problem.ts'

@@ -189,7 +189,8 @@ export interface Context {
    * Resolves after this time, in milliseconds, of 0 at least. In a tool with `task`, for a client that takes
    * tasks, a time of a second or more takes no memory and no connection: the call becomes a task, the handler
    * ends, and runs again from its first line after that time, on any replica. Sleeps are told apart by their
-   * order. `sleep` rejects to end the handler then: do not catch this rejection.
+   * order. `sleep` rejects to end the handler then: do not catch this rejection. It rejects with a RangeError
+   * for a time that ends after `ttlMs` of the tool.
    *
    * Otherwise it waits in this process, at most 2,147,483,647 ms, and the time counts for the time limit.
    * Rejects when the signal aborts, and with a RangeError for any other number.

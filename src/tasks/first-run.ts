@@ -38,7 +38,7 @@ export class FirstTaskRun implements TaskStart {
     this.#tool = tool
     this.#rule = rule
     this.#args = args
-    this.#run = new TaskRun(dependencies, () => this.#become())
+    this.#run = new TaskRun(dependencies, rule.ttlMs, () => this.#become())
   }
 
   get journal (): Journal { return this.#run }

@@ -41,6 +41,8 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   readonly #asked = new Map<string, string>()
   readonly #sleeps = new Map<string, number>()
   readonly #onSleep: () => void
+  readonly #ttlMs: number
+  #expiresAt: number
   #sleepCount = 0
   #wakesAt: number | undefined
   #writer: TaskWriter | undefined
@@ -51,9 +53,14 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   #deferMs: number | undefined
   #keeping: Promise<void> | undefined
 
-  /** @param onSleep called when a run that is no task yet begins a sleep. */
-  constructor (dependencies: TaskRunDependencies, onSleep: () => void = () => {}) {
+  /**
+   * @param ttlMs the time limit of the task.
+   * @param onSleep called when a run that is no task yet begins a sleep.
+   */
+  constructor (dependencies: TaskRunDependencies, ttlMs: number, onSleep: () => void = () => {}) {
     this.#dependencies = dependencies
+    this.#ttlMs = ttlMs
+    this.#expiresAt = dependencies.now() + ttlMs
     this.#onSleep = onSleep
   }
 
@@ -95,6 +102,7 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   resume (key: TaskKey, stored: StoredTask): void {
     const { record } = stored
     this.become(key, record, Promise.resolve(stored))
+    this.#expiresAt = record.createdAt + record.ttlMs
     this.#message = record.statusMessage
     for (const [name, json] of Object.entries(record.answers)) this.state.answers.set(name, json)
     for (const [name, json] of Object.entries(record.results)) this.state.results.set(name, json)
@@ -139,6 +147,9 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
     const endsAt = this.#sleeps.get(index) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
     if (leftMs < SUSPEND_MS) return leftMs
+    if (endsAt > this.#expiresAt) {
+      throw new RangeError(`sleep: the task may last ${this.#ttlMs} ms (ttlMs), less than until its end`)
+    }
     this.#sleeps.set(index, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
     if (!this.isTask) this.#onSleep()

@@ -134,7 +134,7 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
     const replaced = await records.replace(key, version, next)
     if (replaced === undefined) return false
     if (record.status !== 'working') announce(key, false)
-    const run = new TaskRun(runDependencies)
+    const run = new TaskRun(runDependencies, record.ttlMs)
     run.resume(key, replaced)
     runs.set(key.entry, run)
     const { tool: name, args, requestId } = next

@@ -15,19 +15,32 @@ interface InputRequiredJson {
   readonly requestState?: string
 }
 
-/** Resolves to the result. @param send sends one round. */
+interface TaskJson { readonly resultType: 'task', readonly taskId: string }
+
+type RoundJson<R> = (R & { readonly resultType: 'complete' }) | InputRequiredJson | TaskJson
+
+/** What a round and the end of a task have in common: the answers are used in both. */
+export interface Rounds<R> {
+  /** Sends one round. */
+  send (round: TestRequest): Promise<Reply>
+  /** Resolves to the result of the task that the request has become. */
+  follow (taskId: string, answers: Answers): Promise<R>
+}
+
+/** Resolves to the result. */
 export async function runRounds<R extends object> (
-  request: TestRequest, options: AnswerOptions, send: (round: TestRequest) => Promise<Reply>
+  request: TestRequest, options: AnswerOptions, { send, follow }: Rounds<R>
 ): Promise<R> {
   const answers = new Answers(options)
   let round = request
   for (;;) {
     const reply = await send(round)
     if ('error' in reply) throw new RequestError(reply.error)
-    const result: (R & { readonly resultType: 'complete' }) | InputRequiredJson = JSON.parse(reply.json)
+    const result: RoundJson<R> = JSON.parse(reply.json)
     if (result.resultType !== 'input_required') {
-      answers.assertUsed(result)
-      return result
+      const end = result.resultType === 'task' ? await follow(result.taskId, answers) : result
+      answers.assertUsed(end)
+      return end
     }
     const { inputRequests, requestState } = result
     const inputResponses = await answers.to(inputRequests)
@@ -35,7 +48,7 @@ export async function runRounds<R extends object> (
   }
 }
 
-class Answers {
+export class Answers {
   readonly #given: ReadonlyMap<string, TestAnswer>
   readonly #answer: AnswerOptions['answer']
   /** How often each question was asked. */

@@ -2,10 +2,11 @@
 
 import type { Completion } from '../protocol/completion.ts'
 import type { Principal } from '../access/principal.ts'
-import { runRounds } from './answered-rounds.ts'
+import { Answers, runRounds } from './answered-rounds.ts'
 import type { Exchange, TestSender } from './exchange.ts'
 import { Report } from './report.ts'
 import { RequestError } from './test-errors.ts'
+import { followTask, type SendTaskRequest, type TestTask } from './test-task.ts'
 import type { TestCaller } from './test-catalog.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult, ResultsJson } from './test-results.ts'
@@ -13,7 +14,10 @@ import type { CallResult, CatalogLists, PromptResult, ReadResult, ResultsJson } 
 type Params = { readonly [key: string]: unknown }
 
 const ALL_CAPABILITIES = {
-  elicitation: { form: {}, url: {} }, sampling: { context: {}, tools: {} }, roots: {}
+  elicitation: { form: {}, url: {} },
+  sampling: { context: {}, tools: {} },
+  roots: {},
+  extensions: { 'io.modelcontextprotocol/tasks': {} }
 }
 const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
 
@@ -39,9 +43,14 @@ export class CatalogCaller implements TestCaller {
   ): Promise<CallResult> {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
     const { report, result } = await this.#ask('tools/call', { name, arguments: args }, options, headers)
-    const { content, structuredContent, isError = false, _meta } = result
-    const text = textOf(content)
-    return { ...report, content, structuredContent, isError, text, ...toMeta(_meta) }
+    return toCallResult(report, result)
+  }
+
+  async begin (name: string, args: object = {}, options: AnswerOptions = {}): Promise<TestTask> {
+    const params = { name, arguments: args }
+    const { result } = await this.#ask('tools/call', params, options, {}, toTaskOnly)
+    if ('taskId' in result) return this.#toTask(String(result.taskId))
+    throw new Error(`${name} made no task: the call ended within the grace time (taskGraceMs), or it cannot`)
   }
 
   async prompt (
@@ -81,21 +90,43 @@ export class CatalogCaller implements TestCaller {
   }
 
   async #ask<M extends keyof ResultsJson> (
-    method: M, params: Params, options: AnswerOptions, headers = {}
+    method: M, params: Params, options: AnswerOptions, headers = {}, follow: Follow = this.#follow
   ): Promise<{ readonly report: Report, readonly result: ResultsJson[M] }> {
     const report = new Report()
     const { signal, meta = {} } = options
     const request = { method, params, meta, headers, ...signal !== undefined && { signal } }
-    const result = await runRounds<ResultsJson[M]>(request, options, async (round) => {
-      return await this.#exchange.send(round, this.#sender, report)
+    const result = await runRounds<ResultsJson[M]>(request, options, {
+      send: async (round) => await this.#exchange.send(round, this.#sender, report), follow
     })
     return { report, result }
   }
 
   async #request<M extends keyof ResultsJson> (method: M, params: Params): Promise<ResultsJson[M]> {
+    return await this.#send(method, params)
+  }
+
+  readonly #send: SendTaskRequest = async (method, params) => {
     const reply = await this.#exchange.send({ method, params }, this.#sender, new Report())
     if ('error' in reply) throw new RequestError(reply.error)
     return JSON.parse(reply.json)
+  }
+
+  readonly #follow: Follow = async (taskId, answers) =>
+    await followTask(this.#send, taskId, async (requests) => await answers.to(requests))
+
+  #toTask (id: string): TestTask {
+    return {
+      id,
+      get: async () => await this.#send('tasks/get', { taskId: id }),
+      update: async (inputResponses) => { await this.#send('tasks/update', { taskId: id, inputResponses }) },
+      cancel: async () => { await this.#send('tasks/cancel', { taskId: id }) },
+      result: async (options = {}) => {
+        const answers = new Answers(options)
+        const result = await this.#follow<ResultsJson['tools/call']>(id, answers)
+        answers.assertUsed(result)
+        return toCallResult(new Report(), result)
+      }
+    }
   }
 
   async #pages<M extends `${string}/list` & keyof ResultsJson, E> (
@@ -110,6 +141,17 @@ export class CatalogCaller implements TestCaller {
     } while (cursor !== undefined)
     return entries
   }
+}
+
+type Follow = <R>(taskId: string, answers: Answers) => Promise<R>
+
+/** In place of the result of the task. */
+const toTaskOnly: Follow = async (taskId) => JSON.parse(JSON.stringify({ taskId }))
+
+function toCallResult (report: Report, result: ResultsJson['tools/call']): CallResult {
+  const { content, structuredContent, isError = false, _meta } = result
+  const text = textOf(content)
+  return { ...report, content, structuredContent, isError, text, ...toMeta(_meta) }
 }
 
 function toPrincipal ({ scopes = [], ...rest }: TestPrincipal): Principal {

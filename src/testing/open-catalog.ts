@@ -55,7 +55,10 @@ export async function openWatchedCatalog (
     exchange.close()
     await (closing ??= service.app.close().then(() => {}))
   }
-  return new OpenedCatalog(exchange, (ms) => { offset += ms }, close)
+  return new OpenedCatalog(exchange, (ms) => {
+    offset += ms
+    service.tasks.look()
+  }, close)
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {

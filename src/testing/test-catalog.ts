@@ -2,6 +2,7 @@
 
 import type { Completion } from '../protocol/completion.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
+import type { TestTask } from './test-task.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './test-results.ts'
 
 /**
@@ -25,6 +26,18 @@ export interface TestCaller {
   call<T = { readonly [key: string]: unknown } | undefined> (
     name: string, args?: object, options?: TestCallOptions
   ): Promise<CallResult<T>>
+  /**
+   * Begins a call that becomes a task, and resolves once the task exists. `call` does the same and waits for
+   * the result of the task. Rejects as `call` does, and with an Error if the call makes no task: it ended
+   * within the grace time (`taskGraceMs`), or its tool or its client has no tasks.
+   * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+   *
+   * @example
+   * const task = await shop.begin('remind_me', { hours: 24 })
+   * shop.advance(86_400_000)
+   * const { text } = await task.result()
+   */
+  begin (name: string, args?: object, options?: AnswerOptions): Promise<TestTask>
   /**
    * Renders a prompt. Rejects as `call` does for questions and answers.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
@@ -68,10 +81,10 @@ export interface TestCaller {
 /** A catalog in the process of a test. As a caller it is anonymous and has no scopes. */
 export interface TestCatalog extends TestCaller {
   /**
-   * Moves the clock by this many milliseconds, at once: of handles, request states, the answers that
-   * `dedupe` keeps, and limits of calls in a time. It goes on at its usual pace from there. `Date`, timers
-   * and the time limits of handlers do not move. Throws a RangeError for a number that is negative or not
-   * finite.
+   * Moves the clock by this many milliseconds, at once: of handles, tasks and their sleeps, request states,
+   * the answers that `dedupe` keeps, and limits of calls in a time. It goes on at its usual pace from there.
+   * `Date`, timers and the time limits of handlers do not move. Throws a RangeError for a number that is
+   * negative or not finite.
    */
   advance (ms: number): void
   /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */

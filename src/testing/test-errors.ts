@@ -17,7 +17,9 @@ export class RequestError extends Error {
   /** Such as `{ requiredScopes }` for a missing scope. `undefined` if the error has none. */
   readonly data: unknown
 
-  constructor ({ message, code, data, cause }: ProtocolError) {
+  constructor (
+    { message, code, data, cause }: Pick<ProtocolError, 'message' | 'code'> & Partial<ProtocolError>
+  ) {
     super(message, cause === undefined ? {} : { cause })
     this.name = 'RequestError'
     this.code = code

@@ -12,8 +12,9 @@ import type { TestAnswer, TestQuestion } from './test-question.ts'
  */
 export interface TestOptions extends Pick<
   AppOptions,
-  'logLevel' | 'pageSize' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxHandles' | 'maxResultBytes' |
-  'maxResourceBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' | 'limitAllRunning'
+  'logLevel' | 'pageSize' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxHandles' | 'maxTasks' |
+  'taskGraceMs' | 'maxResultBytes' | 'maxResourceBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' |
+  'limitAllRunning'
 > {
   /** Receives the log of the service instead of standard output: any logger with the methods of pino. */
   logger?: NonNullable<AppOptions['logger']>

@@ -53,7 +53,7 @@ export function detailedTaskProblems (value: unknown): string[] {
 }
 
 /** The problems of the answer that creates a task. */
-export function newTaskProblems (value: unknown): string[] {
+function newTaskProblems (value: unknown): string[] {
   return isSeed(value) ? [] : [`not a new task: ${ajv.errorsText(isSeed.errors)}`]
 }
 

@@ -150,19 +150,29 @@ t.test('a task goes on when its client has left', async (t) => {
   t.match((await client.until(taskId, 'completed')).result, { content: [{ text: 'done' }] })
 })
 
-t.test('a task that takes longer than ttlMs fails, whether it runs, sleeps or waits', async (t) => {
+t.test('a task that takes longer than ttlMs fails, whether it runs or waits', async (t) => {
   const app = await serveTools(t, {
     runs: [`${ALLOWED}, ttlMs: 1000`, '() => new Promise(() => {})'],
-    sleeps: [`${ALLOWED}, ttlMs: 1000`, 'async (_, ctx) => { await ctx.sleep(60_000) }'],
     asks: [`${ALLOWED}, ttlMs: 1400`, `async (_, ctx) => {
       await ctx.sleep(1000); await ctx.ask({ one: ${FORM} }) }`]
   })
   const client = new TaskClient(app)
-  const begun = await Promise.all(['runs', 'sleeps', 'asks'].map(async (name) => await client.call(name)))
+  const begun = await Promise.all(['runs', 'asks'].map(async (name) => await client.call(name)))
   for (const { taskId } of begun) {
     const { error } = await client.until(taskId, 'failed')
     t.match(error, { code: -32603, message: /did not end within 1.00 ms/ })
   }
+})
+
+t.test('a sleep that would end after ttlMs is refused', async (t) => {
+  const app = await serveTools(t, {
+    sleeps: [`${ALLOWED}, ttlMs: 2000`, `async (_, ctx) => {
+      await ctx.sleep(1000); return await ctx.sleep(1500).catch((error) => error.message) }`]
+  })
+  const client = new TaskClient(app)
+  const { taskId } = await client.call('sleeps')
+  const { result } = await client.until(taskId, 'completed')
+  t.match(result.content, [{ text: 'sleep: the task may last 2000 ms (ttlMs), less than until its end' }])
 })
 
 t.test('a task outlives timeoutMs, which limits ordinary calls', async (t) => {
@@ -179,8 +189,9 @@ t.test('a task outlives timeoutMs, which limits ordinary calls', async (t) => {
 t.test('what one task keeps is bounded, and the log says the limit', async (t) => {
   const log = createReadableLog()
   const app = await serveTools(t, {
-    keeps: [REQUIRED, 'async (_, ctx) => { for (let i = 0; i < 9; i++) await ctx.once("k" + i, async () => {' +
-      'await new Promise((done) => setTimeout(done, 20)); return "x".repeat(50_000) }); return "kept" }'],
+    keeps: [REQUIRED, `async (_, ctx) => {
+      for (let i = 0; i < 9; i++) await ctx.once('k' + i, async () => {
+        await new Promise((done) => setTimeout(done, 20)); return 'x'.repeat(50_000) }) }`],
     hurries: [REQUIRED, 'async (_, ctx) => await ctx.once("k", () => "x".repeat(300_000))'],
     returns: [REQUIRED, '() => "x".repeat(1_100_000)'],
     asks: [ALLOWED, `async (_, ctx) => { await ctx.sleep(1000); await ctx.ask({ one: ${FORM} }) }`]

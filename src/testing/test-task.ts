@@ -1,0 +1,69 @@
+// A task, as a test of a catalog uses it.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TaskStatus } from '../protocol/tasks.ts'
+import type { InputRequestJson, TestAnswer } from './test-question.ts'
+import { RequestError } from './test-errors.ts'
+import type { AnswerOptions } from './test-options.ts'
+import type { CallResult, ResultsJson } from './test-results.ts'
+
+/**
+ * A task at one moment, as a client sees it.
+ * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md#tasks
+ */
+export interface TestTaskState {
+  readonly taskId: string
+  readonly status: TaskStatus
+  /** The latest progress, or the message of the error. */
+  readonly statusMessage?: string
+  readonly createdAt: string
+  readonly lastUpdatedAt: string
+  readonly ttlMs: number
+  readonly pollIntervalMs: number
+  /** The open questions of an `input_required` task, by the keys of their answers. */
+  readonly inputRequests?: { readonly [key: string]: InputRequestJson }
+  /** Of a `completed` task. */
+  readonly result?: ResultsJson['tools/call']
+  /** Of a `failed` task. */
+  readonly error?: { readonly code: number, readonly message: string, readonly data?: unknown }
+}
+
+/** A task that a call has begun. It goes on by itself: `advance` of the catalog ends its sleeps. */
+export interface TestTask {
+  readonly id: string
+  /** Resolves to the present state. Rejects with a RequestError once the task has expired. */
+  get (): Promise<TestTaskState>
+  /** Answers open questions, by the keys of `inputRequests`. Answers to other questions are ignored. */
+  update (answers: { readonly [key: string]: TestAnswer }): Promise<void>
+  cancel (): Promise<void>
+  /**
+   * Waits for the end, and answers the questions on the way. Rejects with a RequestError if the task fails or
+   * is cancelled, and as `call` does for questions and answers. The result has no reports: progress is the
+   * status message of a task.
+   */
+  result (options?: AnswerOptions): Promise<CallResult>
+}
+
+/** What reaches the service: each method of tasks, for the caller of the task. */
+export type SendTaskRequest = <T>(method: string, params: object) => Promise<T>
+
+/** Between two looks at a task, in milliseconds. */
+const LOOK_MS = 2
+
+/** Resolves to the result of the task. @param answer answers questions. */
+export async function followTask<R> (
+  send: SendTaskRequest, taskId: string,
+  answer: (requests: { readonly [key: string]: InputRequestJson }) => Promise<object>
+): Promise<R> {
+  for (;;) {
+    const task = await send<Omit<TestTaskState, 'result'> & { result?: R }>('tasks/get', { taskId })
+    const { status, result, error, inputRequests } = task
+    if (result !== undefined) return result
+    if (error !== undefined) throw new RequestError(error)
+    if (status === 'cancelled') throw new RequestError({ code: -32603, message: 'The task was cancelled' })
+    if (inputRequests !== undefined) {
+      await send('tasks/update', { taskId, inputResponses: await answer(inputRequests) })
+    }
+    await pause(LOOK_MS)
+  }
+}

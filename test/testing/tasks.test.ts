@@ -1,0 +1,57 @@
+// Calls that become tasks, in a test of a catalog.
+
+import t from 'tap'
+import { toFiles } from '../tasks/task-client.ts'
+import { open } from './open.ts'
+
+const FORM = "elicit.form({ message: 'Send it?', schema: { type: 'object', properties: {} } })"
+const FILES = toFiles({
+  remind: ["task: 'allowed', ttlMs: 172_800_000", `async (_, ctx) => {
+    await ctx.sleep(86_400_000); return 'a day later' }`],
+  send: ["task: 'allowed', ttlMs: 86_400_000", `async (_, ctx) => {
+    await ctx.sleep(3_600_000); const { go } = await ctx.ask({ go: ${FORM} }); return go.action }`],
+  slow: ["task: 'allowed'", 'async () => await new Promise((done) => setTimeout(done, 100, "done"))'],
+  quick: ["task: 'allowed'", "() => 'at once'"],
+  breaks: ["task: 'required'", "() => { throw new Error('a fault') }"]
+})
+
+t.test('a task sleeps until the clock is moved', async (t) => {
+  const catalog = await open(t, FILES)
+  const task = await catalog.begin('remind')
+  t.match(await task.get(), { taskId: task.id, status: 'working' })
+  catalog.advance(3_600_000)
+  t.match(await task.get(), { status: 'working' })
+  catalog.advance(82_800_000)
+  t.match(await task.result(), { text: 'a day later', isError: false })
+  t.match(await task.get(), { status: 'completed', result: { content: [{ text: 'a day later' }] } })
+})
+
+t.test('its questions are answered as those of a call', async (t) => {
+  const catalog = await open(t, FILES)
+  const answers = { go: { action: 'decline' } } as const
+  const asked = await catalog.begin('send')
+  catalog.advance(3_600_000)
+  await t.rejects(asked.result(), { name: 'QuestionError', message: /Send it\?/ })
+  t.match(await asked.get(), { status: 'input_required', inputRequests: { go: {} } })
+  await asked.update(answers)
+  t.match(await asked.result(), { text: 'decline' })
+  const other = await catalog.begin('send')
+  catalog.advance(3_600_000)
+  t.match(await other.result({ answers }), { text: 'decline' })
+})
+
+t.test('a call waits for the result of its task', async (t) => {
+  const catalog = await open(t, FILES, { taskGraceMs: 10 })
+  t.match(await catalog.call('slow'), { text: 'done' })
+  await t.rejects(catalog.call('breaks'), { name: 'RequestError', code: -32603 })
+})
+
+t.test('a task is cancelled, and belongs to its caller', async (t) => {
+  const catalog = await open(t, FILES, { maxTasks: 1 })
+  const task = await catalog.as({ subject: 'ada' }).begin('remind')
+  await task.cancel()
+  t.match(await task.get(), { status: 'cancelled' })
+  await t.rejects(task.result(), { name: 'RequestError', message: 'The task was cancelled' })
+  await t.rejects(catalog.begin('quick'), { message: /^quick made no task/ })
+  t.match(await catalog.as({ subject: 'ada' }).call('remind'), { isError: true, text: /may have 1 tasks/ })
+})
