@@ -264,6 +264,10 @@ export const taskAnswersTooLarge = (limit: number) => new LimitReached(
   413
 )
 
+export const tooManyQuestions = (limit: number) => new LimitReached(
+  `The limit is reached: a task may ask ${limit} questions. One whose answer does not fit counts again.`, 429
+)
+
 export const taskExpired = (ttlMs: number) =>
   new ProtocolError(INTERNAL_ERROR, `The task did not end within ${ttlMs} ms and was stopped`)
 

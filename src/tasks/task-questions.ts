@@ -12,7 +12,8 @@ type Questions = TaskRecord['questions']
 export function addQuestions (before: Questions, asked: ReadonlyMap<string, string>): Questions {
   const questions = new Map(Object.entries(before).map(([shown, question]) => {
     const isStillAsked = !question.isAnswered && asked.get(question.key) === question.json
-    return [shown, { ...question, isAnswered: !isStillAsked }]
+    // Only its key is needed then.
+    return [shown, isStillAsked ? question : { ...question, json: '', isAnswered: true }]
   }))
   const open = new Set([...questions.values()].flatMap(({ key, isAnswered }) => isAnswered ? [] : [key]))
   for (const [key, json] of asked) {

@@ -6,9 +6,11 @@ import { HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime } from 
 import { MAX_TIMER_MS } from '../dispatch/run-step.ts'
 import type { MessageSink } from '../events/message-sink.ts'
 import { Suspended, type Journal, type RequestState } from '../input/journal.ts'
-import { resultTooLarge, taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
+import {
+  resultTooLarge, taskExpired, taskInterrupted, tooManyQuestions, type ProtocolError
+} from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
-import { findStateExcess, MAX_RESULT_BYTES } from './task-sizes.ts'
+import { findStateExcess, MAX_QUESTIONS, MAX_RESULT_BYTES } from './task-sizes.ts'
 import { addQuestions } from './task-questions.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'
@@ -51,6 +53,7 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   #message: string | undefined
   #toldAt = -Infinity
   #deferMs: number | undefined
+  #isEnding = false
   #keeping: Promise<void> | undefined
 
   /**
@@ -123,10 +126,12 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
 
   /** Says that this replica still runs the task. Stops the run if another one does. */
   async renew (): Promise<void> {
-    const { key } = this.#task
+    const { key, record } = this.#task
+    if (!await this.#task.isCurrent()) return this.stop()
+    // Another time may have been set since: that of a sleep.
+    if (this.#isEnding) return
     await this.#dependencies.setDue(key, this.#dependencies.leaseMs)
-    if (this.#message !== this.#task.record.statusMessage) await this.#write()
-    else if (!await this.#task.isCurrent()) this.stop()
+    if (this.#message !== record.statusMessage) await this.#write()
   }
 
   // Of the journal
@@ -175,23 +180,26 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
 
   succeed (result: string | Buffer): void {
     if (this.#stopReason instanceof HandlerTimeout) return this.#expire()
-    if (this.#asked.size > 0 || this.#wakesAt !== undefined) return this.#end(this.#suspend())
+    if (Object.keys(this.#task.record.questions).length + this.#asked.size > MAX_QUESTIONS) {
+      return this.#finish(toTaskFailure(tooManyQuestions(MAX_QUESTIONS)))
+    }
+    if (this.#asked.size > 0 || this.isSuspended) return this.#end(async () => await this.#suspend())
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
       return this.fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
     }
-    this.#end(this.#finish({ status: 'completed', statusMessage: undefined, result: String(result) }))
+    this.#finish({ status: 'completed', statusMessage: undefined, result: String(result) })
   }
 
   fail (error: ProtocolError): void {
     if (this.#stopReason instanceof HandlerTimeout) return this.#expire()
-    if (!(this.#stopReason instanceof ServiceClosing)) return this.#end(this.#finish(toTaskFailure(error)))
-    this.#end(this.#task.record.mayRerun
-      ? this.#release(0)
-      : this.#finish(toTaskFailure(taskInterrupted('The replica was stopped'))))
+    if (!(this.#stopReason instanceof ServiceClosing)) return this.#finish(toTaskFailure(error))
+    if (this.#task.record.mayRerun) this.#release(0)
+    else this.#finish(toTaskFailure(taskInterrupted('The replica was stopped')))
   }
 
   leaveUnanswered (): void {
-    this.#end(this.#deferMs === undefined ? Promise.resolve() : this.#release(this.#deferMs))
+    if (this.#deferMs === undefined) this.#end(async () => {})
+    else this.#release(this.#deferMs)
   }
 
   openStream (): MessageSink { throw new TypeError('a task has no stream') }
@@ -202,10 +210,13 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   }
 
   #expire (): void {
-    this.#end(this.#finish(toTaskFailure(taskExpired(this.#task.record.ttlMs))))
+    this.#finish(toTaskFailure(taskExpired(this.#task.record.ttlMs)))
   }
 
-  #end (written: Promise<void>): void {
+  /** @param write what the run writes last. */
+  #end (write: () => Promise<void>): void {
+    this.#isEnding = true
+    const written = write()
     this.#dependencies.onEnd(this, written)
   }
 
@@ -224,11 +235,13 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
     })
   }
 
-  async #finish (change: Partial<TaskRecord>): Promise<void> {
+  #finish (change: Partial<TaskRecord>): void {
     const { key } = this.#task
-    await this.#write(() => ({ isRunning: false, wakesAt: undefined, ...change }))
-    this.#dependencies.announce(key, true)
-    await this.#dependencies.removeDue(key)
+    this.#end(async () => {
+      await this.#write(() => ({ isRunning: false, wakesAt: undefined, ...change }))
+      this.#dependencies.announce(key, true)
+      await this.#dependencies.removeDue(key)
+    })
   }
 
   /** The time is set before the record says that nobody runs the task: without one it would be lost. */
@@ -246,10 +259,12 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   }
 
   /** Leaves the task to the replica that looks for due tasks next. */
-  async #release (inMs: number): Promise<void> {
-    await this.#setDue(inMs)
-    const wakesAt = this.#dependencies.now() + inMs
-    await this.#write(() => ({ isRunning: false, wakesAt }))
+  #release (inMs: number): void {
+    this.#end(async () => {
+      await this.#setDue(inMs)
+      const wakesAt = this.#dependencies.now() + inMs
+      await this.#write(() => ({ isRunning: false, wakesAt }))
+    })
   }
 
   async #setDue (inMs: number): Promise<void> {

@@ -5,6 +5,8 @@ import { toObjectJson } from '../input/request-state.ts'
 
 /** The results of steps and the answers of the client, as JSON. */
 export const MAX_STATE_BYTES = 262_144
+/** In the life of a task. A question whose answer does not fit counts again. */
+export const MAX_QUESTIONS = 200
 /** The result, as JSON. */
 export const MAX_RESULT_BYTES = 1_048_576
 

@@ -50,6 +50,7 @@ const table: ReadonlyArray<readonly [
   ['tooManyTasks', errors.tooManyTasks(1), 429, 429],
   ['tooManyTasksOfAddress', errors.tooManyTasksOfAddress(), 429, 429],
   ['taskAnswersTooLarge', errors.taskAnswersTooLarge(1), 413, 413],
+  ['tooManyQuestions', errors.tooManyQuestions(1), 429, 429],
   ['taskExpired', errors.taskExpired(1), -32603, 200],
   ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200]
 ]

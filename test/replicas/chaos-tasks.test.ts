@@ -1,6 +1,5 @@
-// Replicas are killed one after the other, and Redis halfway, while tasks of ten steps run. Each task ends,
-// and each of its steps is recorded once. CHAOS_SECONDS is about the duration; `npm run chaos:tasks` prints
-// the figures of 200 tasks.
+// Replicas are killed one after the other, and Redis once, while tasks of ten steps run. Each task ends, and
+// each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,13 +13,16 @@ import { startReplicas, type Replicas } from '../helpers/replicas.ts'
 import { toPost, type Message } from '../helpers/request.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
 
-const SECONDS = Number(process.env.CHAOS_SECONDS ?? 8)
-const TASKS = process.env.CHAOS_SECONDS === undefined ? 40 : 200
+const TASKS = Number(process.env.CHAOS_TASKS ?? 40)
 const STEPS = 10
+/** About as long as a step takes. Shorter than the life of a replica: otherwise no step would end. */
+const STEP_MS = 500
 const LEASE_MS = 1500
 const KILL_EVERY_MS = 1000
+/** Redis is killed after this many replicas. */
+const KILLS_BEFORE_REDIS = 4
 const REDIS_AWAY_MS = 1000
-const END_DEADLINE_MS = 120_000
+const END_DEADLINE_MS = 180_000
 
 /** `ran` for each call of a step's function, `got` for what the step returned to the handler. */
 interface Line {
@@ -30,7 +32,7 @@ interface Line {
   readonly value: string
 }
 
-const toTool = (file: string, stepMs: number) => `async ({ task }, ctx) => {
+const toTool = (file: string) => `async ({ task }, ctx) => {
   const { appendFileSync } = await import('node:fs')
   const note = (what, step, value) =>
     appendFileSync(${JSON.stringify(file)}, JSON.stringify({ what, task, step, value }) + '\\n')
@@ -38,7 +40,7 @@ const toTool = (file: string, stepMs: number) => `async ({ task }, ctx) => {
   for (let step = 0; step < ${STEPS}; step++) {
     const value = await ctx.step('step ' + step, {}, async () => {
       const value = crypto.randomUUID()
-      await new Promise((done) => setTimeout(done, ${stepMs} * (0.5 + Math.random())))
+      await new Promise((done) => setTimeout(done, ${STEP_MS} * (0.5 + Math.random())))
       note('ran', step, value)
       return value
     })
@@ -49,16 +51,16 @@ const toTool = (file: string, stepMs: number) => `async ({ task }, ctx) => {
 }`
 
 if (hasRedisServer(t) && hasNginx(t)) {
-  t.setTimeout((SECONDS + 240) * 1000)
+  t.setTimeout(2 * END_DEADLINE_MS)
 
   t.test('every task ends, and each step is recorded once, whatever was killed', {
-    timeout: (SECONDS + 200) * 1000
+    timeout: 2 * END_DEADLINE_MS
   }, async (t) => {
     const file = join(await makeFolder(t), 'notes')
     const options = "task: 'required', onReplicaLoss: 'rerun', inputSchema: { type: 'object', properties: " +
       "{ task: { type: 'string' } } }"
     const topology = await startReplicas(t, {
-      catalog: await writeCatalog(t, toFiles({ work: [options, toTool(file, SECONDS * 1000 / STEPS)] })),
+      catalog: await writeCatalog(t, toFiles({ work: [options, toTool(file)] })),
       environment: { TRIVET_TASK_GRACE_MS: '20', TRIVET_TASK_LEASE_MS: String(LEASE_MS), TRIVET_WATCH: 'off' }
     })
     const client = toClient(topology)
@@ -126,16 +128,13 @@ async function untilEnd (client: TaskClient, taskId: string): Promise<Message> {
 
 /** Kills the replicas in turn, and Redis once, until all tasks have ended. Returns how many replicas. */
 async function wreak ({ replicas, redis }: Replicas, signal: AbortSignal): Promise<number> {
-  const halfway = performance.now() + SECONDS * 500
   let kills = 0
-  let isRedisKilled = false
-  while (!signal.aborted || !isRedisKilled) {
+  while (!signal.aborted || kills < KILLS_BEFORE_REDIS) {
     const beat = pause(KILL_EVERY_MS)
     const replica = replicas[kills++ % replicas.length]
     await replica?.kill('SIGKILL')
     await replica?.restart()
-    if (!isRedisKilled && performance.now() > halfway) {
-      isRedisKilled = true
+    if (kills === KILLS_BEFORE_REDIS) {
       await redis.kill()
       await pause(REDIS_AWAY_MS)
       await redis.restart()

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { named, serveTools, TaskClient, TASKS } from './task-client.ts'
 
@@ -257,4 +258,33 @@ t.test('the log has a line for the call and one for the end of its task, with on
   t.equal(new Set(lines.map(({ reqId }) => reqId)).size, 1)
   t.ok(lines.some(({ err }) => err?.message === 'a fault'), 'the cause is in the log')
   t.notOk(log.text().includes(taskId), 'and no id is')
+})
+
+t.test('a task that runs counts as a running call, and one that must wait for that runs later', async (t) => {
+  const app = await serveTools(t, {
+    naps: ["task: 'allowed', limits: { running: 1 }", `async (_, ctx) => { ${NOTE} await ctx.sleep(1000)
+      note('running', 1); await new Promise((done) => setTimeout(done, 300)); note('running', -1) }`]
+  })
+  const client = new TaskClient(app)
+  const begun = [await client.call('naps'), await client.call('naps'), await client.call('naps')]
+  t.ok(begun.every(({ resultType }) => resultType === 'task'), 'a task that sleeps does not count')
+  await until(() => notes.running !== undefined, 'a run')
+  t.match(await client.call('naps'), { isError: true, content: [{ text: /may have 1 call of the tool/ }] })
+  for (const { taskId } of begun) await client.until(taskId, 'completed', 15_000)
+  t.strictSame(notes.running, [1, -1, 1, -1, 1, -1])
+})
+
+t.test('a task runs with the catalog of now: a tool that is gone fails it', async (t) => {
+  const folder = await makeFolder(t)
+  const options = { stateUrl: `file:${folder}`, taskGraceMs: 50, taskLeaseMs: 500 }
+  const files = { naps: [ALLOWED, 'async (_, ctx) => { await ctx.sleep(1000); return "first" }'] } as const
+  const first = await serveTools(t, { ...files, goes: files.naps }, options)
+  const client = new TaskClient(first)
+  const [kept, gone] = [await client.call('naps'), await client.call('goes')]
+  await first.close()
+  const second = new TaskClient(await serveTools(t, {
+    naps: [ALLOWED, 'async (_, ctx) => { await ctx.sleep(1000); return "second" }']
+  }, options))
+  t.match(await second.until(kept.taskId, 'completed'), { result: { content: [{ text: 'second' }] } })
+  t.match(await second.until(gone.taskId, 'failed'), { error: { code: -32602, message: /Tool goes not found/ } })
 })
