@@ -55,7 +55,6 @@ class SealedInputRound implements InputRound {
         'inputResponses must be an object of the answers, under the keys of the inputRequests'
       )
     }
-    if (journal !== undefined) this.#lazyState = new RoundState(journal.state)
     if (requestState !== undefined) {
       const opened = openState(dependencies.sealer, this.#bindingText, requestState)
       this.#lazyState = new RoundState(journal === undefined ? opened : addState(journal.state, opened))
@@ -68,7 +67,7 @@ class SealedInputRound implements InputRound {
   }
 
   get #state (): RoundState {
-    this.#lazyState ??= new RoundState()
+    this.#lazyState ??= new RoundState(this.#request.journal?.state)
     return this.#lazyState
   }
 
@@ -96,14 +95,13 @@ class SealedInputRound implements InputRound {
 
   settle (): Promise<void> | undefined {
     const state = this.#lazyState
-    if (state === undefined || !this.#isUnfinished(state) || state.unsettled.size === 0) return undefined
+    if (state === undefined || state.unsettled.size === 0 || !this.#isUnfinished) return undefined
     return Promise.allSettled(state.unsettled).then(() => this.settle())
   }
 
   get pending (): string | undefined {
-    const state = this.#lazyState
-    if (state === undefined || !this.#isUnfinished(state)) return undefined
-    const { requestState, inputRequests } = state
+    if (!this.#isUnfinished) return undefined
+    const { requestState, inputRequests } = this.#state
     const members = `"inputRequests":${toObjectJson(inputRequests)}`
     if (this.#request.journal?.isTask === true) return members
     if (requestState.answers.size === 0 && requestState.results.size === 0) return members
@@ -114,8 +112,8 @@ class SealedInputRound implements InputRound {
   }
 
   /** Whether the handler runs again: the client must answer first, or the task sleeps. */
-  #isUnfinished ({ inputRequests }: RoundState): boolean {
-    return inputRequests.size > 0 || this.isAsleep
+  get #isUnfinished (): boolean {
+    return this.isAsleep || (this.#lazyState !== undefined && this.#lazyState.inputRequests.size > 0)
   }
 
   // Unless a schema checks asynchronously, this does not yield before all input requests are added: two calls

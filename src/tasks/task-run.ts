@@ -26,6 +26,15 @@ export interface TaskRunDependencies extends TaskWriterDependencies {
   onEnd (run: TaskRun, written: Promise<void>): void
 }
 
+/** Made when it is first needed: most calls that may become tasks need none of it. */
+interface Kept {
+  readonly state: RequestState
+  /** What the client must answer before the handler runs again. */
+  readonly asked: Map<string, string>
+  /** When each sleep ends, by its position among the sleeps of the handler. */
+  readonly sleeps: Map<string, number>
+}
+
 /** A limit refuses the run now. Not an error: the task runs later. */
 class TaskDeferred extends RequestCancelled {}
 
@@ -37,12 +46,9 @@ const MAX_MESSAGE_LENGTH = 1000
 
 export class TaskRun implements Journal, Outlet, ResumedTask {
   readonly journal = this
-  readonly state: RequestState = { answers: new Map(), results: new Map() }
   readonly #dependencies: TaskRunDependencies
-  /** What the client must answer before the handler runs again. */
-  readonly #asked = new Map<string, string>()
-  readonly #sleeps = new Map<string, number>()
   readonly #onSleep: () => void
+  #lazyKept: Kept | undefined
   readonly #ttlMs: number
   #expiresAt: number
   #sleepCount = 0
@@ -66,6 +72,15 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
     this.#expiresAt = dependencies.now() + ttlMs
     this.#onSleep = onSleep
   }
+
+  get #kept (): Kept {
+    this.#lazyKept ??= {
+      state: { answers: new Map(), results: new Map() }, asked: new Map(), sleeps: new Map()
+    }
+    return this.#lazyKept
+  }
+
+  get state (): RequestState { return this.#kept.state }
 
   get isTask (): boolean { return this.#writer !== undefined }
   get isSuspended (): boolean { return this.#wakesAt !== undefined }
@@ -97,7 +112,7 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
       statusMessage: this.#message,
       answers: Object.fromEntries(this.state.answers),
       results: Object.fromEntries(this.state.results),
-      sleeps: Object.fromEntries(this.#sleeps)
+      sleeps: Object.fromEntries(this.#kept.sleeps)
     }
   }
 
@@ -109,7 +124,7 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
     this.#message = record.statusMessage
     for (const [name, json] of Object.entries(record.answers)) this.state.answers.set(name, json)
     for (const [name, json] of Object.entries(record.results)) this.state.results.set(name, json)
-    for (const [index, endsAt] of Object.entries(record.sleeps)) this.#sleeps.set(index, endsAt)
+    for (const [index, endsAt] of Object.entries(record.sleeps)) this.#kept.sleeps.set(index, endsAt)
   }
 
   attach (lifetime: Lifetime): void {
@@ -144,18 +159,18 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
     return Promise.reject(excess)
   }
 
-  ask (key: string, json: string): void { this.#asked.set(key, json) }
+  ask (key: string, json: string): void { this.#kept.asked.set(key, json) }
 
   sleep (ms: number): number {
     const now = this.#dependencies.now()
     const index = String(this.#sleepCount++)
-    const endsAt = this.#sleeps.get(index) ?? now + ms
+    const endsAt = this.#kept.sleeps.get(index) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
     if (leftMs < SUSPEND_MS) return leftMs
     if (endsAt > this.#expiresAt) {
       throw new RangeError(`sleep: the task may last ${this.#ttlMs} ms (ttlMs), less than until its end`)
     }
-    this.#sleeps.set(index, endsAt)
+    this.#kept.sleeps.set(index, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
     if (!this.isTask) this.#onSleep()
     throw new Suspended()
@@ -180,10 +195,10 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
 
   succeed (result: string | Buffer): void {
     if (this.#stopReason instanceof HandlerTimeout) return this.#expire()
-    if (Object.keys(this.#task.record.questions).length + this.#asked.size > MAX_QUESTIONS) {
+    if (Object.keys(this.#task.record.questions).length + this.#kept.asked.size > MAX_QUESTIONS) {
       return this.#finish(toTaskFailure(tooManyQuestions(MAX_QUESTIONS)))
     }
-    if (this.#asked.size > 0 || this.isSuspended) return this.#end(async () => await this.#suspend())
+    if (this.#kept.asked.size > 0 || this.isSuspended) return this.#end(async () => await this.#suspend())
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
       return this.fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
     }
@@ -248,12 +263,12 @@ export class TaskRun implements Journal, Outlet, ResumedTask {
   async #suspend (): Promise<void> {
     const { key, record } = this.#task
     const now = this.#dependencies.now()
-    const questions = addQuestions(record.questions, this.#asked)
+    const questions = addQuestions(record.questions, this.#kept.asked)
     // Answers that do not fit their questions.
-    for (const name of this.#asked.keys()) this.state.answers.delete(name)
+    for (const name of this.#kept.asked.keys()) this.state.answers.delete(name)
     const endsAt = now + timeLeft(record, now)
     await this.#setDue(Math.max(0, Math.min(this.#wakesAt ?? endsAt, endsAt) - now))
-    const status = this.#asked.size > 0 ? 'input_required' : 'working'
+    const status = this.#kept.asked.size > 0 ? 'input_required' : 'working'
     await this.#write(() => ({ isRunning: false, status, wakesAt: this.#wakesAt, questions }))
     if (status !== 'working') this.#dependencies.announce(key, false)
   }
