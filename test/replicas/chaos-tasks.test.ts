@@ -16,7 +16,7 @@ import { TaskClient, toFiles } from '../tasks/task-client.ts'
 const TASKS = Number(process.env.CHAOS_TASKS ?? 40)
 const STEPS = 10
 /** About as long as a step takes. Shorter than the life of a replica: otherwise no step would end. */
-const STEP_MS = 500
+const STEP_MS = 1000
 const LEASE_MS = 1500
 const KILL_EVERY_MS = 1000
 /** Redis is killed after this many replicas. */
@@ -24,9 +24,9 @@ const KILLS_BEFORE_REDIS = 4
 const REDIS_AWAY_MS = 1000
 const END_DEADLINE_MS = 180_000
 
-/** `ran` for each call of a step's function, `got` for what the step returned to the handler. */
+/** `began` for each call of a step's function, `got` for what the step returned to the handler. */
 interface Line {
-  readonly what: 'ran' | 'got'
+  readonly what: 'began' | 'got'
   readonly task: string
   readonly step: number
   readonly value: string
@@ -40,8 +40,8 @@ const toTool = (file: string) => `async ({ task }, ctx) => {
   for (let step = 0; step < ${STEPS}; step++) {
     const value = await ctx.step('step ' + step, {}, async () => {
       const value = crypto.randomUUID()
+      note('began', step, value)
       await new Promise((done) => setTimeout(done, ${STEP_MS} * (0.5 + Math.random())))
-      note('ran', step, value)
       return value
     })
     note('got', step, value)
@@ -64,7 +64,7 @@ if (hasRedisServer(t) && hasNginx(t)) {
       environment: { TRIVET_TASK_GRACE_MS: '20', TRIVET_TASK_LEASE_MS: String(LEASE_MS), TRIVET_WATCH: 'off' }
     })
     const client = toClient(topology)
-    const begun = performance.now()
+    const started = performance.now()
     const created: Message[] = await Promise.all(
       Array.from({ length: TASKS }, async (_, index) => await client.call('work', { task: String(index) }))
     )
@@ -72,7 +72,7 @@ if (hasRedisServer(t) && hasNginx(t)) {
     const over = new AbortController()
     const wreaking = wreak(topology, over.signal)
     const ended = await Promise.all(created.map(async ({ taskId }) => await untilEnd(client, taskId)))
-    const tookMs = performance.now() - begun
+    const tookMs = performance.now() - started
     over.abort()
     const kills = await wreaking
 
@@ -91,11 +91,11 @@ if (hasRedisServer(t) && hasNginx(t)) {
       const { values } = result.structuredContent
       if (values.join() !== expected.join()) t.fail(`the result of task ${index} is not that of its steps`)
     }
-    const ran = lines.filter(({ what }) => what === 'ran').length
+    const begun = lines.filter(({ what }) => what === 'began').length
     t.ok(kills > 0, 'replicas were killed')
     t.comment(`${TASKS} tasks of ${STEPS} steps in ${Math.round(tookMs)} ms`)
     t.comment(`${kills} kills of a replica, 1 of Redis`)
-    t.comment(`${ran} calls of steps, ${ran - TASKS * STEPS} of them again; ${got.size} steps recorded`)
+    t.comment(`${begun} calls of steps, ${begun - TASKS * STEPS} of them again; ${got.size} steps recorded`)
   })
 }
 
