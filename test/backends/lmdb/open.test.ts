@@ -55,5 +55,5 @@ t.test('the default prefix opens a folder of an earlier release without prefixes
   await close()
   const root = openLmdb({ path: folder, noSubdir: false, encoding: 'binary' })
   t.teardown(async () => await root.close())
-  t.strictSame([...root.getKeys()], ['expiries', 'headers', 'owners', 'values'])
+  t.strictSame([...root.getKeys()], ['due-times', 'expiries', 'headers', 'owners', 'values'])
 })
