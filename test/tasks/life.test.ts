@@ -288,3 +288,14 @@ t.test('a task runs with the catalog of now: a tool that is gone fails it', asyn
   t.match(await second.until(kept.taskId, 'completed'), { result: { content: [{ text: 'second' }] } })
   t.match(await second.until(gone.taskId, 'failed'), { error: { code: -32602, message: /Tool goes not found/ } })
 })
+
+t.test('a thousand sleeping tasks hold no timers', async (t) => {
+  const app = await serveTools(t, { sleeps: [ALLOWED, SLEEP] })
+  const client = new TaskClient(app)
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  const begun = await Promise.all(Array.from({ length: 1000 }, async () => await client.call('sleeps')))
+  t.ok(begun.every(({ resultType }) => resultType === 'task'))
+  await pause(100)
+  t.ok(timers() <= before + 2, `${timers()} timers, ${before} before`)
+})
