@@ -90,15 +90,21 @@ class Follower {
     this.#flush()
   }
 
+  get #maySend (): boolean { return !this.#isClosed && !this.#stream.sink.isBlocked }
+
   #flush (): void {
-    if (this.#isFlushing) return
+    if (this.#isFlushing || this.#pending.size === 0 || !this.#maySend) return
     this.#isFlushing = true
-    this.#sendPending().finally(() => { this.#isFlushing = false })
+    this.#sendPending().finally(() => {
+      this.#isFlushing = false
+      // A change may have been noted after the last task was sent.
+      this.#flush()
+    })
   }
 
   async #sendPending (): Promise<void> {
     for (const entry of this.#pending) {
-      if (this.#isClosed || this.#stream.sink.isBlocked) return
+      if (!this.#maySend) return
       this.#pending.delete(entry)
       const key = this.#keys.get(entry)
       try {
