@@ -14,7 +14,11 @@ const { file, toolCount, ids } = JSON.parse(process.env.BENCH_DRIVE)
 
 const { listen } = Server.prototype
 Server.prototype.listen = function (...args) {
-  this.once('listening', () => drive(`http://127.0.0.1:${this.address().port}/mcp`))
+  this.once('listening', () => {
+    const { port } = this.address()
+    // A service also listens on a socket in the folder of its state, which has no port.
+    if (port !== undefined) drive(`http://127.0.0.1:${port}/mcp`)
+  })
   return Reflect.apply(listen, this, args)
 }
 await import(file)

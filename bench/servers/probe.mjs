@@ -12,7 +12,11 @@ let peakBytes
 
 const { listen } = Server.prototype
 Server.prototype.listen = function (...args) {
-  this.once('listening', () => process.send?.({ listening: this.address() }))
+  this.once('listening', () => {
+    const address = this.address()
+    // A service also listens on a socket in the folder of its state: its address is a text.
+    if (typeof address === 'object') process.send?.({ listening: address })
+  })
   return Reflect.apply(listen, this, args)
 }
 
