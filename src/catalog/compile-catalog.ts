@@ -1,6 +1,6 @@
 // Compiles the contents of a source to a snapshot. One problem is enough to refuse the whole catalog.
 
-import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
+import { CatalogError, createReporter, messageOf, type Problem, type ReportProblem } from './problem.ts'
 import { toCatalogVersion } from './catalog-version.ts'
 import { compileDependency } from './compile-dependency.ts'
 import { compileSettings, type ReadSetting } from './compile-settings.ts'
@@ -192,10 +192,6 @@ function compileOne<D, C> (
     report('', `cannot be compiled: ${messageOf(error)}`)
     return undefined
   }
-}
-
-function messageOf (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): C[] {

@@ -3,6 +3,7 @@
 import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { CompiledSettings } from './compile-settings.ts'
 import { dependencyShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
 import type { ReportProblem } from './problem.ts'
 
 export interface CompiledDependency {
@@ -31,12 +32,11 @@ export function compileDependency (
     return undefined
   }
   const { name, settings, open, close, check } = definition
-  const wrong = Object.entries({ open, close, check }).find(([member, value]) =>
-    typeof value !== 'function' && (member === 'open' || value !== undefined))
-  if (wrong !== undefined) {
-    report(wrong[0], 'must be a function')
-    return undefined
-  }
+  const problems = findHandlerProblems({
+    open, ...(close !== undefined && { close }), ...(check !== undefined && { check })
+  })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
   if (settings !== undefined && !values.has(settings)) {
     report('settings', 'must be made by defineSettings')
     return undefined

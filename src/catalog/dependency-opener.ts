@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CompiledDependency } from './compile-dependency.ts'
 import { DependencySet } from './dependency-set.ts'
 import { openDependency, type DependencyLog, type OpenedDependency } from './opened-dependency.ts'
-import type { ReportProblem } from './problem.ts'
+import { messageOf, type ReportProblem } from './problem.ts'
 
 export interface OpeningDependency {
   readonly compiled: CompiledDependency
@@ -54,7 +54,7 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
           const kept = findSame(one, earlier)
           opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
         } catch (error) {
-          report('open', `failed: ${error instanceof Error ? error.message : String(error)}`)
+          report('open', `failed: ${messageOf(error)}`)
         }
       }))
       const set = createSet(opened)

@@ -6,7 +6,7 @@ import { readResourceUri, toResourceEntry, type CompiledTemplate } from './compi
 import type { Located } from './contents.ts'
 import { listedResourceShape } from './definition-shapes.ts'
 import type { Compiled } from './duplicates.ts'
-import { createReporter, type Problem, type ReportProblem } from './problem.ts'
+import { createReporter, messageOf, type Problem, type ReportProblem } from './problem.ts'
 import { runWithin } from './time-limit.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
@@ -52,7 +52,7 @@ export async function makeListings (
 }
 
 function reportFailure (error: unknown, report: ReportProblem): [] {
-  report('list', `failed: ${error instanceof Error ? error.message : String(error)}`)
+  report('list', `failed: ${messageOf(error)}`)
   return []
 }
 

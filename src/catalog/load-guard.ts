@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CatalogError, type Problem } from './problem.ts'
+import { CatalogError, messageOf, type Problem } from './problem.ts'
 
 export interface LoadGuard {
   /** Runs a load. Rejects with a CatalogError too if code that it started threw, and nobody caught it. */
@@ -60,8 +60,7 @@ export function createLoadGuard (): LoadGuard {
 }
 
 function toProblem (catalog: string, error: unknown): Problem {
-  const message = error instanceof Error ? error.message : String(error)
-  const rule = `a module threw an error that nobody caught: ${message}; ` +
+  const rule = `a module threw an error that nobody caught: ${messageOf(error)}; ` +
     'a connection that a module opens needs a listener for "error"'
   return { file: catalog, place: '', rule }
 }

@@ -2,6 +2,7 @@
 
 import { createLog, SERVICE_LEVELS } from '../authoring/log.ts'
 import type { CompiledDependency } from './compile-dependency.ts'
+import { messageOf } from './problem.ts'
 import { runWithin } from './time-limit.ts'
 
 const CHECK_TIMEOUT_MS = 3000
@@ -85,12 +86,12 @@ export class OpenedDependency {
 
 /** The first line of the message, without secrets: drivers put addresses with passwords into messages. */
 function reasonOf (error: unknown, { secrets }: CompiledDependency): string {
-  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), messageOf(error))
+  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), textOf(error))
   return shown.split('\n')[0] ?? shown
 }
 
-function messageOf (error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+function textOf (error: unknown): string {
+  const message = messageOf(error)
   // The error of a connection that was tried on several addresses has only a code.
-  return error.message === '' && 'code' in error ? String(error.code) : error.message
+  return message === '' && error instanceof Error && 'code' in error ? String(error.code) : message
 }
