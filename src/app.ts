@@ -47,6 +47,7 @@ import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
 import { openLog, type ServiceLog } from './log.ts'
 import { createMethods } from './methods/method-list.ts'
+import type { MemoryLimits } from './overload/pressure.ts'
 import { createShedReport } from './overload/shed-report.ts'
 import { createShedding } from './overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
@@ -120,8 +121,8 @@ export interface OwnProcess {
   readonly guard: LoadGuard
   /** Takes the place of the option `logger`. */
   readonly log?: ServiceLog
-  /** What the container may use, in bytes. By default the memory of the machine. */
-  readonly memoryBytes?: number | undefined
+  /** By default the memory of the machine, and the heap that V8 reports. */
+  readonly memory?: MemoryLimits | undefined
   readonly printScope?: PipelineDependencies['printScope']
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
@@ -163,7 +164,7 @@ export async function createService (
   const lifetimes = createLifetimes()
   const shedding = createShedding({
     ...config,
-    memoryBytes: own?.memoryBytes,
+    memory: own?.memory,
     countRequests: () => lifetimes.pending,
     report: createShedReport(log)
   })

@@ -17,6 +17,7 @@ import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { readLogLevel, updateLogLevel } from './log-level.ts'
 import { flushLog, openLog, type ServiceLog } from './log.ts'
+import { readHeapOption } from './overload/heap-option.ts'
 import { logPrinted, type PrintedLines } from './printed-lines.ts'
 import { SECRET_VARIABLES, type Config } from './settings.ts'
 import { findUnknownVariables } from './unknown-variables.ts'
@@ -139,9 +140,13 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   opened.traces = await openTraceSink({ url: otlpUrl, readVersion: () => readBuild().version, log: logger })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()
-  const memoryBytes = process.constrainedMemory() || undefined
+  const { execArgv, env: { NODE_OPTIONS = '' } } = process
+  const memory = {
+    containerBytes: process.constrainedMemory() || undefined,
+    heapBytes: readHeapOption([NODE_OPTIONS, ...execArgv].join(' '))
+  }
   const service = opened.service = await createService({ ...appConfig, environment: process.env }, {
-    guard, log, memoryBytes, build, printScope: lines.scope
+    guard, log, memory, build, printScope: lines.scope
   })
   // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'

@@ -74,7 +74,7 @@ const ROOMS = {
   'launch.ts': ['main.ts'],
   'main.ts': [
     'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'printed-lines.ts', 'settings.ts',
-    'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog'
+    'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog', 'overload'
   ],
   testing: ['app.ts', 'authoring', 'catalog', 'dispatch', 'access', 'protocol'],
   'testing.ts': ['testing', 'catalog', 'protocol'],

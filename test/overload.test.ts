@@ -51,13 +51,16 @@ t.test('a busy loop refuses some calls, serves the others in time, and tells it 
     TRIVET_CATALOG: catalog, TRIVET_ADMIN_PORT: '0', TRIVET_MAX_LOOP_DELAY_MS: '30'
   })
   const statuses: number[] = []
-  const started = performance.now()
+  // A turn may serve all callers, three seconds long. Only the second such turn is too much.
+  let end = performance.now() + 30_000
   const caller = async () => {
-    while (performance.now() - started < 5000) {
+    while (performance.now() < end) {
       const answer = await call(service.url, 'computes')
       statuses.push(answer.status)
       await answer.text()
-      if (answer.status === 503) await new Promise((resolve) => { setTimeout(resolve, 50) })
+      if (answer.status !== 503) continue
+      end = Math.min(end, performance.now() + 2000)
+      await new Promise((resolve) => { setTimeout(resolve, 50) })
     }
   }
   await Promise.all(Array.from({ length: CALLERS }, caller))
@@ -65,8 +68,9 @@ t.test('a busy loop refuses some calls, serves the others in time, and tells it 
   t.ok(count(200) > 30, `${count(200)} were served`)
   t.ok(count(503) > 0, `${count(503)} were refused`)
   t.equal(count(200) + count(503), statuses.length)
-  const lines = service.stdout().split('\n').filter((line) => line.includes('"msg":"overloaded'))
-  t.equal(lines.length, 1)
+  const lines = () => service.stdout().split('\n').filter((line) => line.includes('"msg":"overloaded'))
+  await until(() => lines().length > 0, 'the line of the log')
+  t.equal(lines().length, 1)
   const text = await (await fetch(`${await adminOriginOf(service)}/metrics`)).text()
   t.strictSame(
     linesOf(text, 'trivet_shed_requests_total').find((line) => line.includes('"loop_delay"')),
@@ -77,8 +81,8 @@ t.test('a busy loop refuses some calls, serves the others in time, and tells it 
 t.test('a heap that is nearly full refuses requests before the process dies', async (t) => {
   const service = await startService(t, {
     TRIVET_CATALOG: catalog,
-    // V8 adds the young generation to the limit that it reports: about half as much again.
-    NODE_OPTIONS: '--max-old-space-size=96',
+    // Garbage counts until it is collected, so the process dies some time before all of it is used.
+    NODE_OPTIONS: '--max-old-space-size=192',
     TRIVET_MAX_MEMORY_PERCENT: '60'
   })
   let status = 200
@@ -86,7 +90,7 @@ t.test('a heap that is nearly full refuses requests before the process dies', as
     status = (await call(service.url, status === 200 ? 'holds' : 'frees')).status
     return status === 503
   }
-  for (let count = 0; count < 50 && !await isRefused(); count++) {
+  for (let count = 0; count < 100 && !await isRefused(); count++) {
     await new Promise((resolve) => { setTimeout(resolve, 150) })
   }
   t.equal(status, 503)

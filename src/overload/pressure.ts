@@ -2,7 +2,7 @@
 
 import { totalmem } from 'node:os'
 import { monitorEventLoopDelay, type Histogram } from 'node:perf_hooks'
-import { getHeapStatistics } from 'node:v8'
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 
 /** How often the delay is sampled, in milliseconds. */
 const RESOLUTION_MS = 10
@@ -49,15 +49,32 @@ function toDelayMs ({ count, mean, stddev }: Histogram): number {
   return Math.max((mean + stddev ** 2 / mean) / NS_PER_MS - RESOLUTION_MS, 0)
 }
 
+export interface MemoryLimits {
+  /** What the container may use, in bytes. */
+  readonly containerBytes?: number | undefined
+  /** What the old generation of the heap may have, in bytes. */
+  readonly heapBytes?: number | undefined
+}
+
 /**
  * Returns the part of the memory in use, from 0 to 1: of the heap, or of all memory that the process may
  * have. Memory that the process holds without using it does not count.
- * @param limitBytes what the container may use.
  */
-export function createMemoryMeter (limitBytes = Infinity): () => number {
-  const memoryBytes = Math.min(limitBytes, totalmem())
+export function createMemoryMeter (limits: MemoryLimits): () => number {
+  const { containerBytes = Infinity, heapBytes = Infinity } = limits
+  const memoryBytes = Math.min(containerBytes, totalmem())
+  // V8 adds the young generation, which may be large, to its limit. It dies when the old one is full.
+  const limit = Math.min(heapBytes, getHeapStatistics().heap_size_limit)
   return () => {
-    const { used_heap_size: heap, heap_size_limit: limit, external_memory: external } = getHeapStatistics()
-    return Math.max(heap / limit, (heap + external) / memoryBytes)
+    const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
+    return Math.max((heap - usedByYoung()) / limit, (heap + external) / memoryBytes)
   }
+}
+
+function usedByYoung (): number {
+  let used = 0
+  for (const space of getHeapSpaceStatistics()) {
+    if (space.space_name.startsWith('new_')) used += space.space_used_size
+  }
+  return used
 }

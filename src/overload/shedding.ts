@@ -1,6 +1,6 @@
 // Decides which requests an overloaded replica refuses before it reads them.
 
-import { createMemoryMeter, measureLoop, type LoopMeasurement } from './pressure.ts'
+import { createMemoryMeter, measureLoop, type LoopMeasurement, type MemoryLimits } from './pressure.ts'
 import { createRequestWindow } from './request-window.ts'
 import type { ShedState } from './shed-report.ts'
 
@@ -11,8 +11,7 @@ export interface SheddingOptions {
   readonly maxMemoryPercent: number
   /** How many requests may be served at once. */
   readonly maxRequests: number
-  /** What the container may use, in bytes. */
-  readonly memoryBytes?: number | undefined
+  readonly memory?: MemoryLimits | undefined
   /** How many requests are being served or began in this turn of the event loop. Without open streams. */
   countRequests (): number
   /** Called ten times a second. */
@@ -40,7 +39,7 @@ const MEMORY_BEGIN = 0.9
 export function createShedding (options: SheddingOptions): Shedding {
   const { maxLoopDelayMs, maxMemoryPercent, maxRequests, countRequests, report } = options
   const window = createRequestWindow(maxLoopDelayMs, maxRequests)
-  const usedMemory = createMemoryMeter(options.memoryBytes)
+  const usedMemory = createMemoryMeter(options.memory ?? {})
   const refused = { loop_delay: 0, memory: 0, requests: 0 }
   let stop = (): void => {}
   let mostServed = 0
