@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
+import { isAuthorFrame, isFrame } from './author-frames.ts'
 import { lineNumberOf, type Problem } from './catalog/problem.ts'
 
 type Fields = { readonly [name: string]: unknown }
@@ -72,24 +72,16 @@ function toDetails ({ catalog, changes, problems, err }: Fields): string[] {
 
 /** The error without the frames of the service and of Node. The first frame is where its author looks. */
 function toError (stack: string): string[] {
-  const lines = stack.split('\n').filter((line) => !(FRAME.test(line) && isInternal(line)))
-  const first = lines.findIndex((line) => FRAME.test(line))
+  const lines = stack.split('\n').filter((line) => !(isFrame(line) && !isAuthorFrame(line)))
+  const first = lines.findIndex((line) => isFrame(line))
   return lines.map((line, index) => {
-    if (!FRAME.test(line)) return line
+    if (!isFrame(line)) return line
     const shown = line.replace(FRAME_PATH, (_, path: string) => toShortPath(path))
     return index === first ? styleText('bold', shown) : shown
   })
 }
 
-const FRAME = /^\s+at /
 const FRAME_PATH = /(?:file:\/\/)?(\/[^():]+)(?=:\d+:\d+)/
-/** The folder of this file is that of the service's code. */
-const OWN_FOLDER = fileURLToPath(new URL('.', import.meta.url))
-
-function isInternal (frame: string): boolean {
-  return frame.includes(OWN_FOLDER) || /[( ]node:[\w/]+:\d+:\d+\)?$/.test(frame) ||
-    frame.endsWith('(<anonymous>)')
-}
 
 /** Relative to the working directory, as terminals and editors open it. */
 function toShortPath (path: string): string {

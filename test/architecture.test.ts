@@ -46,8 +46,8 @@ const ROOMS = {
   contracts: ['catalog', 'protocol'],
   client: ['catalog', 'protocol'],
   cli: [
-    'advice', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'protocol', 'schema',
-    'settings.ts', 'sources', 'testing'
+    'advice', 'author-frames.ts', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts',
+    'protocol', 'schema', 'settings.ts', 'sources', 'testing'
   ],
   'setting-kinds.ts': [],
   'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
@@ -68,7 +68,8 @@ const ROOMS = {
   'stream-lines.ts': ['dispatch', 'printed-log.ts'],
   'printed-lines.ts': ['dispatch', 'printed-log.ts', 'stream-lines.ts'],
   'log.ts': ['line-destination.ts'],
-  'log-for-people.ts': ['catalog'],
+  'author-frames.ts': [],
+  'log-for-people.ts': ['author-frames.ts', 'catalog'],
   'log-level.ts': ['config.ts', 'settings.ts'],
   'unknown-variables.ts': ['catalog', 'settings.ts'],
   'launch.ts': ['main.ts'],

@@ -2,8 +2,10 @@
 // who use TypeScript.
 
 import { RATE_PATTERN } from '../access/rate.ts'
+import { findJsonLoss } from '../schema/json-form.ts'
+import type { JsonSchemaCheck } from '../schema/json-schema.ts'
 import { checkOf } from '../schema/reader.ts'
-import { Type } from '../schema/type.ts'
+import { Type, type TypedSchema } from '../schema/type.ts'
 import { MEDIA_TYPE } from './media-type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
@@ -206,11 +208,21 @@ const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))
 }, closedDefinition)
 
-export const toolShape = checkOf(tool)
-export const promptShape = checkOf(prompt)
-export const resourceShape = checkOf(resource)
-export const templateShape = checkOf(template)
+/** Of what a list has: JSON must represent all of `_meta`. */
+function checkOfListed (schema: TypedSchema): JsonSchemaCheck {
+  const check = checkOf(schema)
+  return (value) => {
+    const verdict = check(value)
+    const loss = verdict.ok ? findJsonLoss(Reflect.get(Object(value), '_meta') ?? {}) : undefined
+    return loss === undefined ? verdict : { ok: false, problems: [`_meta: ${loss}`] }
+  }
+}
+
+export const toolShape = checkOfListed(tool)
+export const promptShape = checkOfListed(prompt)
+export const resourceShape = checkOfListed(resource)
+export const templateShape = checkOfListed(template)
 export const handleShape = checkOf(handle)
 export const settingShape = checkOf(setting)
 export const dependencyShape = checkOf(dependency)
-export const listedResourceShape = checkOf(listedResource)
+export const listedResourceShape = checkOfListed(listedResource)

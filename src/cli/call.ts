@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { CallResult } from '../testing/test-results.ts'
 import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
+import { isAuthorFrame } from '../author-frames.ts'
 import { readConfig } from '../config.ts'
 import { toPlain } from '../protocol/plain-text.ts'
 import { createPerson } from './ask-person.ts'
@@ -123,10 +124,11 @@ function toRequestFailure ({ code, message: text, cause }: RequestError): Comman
   return new CommandError('request', cause instanceof Error ? `${message}: ${describe(cause)}` : message)
 }
 
-/** With the author's line: the first frame of the stack that is no part of Node. */
+/** With the line of the author that comes first in the stack. */
 function describe ({ name, message, stack = '' }: Error): string {
-  const frame = /^ +at (?:.*\()?(?:file:\/\/)?(\/[^)\n]+:\d+:\d+)\)?$/m.exec(stack)?.[1]
-  return `${name}: ${message}${frame === undefined ? '' : ` at ${frame}`}`
+  const frame = stack.split('\n').find(isAuthorFrame) ?? ''
+  const place = /^ +at (?:.*\()?(?:file:\/\/)?(\/[^)]+:\d+:\d+)\)?$/.exec(frame)?.[1]
+  return `${name}: ${message}${place === undefined ? '' : ` at ${place}`}`
 }
 
 function toText ({ text, structuredContent, isError }: CallResult): string {

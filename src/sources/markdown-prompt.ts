@@ -37,6 +37,7 @@ const settings = Type.Object({
   scopes: optional(Type.Array(Type.String())),
   whenMissing: optional(Type.Enum(['hide', 'challenge'])),
   audit: optional(Type.Enum(['names', 'values'])),
+  timeoutMs: optional(Type.Integer()),
   order: optional(Type.Number())
 }, closed)
 

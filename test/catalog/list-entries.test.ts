@@ -4,6 +4,7 @@ import type { CatalogContents } from '../../src/catalog/contents.ts'
 import { defineResourceTemplate } from '../../src/index.ts'
 import { buildApp } from '../helpers/app.ts'
 import { EMPTY_CONTENTS } from '../helpers/empty-contents.ts'
+import { problemsOf } from '../helpers/load-catalog.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 const moduleOf =
@@ -148,4 +149,18 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
     problems: names.map((name) => ({ file: `resources/${name}.resource.ts`, place: 'template.list', rule }))
   })
   t.ok(performance.now() - began < names.length * DEADLINE_MS / 2, 'not once for each template')
+})
+
+t.test('what JSON would lose of _meta is a problem at load', async (t) => {
+  const meta = "_meta: { 'com.example/x': { y: new Map() } }"
+  const problems = await problemsOf(t, {
+    'tools/a.ts': moduleOf(`export default defineTool({ name: 'a', description: 'A.', ${meta}, run: () => '' })`),
+    'prompts/a.ts': moduleOf(`export default definePrompt({ name: 'a', ${meta}, render: () => '' })`),
+    'resources/a.resource.ts': moduleOf(`
+      export const one = defineResource({ uri: 'a://1', name: 'one', ${meta}, read: () => '' })
+      export const all = defineResourceTemplate({ uriTemplate: 'a://{id}', name: 'all', ${meta}, read: () => '' })
+    `)
+  })
+  t.equal(problems.length, 4)
+  for (const { rule } of problems) t.match(rule, /^_meta: \/com\.example~1x\/y: a Map has no JSON form/)
 })

@@ -27,6 +27,7 @@ const catalog = await writeCatalog(t, {
   ),
   'tools/fails.ts': toolModule('fails', '', "() => { throw new ToolError('no such thing') }"),
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
+  'tools/lies.ts': toolModule('lies', "outputSchema: { type: 'object', required: ['n'] }", '() => ({})'),
   'tools/asks.ts': ASKS
 })
 const run = async (...args: string[]) => {
@@ -77,6 +78,9 @@ t.test('a question is answered by a flag or a file, or said with how to answer i
 t.test('an error of the handler has its cause and the line of the author', async (t) => {
   const { err } = await run('breaks')
   t.match(err, /^Internal error: Error: inside at .*tools\/breaks\.ts:2:\d+\n$/)
+  const noLine = await run('lies')
+  t.match(noLine.err, /^Internal error: ContractError: tools\/lies\.ts: .* outputSchema: n: is required[^\n]*\n$/)
+  t.notMatch(noLine.err, / at \//)
 })
 
 t.test('an error while modules load is a problem of the catalog, and no stack', async (t) => {

@@ -144,6 +144,16 @@ t.test('is shown only to callers with its scopes', async (t) => {
   })
 })
 
+t.test('a function that completes an argument ends at the time limit of the prompt', async (t) => {
+  const app = await buildApp(t, {
+    'prompts/p.md': '---\ntimeoutMs: 50\narguments:\n  - name: a\n    complete: ../lib/slow.ts\n---\n{{a}}',
+    'lib/slow.ts': 'export default () => new Promise((resolve) => setTimeout(resolve, 5000, []).unref())'
+  })
+  const params = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }
+  const { error } = (await send(app, { method: 'completion/complete', params })).response
+  t.match(error, { message: /50 ms/ })
+})
+
 t.test('reports the problem of a file with its line', async (t) => {
   const cases: ReadonlyArray<readonly [string, string, RegExp]> = [
     ['---\ntitle: T\ndescription: [a\n---\nText', 'line 3', /./],
@@ -155,6 +165,7 @@ t.test('reports the problem of a file with its line', async (t) => {
     [`${withArguments('a')}Say {{b}}.`, '', /^\{\{b\}\} is none of the arguments in the front matter$/],
     ['Say {{b}}.', '', /^\{\{b\}\} is none of the arguments/],
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
+    ['---\ntimeoutMs: 0\n---\nText', '', /^timeoutMs: must be >= 1, got 0$/],
     ['---\ntitle: T\nText', '', /^front matter begins with --- and never ends/],
     ['', '', /^has no text$/],
     ['x'.repeat(1_048_577), '', /^is longer than 1048576 characters$/],
