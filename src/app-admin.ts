@@ -55,9 +55,13 @@ export async function openMetering (
   }
 }
 
-function toFacts ({ version, primitives: { tools, prompts, listed, templates } }: Snapshot) {
+function toFacts ({ version, primitives: { tools, prompts, listed, templates, skills } }: Snapshot) {
   const sizes = {
-    tool: tools.length, prompt: prompts.length, resource: listed.length, resource_template: templates.length
+    tool: tools.length,
+    prompt: prompts.length,
+    resource: listed.length,
+    resource_template: templates.length,
+    skill: skills.length
   }
   return { version, sizes }
 }

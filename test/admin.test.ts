@@ -67,7 +67,8 @@ t.test('measures the service', async (t) => {
   t.match(linesOf(body, 'mcp_server_operation_duration_seconds_count'), [/gen_ai_tool_name="a"\} 1$/])
   t.strictSame(linesOf(body, 'trivet_catalog_primitives'), [
     'trivet_catalog_primitives{kind="tool"} 1', 'trivet_catalog_primitives{kind="prompt"} 1',
-    'trivet_catalog_primitives{kind="resource"} 0', 'trivet_catalog_primitives{kind="resource_template"} 0'
+    'trivet_catalog_primitives{kind="resource"} 0', 'trivet_catalog_primitives{kind="resource_template"} 0',
+    'trivet_catalog_primitives{kind="skill"} 0'
   ])
   t.strictSame(linesOf(body, 'trivet_state_store_ready'), ['trivet_state_store_ready 1'])
   t.strictSame(linesOf(body, 'trivet_bus_ready'), ['trivet_bus_ready 1'])

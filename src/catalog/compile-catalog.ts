@@ -10,6 +10,7 @@ import type { DependencySet } from './dependency-set.ts'
 import { compileHandle, describeLifetime } from './compile-handle.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
+import { compileSkill } from './compile-skill.ts'
 import { createSchemaCompilers, type SchemaCompilers } from './compile-schema.ts'
 import { compileTool, type CompiledTool } from './compile-tool.ts'
 import type { ResourceDefinition } from '../authoring/define-resource.ts'
@@ -107,6 +108,7 @@ async function compileCatalog (
   const templates = await compileAll(
     contents.templates, (located, report) => compileTemplate(located, readTtlMs, report)
   )
+  const skills = await compileAll(contents.skills, compileSkill)
 
   const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
   const listings = (await makeListings(listing, problems, options)).filter((made) => made !== undefined)
@@ -127,7 +129,8 @@ async function compileCatalog (
     ...findDuplicates('tool', tools),
     ...findDuplicates('prompt', prompts),
     ...findDuplicates('resource', [...unlisted, ...listed]),
-    ...findDuplicates('resource template', templates)
+    ...findDuplicates('resource template', templates),
+    ...findDuplicates('skill', skills)
   )
   if (problems.length > 0) throw new CatalogError(problems)
   await yieldToRequests()
@@ -137,6 +140,7 @@ async function compileCatalog (
     prompts: inOrder(prompts),
     resources: inOrder([...resources, ...unlisted]),
     templates: inOrder(templates),
+    skills: inOrder(skills),
     listed: inOrder(listed)
   }
   const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))

@@ -7,7 +7,9 @@ import type { PromptDefinition } from '../authoring/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../authoring/define-resource.ts'
 import type { SettingsDefinition } from '../authoring/define-settings.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
+import type { CommonOptions } from '../authoring/definition.ts'
 import type { Implementation } from '../protocol/primitives.ts'
+import type { Skill, SkillResource } from '../protocol/skills.ts'
 import type { Problem } from './problem.ts'
 
 /** A definition and its place, which every problem of the definition names. */
@@ -17,6 +19,12 @@ export interface Located<D> {
   readonly place: string
   /** Whether its handlers may write with `console` or to a standard stream. `false` by default. */
   readonly mayPrint?: boolean
+}
+
+/** A skill as its folder has it. Its files are among the resources of the catalog. */
+export interface SkillDefinition
+  extends Pick<Skill, 'uri' | 'frontmatter'>, Pick<CommonOptions, 'scopes' | 'whenMissing'> {
+  readonly resources: readonly SkillResource[]
 }
 
 /** A scope as the settings of a catalog describe it. */
@@ -64,6 +72,7 @@ export interface CatalogContents {
   /** Resources that can be read, but are not in the list. */
   readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
+  readonly skills: ReadonlyArray<Located<SkillDefinition>>
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   readonly settings: ReadonlyArray<Located<SettingsDefinition>>
   readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>

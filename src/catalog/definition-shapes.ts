@@ -14,7 +14,7 @@ const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
 const DOMAIN_LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
 const META_KEY = '^(?!(?:[^./]+\\.)?(?:modelcontextprotocol|mcp)[./])' +
   `(?:${DOMAIN_LABEL}(?:\\.${DOMAIN_LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`
-const SCOPE_TOKEN = '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$'
+const SCOPE = '[\\x21\\x23-\\x5b\\x5d-\\x7e]+'
 const ABSOLUTE_URI = '^[A-Za-z][A-Za-z0-9+.-]*:'
 
 const closed = { additionalProperties: false }
@@ -23,7 +23,10 @@ const closedDefinition = { ...closed, dependentRequired: { whenMissing: ['scopes
 const optional = Type.Optional
 const handler = Type.Unknown()
 
-export const scopeToken = Type.String({ pattern: SCOPE_TOKEN })
+export const scopeToken = Type.String({ pattern: `^${SCOPE}$` })
+
+/** With one space between two scopes, as OAuth writes them. */
+export const SCOPE_LIST = `^${SCOPE}(?: ${SCOPE})*$`
 
 export const icon = Type.Object({
   src: Type.String({ pattern: '^(?:https?:|data:)' }),

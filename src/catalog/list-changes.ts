@@ -24,7 +24,10 @@ export function findListChanges (before: Snapshot, after: Snapshot): ListChange[
 }
 
 function partsOf ({ primitives }: Snapshot, list: ListName): ReadonlyArray<readonly CompiledPrimitive[]> {
-  return list === 'resources' ? [primitives.listed, primitives.templates] : [primitives[list]]
+  // Skills have no notification of their own: a client that lists them again hears that resources changed.
+  return list === 'resources'
+    ? [primitives.listed, primitives.templates, primitives.skills]
+    : [primitives[list]]
 }
 
 type ScopeSet = readonly string[]

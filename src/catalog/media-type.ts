@@ -14,3 +14,6 @@ export function isMediaType (text: string): boolean {
 /** The types of contents whose author names none. */
 export const TEXT_TYPE = 'text/plain'
 export const BYTES_TYPE = 'application/octet-stream'
+
+/** https://modelcontextprotocol.io/specification/2026-07-28/server/resources#common-uri-schemes */
+export const DIRECTORY_TYPE = 'inode/directory'

@@ -20,7 +20,8 @@ const KINDS = {
   tool: ({ primitives }: Snapshot) => primitives.tools,
   prompt: ({ primitives }: Snapshot) => primitives.prompts,
   resource: ({ primitives }: Snapshot) => primitives.listed,
-  'resource template': ({ primitives }: Snapshot) => primitives.templates
+  'resource template': ({ primitives }: Snapshot) => primitives.templates,
+  skill: ({ primitives }: Snapshot) => primitives.skills
 }
 
 /**

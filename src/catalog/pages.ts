@@ -16,7 +16,8 @@ export interface PagesOptions {
   /** The member of the result that holds the list, such as `tools`. */
   readonly member: string
   readonly pageSize: number
-  readonly cache: CacheHints
+  /** `undefined`: the result says nothing of caches. */
+  readonly cache?: CacheHints | undefined
   readonly writer: ResultWriter
   /** `toEntryBytes` by default. */
   readonly bytesOf?: (entry: CompiledPrimitive) => Buffer
@@ -55,7 +56,8 @@ export function createPages (
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
     const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
-    const frame = writer.writeCacheable(`"${member}":[]${next}`, cache)
+    const members = `"${member}":[]${next}`
+    const frame = cache === undefined ? writer.write(members) : writer.writeCacheable(members, cache)
     const middle = frame.indexOf('[]') + 1
     return Buffer.concat([
       Buffer.from(frame.slice(0, middle)),

@@ -4,11 +4,12 @@
 import { checkScopes, maySee, mayUse, type IsGranted } from './access-rule.ts'
 import type { CompiledPrompt } from './compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './compile-resource.ts'
+import { findSkillDirectories, type CompiledSkill } from './compile-skill.ts'
 import type { CompiledTool } from './compile-tool.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import { createNearestNames } from './nearest-names.ts'
 import { openOfferedList, type ListOptions } from './offered-list.ts'
-import type { Pages } from './pages.ts'
+import { createPages, type Pages } from './pages.ts'
 import { createResourceLookup, type ResourceMatch } from './resource-lookup.ts'
 
 /** All primitives of a snapshot, each list in its order. */
@@ -17,6 +18,7 @@ export interface Primitives {
   readonly prompts: readonly CompiledPrompt[]
   readonly resources: readonly CompiledResource[]
   readonly templates: readonly CompiledTemplate[]
+  readonly skills: readonly CompiledSkill[]
   /** The entries of `resources/list`: the resources, and the entries that templates list. */
   readonly listed: readonly CompiledPrimitive[]
 }
@@ -30,6 +32,7 @@ export interface View {
   readonly prompts: Pages
   readonly resources: Pages
   readonly templates: Pages
+  readonly skills: Pages
   tool (name: string): CompiledTool | undefined
   /** Whether the caller sees a tool of this name. Does not throw. */
   hasTool (name: string): boolean
@@ -37,6 +40,10 @@ export interface View {
   nearestTools (name: string): string[]
   prompt (name: string): CompiledPrompt | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
+  /** The skill of this URI, if the caller sees it. Does not throw. */
+  skill (uri: string): CompiledSkill | undefined
+  /** What is directly in a directory of the skills that the caller sees. Does not throw. */
+  skillDirectory (uri: string): Pages | undefined
   /** The resource of this URI; if none has it, the most specific template that matches. */
   resource (uri: string): ResourceMatch | undefined
   /** The resources of those URIs that have one. One error names the scopes of all of them. */
@@ -53,11 +60,13 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
     tools: openOfferedList('tools', all.tools, options),
     prompts: openOfferedList('prompts', all.prompts, options),
     resources: openOfferedList('resources', all.listed, options),
-    templates: openOfferedList('resourceTemplates', all.templates, options)
+    templates: openOfferedList('resourceTemplates', all.templates, options),
+    skills: openOfferedList('skills', all.skills, options)
   }
   const tools = byKey(all.tools)
   const prompts = byKey(all.prompts)
   const templates = byKey(all.templates)
+  const skills = byKey(all.skills)
   const lookup = createResourceLookup(all.resources, all.templates, all.listed)
   const findNearest = createNearestNames(tools.keys())
   // Made for the first link to a resource: most services send none.
@@ -82,16 +91,31 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       return found
     }
 
+    // Made for the first directory that is read: few clients read any.
+    let directories: ReadonlyMap<string, Pages> | undefined
+    function findDirectories (): ReadonlyMap<string, Pages> {
+      const found = findSkillDirectories(all.skills, all.resources, isGranted)
+      return new Map([...found].map(
+        ([uri, entries]) => [uri, createPages(entries, { ...options, member: 'resources' })]
+      ))
+    }
+
     return {
       get tools () { return lists.tools(isGranted) },
       get prompts () { return lists.prompts(isGranted) },
       get resources () { return lists.resources(isGranted) },
       get templates () { return lists.templates(isGranted) },
+      get skills () { return lists.skills(isGranted) },
       tool: (name) => admit(tools.get(name)),
       hasTool: (name) => sees(tools.get(name)),
       nearestTools: (name) => findNearest(name, (nearest) => sees(tools.get(nearest))),
       prompt: (name) => admit(prompts.get(name)),
       template: (uriTemplate) => admit(templates.get(uriTemplate)),
+      skill (uri) {
+        const found = skills.get(uri)
+        return sees(found) ? found : undefined
+      },
+      skillDirectory: (uri) => (directories ??= findDirectories()).get(uri),
       resource: (uri) => resourcesAt([uri])[0],
       resourcesAt,
       listed: (uri) => (listed ??= byKey(all.listed)).get(uri),

@@ -33,7 +33,9 @@ function createConversion (revision: string): Convert<Snapshot> {
       prompts: toPrompts(prompts),
       resources: toResources(resources),
       templates: toTemplates(templates),
-      listed: toListed(listed)
+      listed: toListed(listed),
+      // Their methods are of the current revision. The files of skills are resources here too.
+      skills: []
     }
     return createSnapshot({ ...snapshot, primitives }, { pageSize: snapshot.pageSize, writer })
   })

@@ -1,26 +1,31 @@
-// The four list methods. They differ only in the list.
+// The five list methods. They differ only in the list.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import type { Pages } from '../catalog/pages.ts'
 import type { View } from '../catalog/view.ts'
-import { defineMethod, type Method } from '../dispatch/method.ts'
-import { invalidParams } from '../protocol/errors.ts'
+import { defineMethod, type Method, type MethodOptions } from '../dispatch/method.ts'
+import { invalidCursor } from '../protocol/errors.ts'
 import { Type } from '../schema/type.ts'
 
 const params = Type.Object({ cursor: Type.Optional(Type.String()) })
 
-/** @param onUse called for each request. */
-function defineListMethod (name: string, pagesOf: (view: View) => Pages, onUse?: () => void): Method {
+interface ListMethodOptions extends Pick<MethodOptions<typeof params>, 'eras'> {
+  /** Called for each request. */
+  readonly onUse?: () => void
+}
+
+function defineListMethod (
+  name: string, pagesOf: (view: View) => Pages, { onUse, ...options }: ListMethodOptions = {}
+): Method {
   return defineMethod({
+    ...options,
     name,
     params,
     open: ({ cursor }, { view }) => ({
       handle () {
         const page = pagesOf(view).page(cursor)
         onUse?.()
-        if (page === undefined) {
-          throw invalidParams('cursor is not a cursor of this list; start again without it')
-        }
+        if (page === undefined) throw invalidCursor()
         return page
       }
     })
@@ -36,7 +41,10 @@ export interface ResourcesListDependencies {
 }
 
 export function resourcesList ({ lists }: ResourcesListDependencies): Method {
-  return defineListMethod('resources/list', (view) => view.resources, () => lists.noteUse())
+  return defineListMethod('resources/list', (view) => view.resources, { onUse: () => lists.noteUse() })
 }
 
 export const resourcesTemplatesList = defineListMethod('resources/templates/list', (view) => view.templates)
+
+/** https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#listing-skills */
+export const skillsList = defineListMethod('skills/list', (view) => view.skills, { eras: ['modern'] })

@@ -4,11 +4,13 @@ import type { HandlerDependencies } from '../dispatch/handler-context.ts'
 import type { Method } from '../dispatch/method.ts'
 import { completionComplete } from './completion-complete.ts'
 import {
-  promptsList, resourcesList, resourcesTemplatesList, toolsList, type ResourcesListDependencies
+  promptsList, resourcesList, resourcesTemplatesList, skillsList, toolsList, type ResourcesListDependencies
 } from './lists.ts'
 import { promptsGet } from './prompts-get.ts'
+import { resourcesDirectoryRead } from './resources-directory-read.ts'
 import { resourcesRead } from './resources-read.ts'
 import { serverDiscover, type DiscoverDependencies } from './server-discover.ts'
+import { skillsGet } from './skills-get.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'
 import { tasksCancel } from './tasks-cancel.ts'
 import { tasksGet } from './tasks-get.ts'
@@ -29,6 +31,9 @@ export function createMethods (dependencies: MethodDependencies): Method[] {
     resourcesList(dependencies),
     resourcesTemplatesList,
     resourcesRead(dependencies),
+    resourcesDirectoryRead,
+    skillsList,
+    skillsGet(),
     completionComplete(dependencies),
     subscriptionsListen(dependencies),
     tasksGet(dependencies.taskAccess),

@@ -7,6 +7,7 @@ import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../protocol/meta-keys.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
+import { SKILLS_CAPABILITY } from '../protocol/skills.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import { Type } from '../schema/type.ts'
 
@@ -19,11 +20,14 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
   const results = new WeakMap<Snapshot, string>()
 
   function serialise (
-    { server: { info, instructions, listTtlMs }, version, primitives: { tools } }: Snapshot
+    { server: { info, instructions, listTtlMs }, version, primitives: { tools, skills } }: Snapshot
   ): string {
+    const extensions = {
+      ...(tools.some(({ task }) => task !== undefined) && TASKS_CAPABILITY.extensions),
+      ...(skills.length > 0 && SKILLS_CAPABILITY.extensions)
+    }
     const capabilities = {
-      ...toServerCapabilities(changingLists),
-      ...(tools.some(({ task }) => task !== undefined) && TASKS_CAPABILITY)
+      ...toServerCapabilities(changingLists), ...(Object.keys(extensions).length > 0 && { extensions })
     }
     const own = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions

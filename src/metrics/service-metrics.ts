@@ -77,7 +77,7 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
     })
   gauge('trivet_bus_ready', 'Whether changes and messages pass between this replica and the others.', [],
     (made) => made.set(Number(sources.isBusReady())))
-  gauge('trivet_catalog_primitives', 'Tools, prompts, resources and templates that are served.', ['kind'],
+  gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (made) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) made.set({ kind }, size)
     })

@@ -52,6 +52,9 @@ export const methodNotFound = (method: string) =>
 export const invalidParams = (problem: string, data?: unknown) =>
   new ProtocolError(-32602, `Invalid params: ${problem}`, { data })
 
+export const invalidCursor = () =>
+  invalidParams('cursor is not a cursor of this list; start again without it')
+
 /** The specification gives a request without the required `_meta` fields a 400: it is malformed. */
 export const invalidEnvelope = (problem: string) =>
   new ProtocolError(-32602, `Invalid params: ${problem}`, { httpStatus: 400 })

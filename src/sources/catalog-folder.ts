@@ -1,4 +1,4 @@
-// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/.
+// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/, skills/.
 
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -23,6 +23,7 @@ import type { MarkdownPrompt } from './markdown-prompt.ts'
 import { createPlainFiles } from './plain-files.ts'
 import { findRegistered, REGISTERING } from './registered-definitions.ts'
 import { createKnownSidecars, type KnownSidecars } from './sidecars.ts'
+import { readSkills } from './skills.ts'
 
 interface CatalogFolderOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -130,14 +131,14 @@ async function loadFolder (
   })
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
-  const [toolFiles = [], promptFiles = [], resourceFiles = []] = await Promise.all(
-    ['tools', 'prompts', 'resources'].map(async (folder) => await reader.files(folder))
+  const [toolFiles = [], promptFiles = [], resourceFiles = [], skillFiles = []] = await Promise.all(
+    ['tools', 'prompts', 'resources', 'skills'].map(async (folder) => await reader.files(folder))
   )
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
   const sidecars = await reader.sidecars('resources', plainFiles, server.readTtlMs, knownSidecars)
-  const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles])
+  const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles, skillFiles])
   const unchanged: ReusableModules = earlier === undefined
     ? new Set()
     : await graph.findReusable(earlier.graph)
@@ -166,6 +167,10 @@ async function loadFolder (
     hierarchy: compileHierarchy(server.scopes, () => () => {})
   })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
+  const { problems, passedOver } = reader
+  const skills = await readSkills(join(root, 'skills'), skillFiles, {
+    maxBytes: maxResourceBytes, fileDigests, problems, passedOver
+  })
   const isLoaded = (file: FolderFile) => MODULE.test(file.path)
   reader.passOver('tools', toolFiles.filter((file) => !isLoaded(file)), imported, NO_MODULE)
   reader.passOver(
@@ -183,23 +188,27 @@ async function loadFolder (
       ...reader.resources,
       ...plain.resources.map(
         ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
-      )
+      ),
+      ...skills.resources
     ],
-    unlisted: hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [],
+    unlisted: [
+      ...hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [], ...skills.directories
+    ],
     templates: [
       ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
     ],
+    skills: skills.skills,
     ...await findRegistered(root, graph.loaded()),
     unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
-    stamps: plain.stamps,
+    stamps: new Map([...plain.stamps, ...skills.stamps]),
     ...await digestFiles(root, {
       modules: graph.files(),
       imported,
-      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles],
+      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles, ...skillFiles],
       fileDigests
     }),
-    passedOver: reader.passedOver,
-    problems: reader.problems
+    passedOver,
+    problems
   }
   return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
 }

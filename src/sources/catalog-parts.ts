@@ -15,11 +15,12 @@ const RESOURCE_CODE = /\.resource\.(?:[^/]+\.)?[cm]?[jt]sx?$/
 /**
  * Whether the name of a file says that it is a test, such as `search.test.ts` or `search.spec.mjs`. Tests are
  * never loaded, so that they can stand beside their tools. Under resources/ only modules count:
- * `book.resource.test.ts` is a test, `openapi.spec.json` is a plain file.
+ * `book.resource.test.ts` is a test, `openapi.spec.json` is a plain file. Under skills/ nothing is a test.
  * @param path relative to the catalog folder, with forward slashes
  */
 export function isTest (path: string): boolean {
-  return TEST.test(path) && (!path.startsWith('resources/') || RESOURCE_CODE.test(path))
+  return TEST.test(path) && !path.startsWith('skills/') &&
+    (!path.startsWith('resources/') || RESOURCE_CODE.test(path))
 }
 
 const README = /^readme(?:\.(?:md|markdown|txt|rst))?$/i
@@ -40,7 +41,7 @@ export function isNeverPart (name: string): boolean {
  * @param imported the paths of the files that modules of the catalog import
  */
 export function mayHoldParts (path: string, imported: ReadonlySet<string>): boolean {
-  return /^(?:tools|prompts|resources)(?:\/|$)/.test(path) ||
+  return /^(?:tools|prompts|resources|skills)(?:\/|$)/.test(path) ||
     [...imported].some((file) => file.startsWith(`${path}/`))
 }
 
@@ -52,7 +53,7 @@ export function isPart (path: string, imported: ReadonlySet<string>): boolean {
   if (path.split('/').some(isNeverPart)) return false
   if (imported.has(path)) return true
   if (isTest(path)) return false
-  if (path === SERVER_FILE || path.startsWith('resources/')) return true
+  if (path === SERVER_FILE || /^(?:resources|skills)\//.test(path)) return true
   if (path.startsWith('prompts/') && path.endsWith('.md')) return !isReadme(path)
   // In every folder: a module may be the file that a failed import looks for.
   return CODE.test(basename(path))

@@ -1,24 +1,22 @@
 // The plain files under resources/, as resources. Only listed files can be read: a URI is looked up in the
 // list and never joined to a path, so no URI can lead out of the folder.
 
-import { realpath } from 'node:fs/promises'
 import {
   defineResource, defineResourceTemplate, type OutputContents, type ResourceDefinition,
   type ResourceTemplateDefinition
 } from '../authoring/define-resource.ts'
 import type { WhenMissing } from '../authoring/definition.ts'
 import { checkScopes, mayUse } from '../catalog/access-rule.ts'
-import { BYTES_TYPE, TEXT_TYPE } from '../catalog/media-type.ts'
+import { DIRECTORY_TYPE } from '../catalog/media-type.ts'
 import type { ScopeHierarchy } from '../catalog/scope-hierarchy.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import type { EmbeddableFile } from './embedded-files.ts'
-import { beginsWithText, FileTooLargeError, isText, readBytes } from './file-contents.ts'
+import { createFileReader } from './file-reader.ts'
 import type { FileSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
 import type { FolderFile } from './folder-files.ts'
-import { mediaTypeOfName } from './media-types.ts'
 import type { Sidecars } from './sidecars.ts'
 
 export interface PlainFiles {
@@ -46,9 +44,6 @@ interface PlainFile extends FolderFile, Pick<FileSettings, 'scopes'> {
   readonly settings: FileSettings
 }
 
-/** https://modelcontextprotocol.io/specification/2026-07-28/server/resources#common-uri-schemes */
-const DIRECTORY_TYPE = 'inode/directory'
-
 /** The most files and directories that one read may return. A file takes about 0.25 ms of CPU time. */
 const MAX_ENTRIES = 100
 
@@ -57,35 +52,17 @@ export async function createPlainFiles (
   folder: string, { files: listed, folder: forAll, settingsOf }: Sidecars,
   { maxBytes, hierarchy }: PlainFilesOptions
 ): Promise<PlainFiles> {
-  const location = { folder, root: await realpath(folder).catch(() => folder) }
+  const { typeOf, read } = await createFileReader(folder, maxBytes)
   const files: PlainFile[] = []
   for (const file of listed) {
     await yieldToRequests()
     const settings = settingsOf(file.path)
-    const mimeType = settings.mimeType ?? mediaTypeOfName(file.path) ?? await typeOf(file)
+    const mimeType = settings.mimeType ?? await typeOf(file)
     const { scopes, whenMissing = 'hide' } = settings
     files.push({ ...file, mimeType, scopes, whenMissing, settings })
   }
   const byPath = new Map(files.map((file) => [file.path, file]))
   const viewOf = createFileViews(files, hierarchy)
-
-  /** Decided once, so that the list and a read have the same type. */
-  async function typeOf ({ absolutePath }: FolderFile): Promise<string> {
-    // A file that cannot be read is listed. A read of it reports the reason to the log.
-    return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
-  }
-
-  async function read (
-    { absolutePath, mimeType }: PlainFile, uri: string
-  ): Promise<OutputContents | undefined> {
-    try {
-      const bytes = await readBytes(absolutePath, location, maxBytes)
-      if (bytes === undefined) return undefined
-      return isText(bytes) ? { uri, mimeType, text: bytes.toString() } : { uri, mimeType, blob: bytes }
-    } catch (error) {
-      throw error instanceof FileTooLargeError ? resourceTooLarge(uri, error.size, maxBytes) : error
-    }
-  }
 
   async function readDirectory (
     path: string, { directories, isGranted }: FileView<PlainFile>

@@ -82,6 +82,14 @@ const TEMPLATES: readonly Guarded[] = [
   }
 ]
 
+const SKILLS: readonly Guarded[] = [
+  { scopes: 'a', text: 'late-orders' },
+  { scopes: 'a b', text: 'acme/refunds' },
+  { scopes: 'b', whenMissing: 'challenge', text: 'acme/pay-back' },
+  { scopes: 'nobody', text: 'zzzz/never' },
+  { scopes: '', text: 'find-books' }
+]
+
 /** Some need a scope that nobody has, so that each list differs by caller in any case. */
 const isDecoy = ({ scopes }: Guarded) => scopes === 'nobody'
 
@@ -116,6 +124,17 @@ scopes:
       export default [
         ${define('defineResource', RESOURCES)}, ${define('defineResourceTemplate', TEMPLATES)}
       ]`,
-    'resources/docs/plain.txt': 'plain'
+    'resources/docs/plain.txt': 'plain',
+    ...Object.assign({}, ...SKILLS.filter(isKept).map(toSkill))
+  }
+}
+
+function toSkill ({ text, scopes, whenMissing }: Guarded): Files {
+  const guard = scopes === '' ? '' : `\nmetadata:\n  trivet/scopes: ${scopes}`
+  const answer = whenMissing === undefined ? '' : `\n  trivet/whenMissing: ${whenMissing}`
+  return {
+    [`skills/${text}/SKILL.md`]:
+      `---\nname: ${text.split('/').at(-1)}\ndescription: How to.${guard}${answer}\n---\nDo.\n`,
+    [`skills/${text}/references/terms.md`]: 'Terms.'
   }
 }

@@ -16,6 +16,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
   resources: [],
   unlisted: [],
   templates: [],
+  skills: [],
   handles: [],
   settings: [],
   dependencies: [],

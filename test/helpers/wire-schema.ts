@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { definitionsOf, readPublishedSchemas, type Schema } from './published-schemas.ts'
 import type { Message } from './request.ts'
+import { skillResultProblems } from './skill-schema.ts'
 import { detailedTaskProblems, taskResultProblems } from './task-schema.ts'
 
 interface Wire {
@@ -85,8 +86,9 @@ function answered (wire: Wire, message: Message, method: string | undefined): st
   const envelope = wire.problems(
     'JSONRPCResultResponse' in wire.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse', message
   )
-  const ofTasks = taskResultProblems(method, message.result)
-  if (ofTasks !== undefined) return [...envelope, ...ofTasks]
+  const { result } = message
+  const ofExtension = taskResultProblems(method, result) ?? skillResultProblems(method, result)
+  if (ofExtension !== undefined) return [...envelope, ...ofExtension]
   const request = method === undefined ? undefined : wire.ofRequest.get(method)
   if (request === undefined) return [...envelope, `a result of ${method}, which the revision does not have`]
   const typed = message.result?.resultType === 'input_required'

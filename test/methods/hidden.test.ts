@@ -21,7 +21,11 @@ const URIS = [
   'doc://board', 'doc://bo%61rd', 'doc://open', 'doc://other', 'doc://private/1', 'doc://private%2F1',
   'doc://privat%65/a%2Fb', 'doc://private/1/2', 'file:///secret.txt', 'file:///secre%74.txt', 'file:///',
   'file:///docs', 'file:///docs/plain.txt', 'pay://slip', 'pay://sli%70', 'bill://1', 'none://1',
-  'zzzz://never', 'zzzz://1', 'not a uri'
+  'zzzz://never', 'zzzz://1', 'not a uri',
+  ...['late-orders', 'acme/refunds', 'acme/pay-back', 'find-books', 'acme', 'none'].flatMap((path) => [
+    `skill://${path}`, `skill://${path}/SKILL.md`, `skill://${path}/references`,
+    `skill://${path}/reference%73/terms.md`, `skill://${path}/references/terms.md`
+  ])
 ]
 const TEMPLATES = ['doc://private/{id}', 'doc://{+path}', 'bill://{id}', 'file:///{+path}', 'none://{id}']
 
@@ -51,6 +55,10 @@ const COMMON: readonly Request[] = [
 
 const MODERN: readonly Request[] = [
   { method: 'server/discover' },
+  { method: 'skills/list' },
+  ...URIS.flatMap((uri) => [
+    { method: 'skills/get', params: { uri } }, { method: 'resources/directory/read', params: { uri } }
+  ]),
   { method: 'unknown/method' },
   ...COMMON,
   {
@@ -120,7 +128,7 @@ for (const [held, granted] of CALLERS) {
 
   t.test(`${who} hears nothing of what is hidden (198)`, async (t) => {
     const { hiding, without } = await buildPair(t, granted)
-    const uris = URIS.filter((uri) => !/^(?:pay|bill|not)/.test(uri))
+    const uris = URIS.filter((uri) => !/^(?:pay|bill|not)|pay-back/.test(uri))
     const subscribe = async (app: FastifyInstance): Promise<AnswerStream> => await openStream(
       t, await listen(app), {
         method: 'subscriptions/listen',
@@ -135,6 +143,8 @@ for (const [held, granted] of CALLERS) {
       ...(granted.includes('a')
         ? []
         : ['doc://board', 'doc://bo%61rd', 'file:///secret.txt', 'file:///secre%74.txt']),
+      ...(granted.includes('a') ? [] : URIS.filter((uri) => /late-orders/.test(uri))),
+      ...(/a.*b/.test(granted) ? [] : URIS.filter((uri) => /acme\/refunds/.test(uri))),
       ...(granted.includes('b') ? [] : ['doc://private/1', 'doc://private%2F1', 'doc://privat%65/a%2Fb'])
     ]
     for (const uri of uris) {

@@ -17,6 +17,7 @@ const table: ReadonlyArray<readonly [
   ['invalidParams', errors.invalidParams('x'), -32602, 200],
   ['invalidEnvelope', errors.invalidEnvelope('x'), -32602, 400],
   ['unknownTool', errors.unknownTool('x', []), -32602, 200],
+  ['invalidCursor', errors.invalidCursor(), -32602, 200],
   ['unknownPrompt', errors.unknownPrompt('x'), -32602, 200],
   ['insufficientScope', errors.insufficientScope(['a', 'b']), 403, 403],
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
