@@ -47,7 +47,9 @@ async function openUrl (
 ): Promise<ComparedCatalog> {
   const { caller, close } = await openRemote(url, flags, surroundings)
   try {
-    const { tools, prompts, resources, templates } = await caller.list()
+    const { tools, prompts, resources, templates, skills } = await caller.list()
+    const ofSkills = skills.flatMap((skill) => skill.resources === 'dynamic' ? [] : skill.resources)
+    const files = new Set(ofSkills.map(({ uri }) => uri))
     const toOffered = <E extends object>(entries: readonly E[], keyOf: (entry: E) => string) => new Map(
       entries.map((entry): [string, OfferedPrimitive] => (
         [keyOf(entry), { json: JSON.stringify(entry), scopes: undefined, file: url }]
@@ -56,8 +58,9 @@ async function openUrl (
     const offered = {
       tool: toOffered(tools, ({ name }) => name),
       prompt: toOffered(prompts, ({ name }) => name),
-      resource: toOffered(resources, ({ uri }) => uri),
-      'resource template': toOffered(templates, ({ uriTemplate }) => uriTemplate)
+      resource: toOffered(resources.filter(({ uri }) => !files.has(uri)), ({ uri }) => uri),
+      'resource template': toOffered(templates, ({ uriTemplate }) => uriTemplate),
+      skill: toOffered(skills, ({ uri }) => uri)
     }
     return { offered, read: async () => undefined, close: async () => {} }
   } finally {

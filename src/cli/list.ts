@@ -10,7 +10,7 @@ interface ListFlags extends RemoteFlags { readonly json?: true }
 export const listCommand: CommandModule = {
   add (program, surroundings) {
     const command = program.command('list')
-      .description('list the tools, prompts and resources of a catalog or of a service')
+      .description('list the tools, prompts, resources and skills of a catalog or of a service')
       .argument(...FOLDER_OR_URL)
       .option('--json', 'print the lists as clients get them')
     addRemoteFlags(command).addHelpText('after', REMOTE_HELP)
@@ -27,42 +27,49 @@ export const listCommand: CommandModule = {
 async function readLists (url: string, flags: RemoteFlags, surroundings: Surroundings): Promise<Lists> {
   const { caller, close } = await openRemote(url, flags, surroundings)
   try {
-    const { templates, ...lists } = await caller.list()
-    return { ...lists, resourceTemplates: templates }
+    const { templates, skills, ...lists } = await caller.list()
+    return { ...lists, resourceTemplates: templates, skills }
   } finally {
     await close()
   }
 }
 
 interface Entry {
-  readonly name: string
+  readonly name?: string
   readonly uri?: string
   readonly uriTemplate?: string
   readonly title?: string
   readonly description?: string
+  /** Of a skill. */
+  readonly frontmatter?: { readonly description: string }
 }
 
 type Lists = { readonly [kind: string]: readonly Entry[] }
 
 /** Of a caller with every scope. */
-function toLists ({ primitives: { tools, prompts, listed, templates } }: Snapshot): Lists {
+function toLists ({ primitives: { tools, prompts, listed, templates, skills } }: Snapshot): Lists {
   const entries = (primitives: ReadonlyArray<{ readonly json: string }>): readonly Entry[] =>
     primitives.map(({ json }) => JSON.parse(json))
   return {
     tools: entries(tools),
     prompts: entries(prompts),
     resources: entries(listed),
-    resourceTemplates: entries(templates)
+    resourceTemplates: entries(templates),
+    skills: entries(skills)
   }
 }
 
 const HEADINGS: { readonly [kind: string]: string } = {
-  tools: 'Tools', prompts: 'Prompts', resources: 'Resources', resourceTemplates: 'Resource templates'
+  tools: 'Tools',
+  prompts: 'Prompts',
+  resources: 'Resources',
+  resourceTemplates: 'Resource templates',
+  skills: 'Skills'
 }
 
 function toText (lists: Lists): string {
   const parts = Object.entries(lists).filter(([, entries]) => entries.length > 0).map(([kind, entries]) => {
-    const keys = entries.map(({ name, uri, uriTemplate }) => uri ?? uriTemplate ?? name)
+    const keys = entries.map(({ name, uri, uriTemplate }) => uri ?? uriTemplate ?? name ?? '')
     const width = Math.min(40, Math.max(...keys.map((key) => key.length)))
     const lines = entries.map(
       (entry, index) => `  ${keys[index]?.padEnd(width)}  ${describe(entry)}`.trimEnd()
@@ -73,7 +80,7 @@ function toText (lists: Lists): string {
 }
 
 /** The first sentence or line. */
-function describe ({ title, description }: Entry): string {
-  const [first = ''] = (description ?? title ?? '').split(/(?<=[.!?])\s|\n/)
+function describe ({ title, description, frontmatter }: Entry): string {
+  const [first = ''] = (description ?? frontmatter?.description ?? title ?? '').split(/(?<=[.!?])\s|\n/)
   return first
 }

@@ -36,7 +36,8 @@ const LISTS: { readonly [method: string]: string } = {
   'tools/list': 'tools',
   'prompts/list': 'prompts',
   'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates'
+  'resources/templates/list': 'resourceTemplates',
+  'skills/list': 'skills'
 }
 
 const METHOD_NOT_FOUND = -32601

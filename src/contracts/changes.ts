@@ -1,6 +1,8 @@
 // What changed between two catalogs, and which changes break clients.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Prompt, Tool } from '../protocol/primitives.ts'
+import type { Skill } from '../protocol/skills.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
 import { KINDS, type OfferedKind, type Offered, type OfferedPrimitive } from './offered.ts'
 
@@ -20,7 +22,11 @@ type Describe = (isBreaking: boolean, rule: string) => void
 type Compare = (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe) => void
 
 const COMPARISONS: { readonly [K in OfferedKind]: Compare } = {
-  tool: compareTools, prompt: comparePrompts, resource: compareScopes, 'resource template': compareScopes
+  tool: compareTools,
+  prompt: comparePrompts,
+  resource: compareScopes,
+  'resource template': compareScopes,
+  skill: compareSkills
 }
 
 export function findChanges (before: Offered, after: Offered): Change[] {
@@ -100,6 +106,13 @@ function comparePrompts (before: OfferedPrimitive, after: OfferedPrimitive, desc
     if (names.has(name)) continue
     describe(required, `has a new argument ${name}${required ? ', which is required' : ''}`)
   }
+}
+
+/** Hosts ask their users again whether they trust a skill whose files have changed. */
+function compareSkills (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
+  compareScopes(before, after, describe)
+  const [old, next]: [Skill, Skill] = [JSON.parse(before.json), JSON.parse(after.json)]
+  if (!isDeepStrictEqual(old.resources, next.resources)) describe(false, 'has other files, or other contents')
 }
 
 function compareScopes (

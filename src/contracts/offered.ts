@@ -4,7 +4,7 @@ import type { CatalogContents, Located } from '../catalog/contents.ts'
 import type { CompiledPrimitive } from '../catalog/compiled-primitive.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 
-export const KINDS = ['tool', 'prompt', 'resource', 'resource template'] as const
+export const KINDS = ['tool', 'prompt', 'resource', 'resource template', 'skill'] as const
 
 export type OfferedKind = typeof KINDS[number]
 
@@ -17,21 +17,23 @@ export interface OfferedPrimitive {
   readonly file: string
 }
 
-/** By the name or the URI. */
+/** By the name or the URI. The files of skills are not among the resources. */
 export type Offered = { readonly [K in OfferedKind]: ReadonlyMap<string, OfferedPrimitive> }
 
 /** A catalog as it was read, and as it is served. */
 export interface ReadCatalog {
-  readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates'>
+  readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates' | 'skills'>
   readonly snapshot: Pick<Snapshot, 'primitives'>
 }
 
 export function offeredBy ({ contents, snapshot: { primitives } }: ReadCatalog): Offered {
+  const files = new Set(primitives.skills.flatMap((skill) => skill.files))
   return {
     tool: toEntries(contents.tools, primitives.tools),
     prompt: toEntries(contents.prompts, primitives.prompts),
-    resource: toEntries(contents.resources, primitives.listed),
-    'resource template': toEntries(contents.templates, primitives.templates)
+    resource: toEntries(contents.resources, primitives.listed.filter(({ key }) => !files.has(key))),
+    'resource template': toEntries(contents.templates, primitives.templates),
+    skill: toEntries(contents.skills, primitives.skills)
   }
 }
 

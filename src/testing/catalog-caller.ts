@@ -74,7 +74,8 @@ export class CatalogCaller implements TestCaller {
       tools: await this.#pages('tools/list', ({ tools }) => tools),
       prompts: await this.#pages('prompts/list', ({ prompts }) => prompts),
       resources: await this.#pages('resources/list', ({ resources }) => resources),
-      templates: await this.#pages('resources/templates/list', ({ resourceTemplates }) => resourceTemplates)
+      templates: await this.#pages('resources/templates/list', ({ resourceTemplates }) => resourceTemplates),
+      skills: await this.#pages('skills/list', ({ skills }) => skills)
     }
   }
 

@@ -5,6 +5,7 @@ import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../pro
 import type { LogLevel } from '../protocol/log-levels.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/primitives.ts'
+import type { Skill } from '../protocol/skills.ts'
 
 /**
  * A message of `ctx.log`.
@@ -76,6 +77,8 @@ export interface CatalogLists {
   readonly prompts: readonly Prompt[]
   readonly resources: readonly Resource[]
   readonly templates: readonly ResourceTemplate[]
+  /** Their files are among the resources. */
+  readonly skills: readonly Skill[]
 }
 
 /** The results as JSON has them. */
@@ -88,4 +91,5 @@ export interface ResultsJson {
   'prompts/list': { prompts: Prompt[], nextCursor?: string }
   'resources/list': { resources: Resource[], nextCursor?: string }
   'resources/templates/list': { resourceTemplates: ResourceTemplate[], nextCursor?: string }
+  'skills/list': { skills: Skill[], nextCursor?: string }
 }

@@ -42,6 +42,9 @@ async function changesOf (t: Test, old: Files, next: Files): Promise<Array<[bool
 }
 
 const text = { type: 'string' }
+const skill = (text: string, more: Files = {}): Files => ({
+  'skills/s/SKILL.md': `---\nname: s\ndescription: S.\n---\n${text}\n`, ...more
+})
 const input = (properties: object, more: object = {}) => tool({ input: { properties, ...more } })
 const output = (properties: object, more: object = {}) => tool({ output: { properties, ...more } })
 const closed = { additionalProperties: false }
@@ -55,6 +58,21 @@ const CASES: ReadonlyArray<{
 }> = [
   { claim: 'nothing but texts', old: tool(), next: tool({ more: { description: 'More.', title: 'A' } }) },
   { claim: 'a tool that is gone', old: tool(), next: {}, breaks: ['tool a is gone'] },
+  { claim: 'a skill that is gone', old: skill('a'), next: {}, breaks: ['skill skill://s/SKILL.md is gone'] },
+  { claim: 'a new skill', old: {}, next: skill('a'), fine: ['skill skill://s/SKILL.md is new'] },
+  {
+    claim: 'files of a skill',
+    old: skill('a', { 'skills/s/gone.md': '' }),
+    next: skill('b'),
+    fine: ['skill skill://s/SKILL.md has other files, or other contents']
+  },
+  {
+    claim: 'a skill that newly needs a scope',
+    old: skill('a'),
+    next: { 'skills/s/SKILL.md': '---\nname: s\ndescription: S.\nmetadata:\n  trivet/scopes: b\n---\na\n' },
+    breaks: ['skill skill://s/SKILL.md newly needs the scope b'],
+    fine: ['skill skill://s/SKILL.md has other files, or other contents']
+  },
   { claim: 'a new tool', old: {}, next: tool(), fine: ['tool a is new'] },
   {
     claim: 'a new argument that may be missing',
@@ -187,6 +205,12 @@ t.test('a service is compared by its lists', async (t) => {
   t.match(out, /^breaks tools\/a\.ts:2: tool a arguments: x is newly required\n1 changes, /)
   const gone = await runProgram(['diff', url, await writeCatalog(t, {})])
   t.match(gone.out, `breaks ${url}: tool a is gone`)
+})
+
+t.test('the skills of a service are compared by their entries', async (t) => {
+  const url = await listen(await buildApp(t, skill('a')))
+  const { out } = await runProgram(['diff', url, await writeCatalog(t, skill('b'))])
+  t.match(out, /^fine .* skill skill:\/\/s\/SKILL.md has other files, or other contents\n1 changes, 0 of them/)
 })
 
 t.test('a revision of git is compared, also with packages of the working tree', async (t) => {

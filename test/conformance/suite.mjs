@@ -28,8 +28,8 @@ const NODE_PACKAGE = `node-${process.platform}-${process.arch}@24.21.0`
  * @param {Run} run
  * @returns {Promise<string[]>}
  */
-export async function readScenarios ({ revision, isScored }) {
-  return isScored ? await readRequirements(revision) : await listScenarios(revision)
+export async function readScenarios ({ revision, isScored, extensions }) {
+  return [...isScored ? await readRequirements(revision) : await listScenarios(revision), ...extensions]
 }
 
 /** The scored ones, then the others. */
@@ -55,8 +55,13 @@ async function listScenarios (revision) {
  * @param {string} url where the service listens
  * @param {string} folder where the results go
  */
-export async function runSuite ({ revision, isScored }, url, folder) {
-  const choice = isScored ? ['--requirements', revision] : ['--suite', 'all', '--spec-version', revision]
+export async function runSuite ({ revision, isScored, extensions }, url, folder) {
+  const all = isScored ? ['--requirements', revision] : ['--suite', 'all', '--spec-version', revision]
+  const others = extensions.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force'])
+  for (const choice of [all, ...others]) await runChoice(choice, url, folder)
+}
+
+async function runChoice (choice, url, folder) {
   const suite = spawn(await suiteNode(), [PROGRAM, 'server', '--url', url, ...choice, '-o', folder], {
     // The files have all results. Only stderr has the reason why a scenario broke off.
     stdio: ['ignore', 'ignore', 'inherit'],

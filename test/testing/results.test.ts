@@ -86,6 +86,7 @@ Hi`,
       uriTemplate: 'book://{id}', name: 'b', complete: { id: (typed, { arguments: { shelf } }) => [typed + shelf] },
       read: ({ id }, ctx) => { ctx.log.info('read'); return 'book ' + id }
     })`),
+    'skills/s/SKILL.md': '---\nname: s\ndescription: S.\n---\nSteps.',
     'tools/a.ts': toolModule('a'),
     'tools/b.ts': toolModule('b'),
     'tools/c.ts': toolModule('c', "scopes: ['c:use']")
@@ -104,10 +105,11 @@ Hi`,
   t.strictSame(completion.values, ['x1'])
 
   const names = (entries: ReadonlyArray<{ readonly name: string }>) => entries.map(({ name }) => name)
-  const { tools, prompts, resources, templates } = await catalog.list()
+  const { tools, prompts, resources, templates, skills } = await catalog.list()
   t.strictSame(names(tools), ['a', 'b'], 'all pages')
   t.strictSame(names(prompts), ['hello'])
   t.ok(resources.some(({ uri }) => uri === 'file:///a.txt'))
+  t.match(skills, [{ uri: 'skill://s/SKILL.md', frontmatter: { description: 'S.' } }])
   t.ok(templates.some(({ uriTemplate }) => uriTemplate === 'book://{id}'))
   t.strictSame(names((await catalog.as({ scopes: ['c:use'] }).list()).tools), ['a', 'b', 'c'])
 })
