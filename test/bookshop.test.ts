@@ -192,3 +192,27 @@ t.test('a client without forms is told the missing capability (90, 212)', async 
     t.match(response.error, { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } })
   }
 })
+
+t.test('the skill of late orders names tools, files and members of results that exist', async (t) => {
+  const app = await open(t)
+  const read = async (uri: string) =>
+    (await send(app, { method: 'resources/read', params: { uri } })).response.result.contents[0].text
+  const { skills: [skill] } = (await send(app, { method: 'skills/list' })).response.result
+  t.equal(skill.uri, 'skill://late-orders/SKILL.md')
+  const text = await read(skill.uri)
+  const { tools } = (await send(app, { method: 'tools/list' })).response.result
+  const known = tools.map(({ name }: Message) => name)
+  const named = [...new Set<string>(text.match(/(?<=`)[a-z]+(?:_[a-z]+)+(?=`)/g))]
+  t.strictSame(named.toSorted(), ['get_book', 'quote_shipping', 'search_books'])
+  t.strictSame(named.filter((name) => !known.includes(name)), [])
+  for (const [, path] of text.matchAll(/\]\(([^)]+)\)/g)) t.ok(await read(`skill://late-orders/${path}`), path)
+  for (const [uri] of text.matchAll(/file:\/\/\/[\w./]+/g)) t.match(await read(uri), /five working days/, uri)
+  const bookId = await anyBook(app)
+  const quote = await send(app, {
+    method: 'tools/call',
+    params: { name: 'quote_shipping', arguments: { region: 'eu', items: [{ bookId, quantity: 1 }] } },
+    headers: { 'mcp-param-region': 'eu' }
+  })
+  t.match(quote.response.result.structuredContent, { workingDays: { from: Number, to: Number } })
+  t.match((await result(app, 'get_book', { id: bookId })).structuredContent, { stock: Number })
+})

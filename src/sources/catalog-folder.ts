@@ -204,7 +204,7 @@ async function loadFolder (
     ...await digestFiles(root, {
       modules: graph.files(),
       imported,
-      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles, ...skillFiles],
+      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles, ...skills.files],
       fileDigests
     }),
     passedOver,

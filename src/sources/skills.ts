@@ -40,6 +40,8 @@ export interface Skills {
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
   /** By URI. */
   readonly stamps: ReadonlyMap<string, string>
+  /** Of all skills, each once. */
+  readonly files: readonly FolderFile[]
 }
 
 /** A skill whose front matter breaks no rule. */
@@ -62,7 +64,7 @@ export async function readSkills (
     const matter = await readMatter(one.main, problems)
     if (matter !== undefined) skills.set(one.path, { ...one, ...matter })
   }
-  const files = await readFiles(folder, skills, options)
+  const { manifest, resources, stamps } = await readFiles(folder, skills, options)
   return {
     skills: [...skills.values()].map((skill) => {
       checkSkill(skill, problems)
@@ -70,14 +72,15 @@ export async function readSkills (
       const definition = {
         uri: toSkillUri(main.path),
         frontmatter,
-        resources: skill.files.flatMap((file) => files.manifest.get(file) ?? []),
+        resources: skill.files.flatMap((file) => manifest.get(file) ?? []),
         ...skills.get(outermost)?.access
       }
       return { definition, file: toFile(main.path), place: '' }
     }),
-    resources: files.resources,
+    resources,
     directories: [...skills.values()].filter(isOutermost).flatMap(toDirectories),
-    stamps: files.stamps
+    stamps,
+    files: [...manifest.keys()]
   }
 }
 
