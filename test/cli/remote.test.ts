@@ -73,7 +73,9 @@ t.test('the lists are those of the service', async (t) => {
   t.equal(exitCode, 0)
   t.match(out, /^Tools\n {2}asks {5}Asks\.\n[^]*\nPrompts\n {2}p {2}A prompt\.\n/)
   const lists = JSON.parse((await runProgram(['list', url, '--json'])).out)
-  t.strictSame(Object.keys(lists).sort(), ['prompts', 'resourceTemplates', 'resources', 'tools'])
+  t.strictSame(
+    Object.keys(lists).sort(), ['prompts', 'resourceTemplates', 'resources', 'skills', 'tools']
+  )
   t.equal(lists.tools.length, 6)
 })
 
