@@ -6,12 +6,12 @@ import { NotAllowed } from '../catalog/run-authorized.ts'
 import type { Outcome } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import type { TaskStart } from '../dispatch/task-starter.ts'
-import type { Journal } from '../input/journal.ts'
 import { tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
 import { toTaskSeed, type TaskRecord } from './task-record.ts'
-import { findStateExcess } from './task-sizes.ts'
+import { TaskJournal } from './task-journal.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'
 import { TaskRun, type TaskRunDependencies } from './task-run.ts'
+import { findStateExcess } from './task-sizes.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies {
   readonly maxPerOwner: number
@@ -27,7 +27,7 @@ export class FirstTaskRun implements TaskStart {
   readonly #tool: string
   readonly #rule: TaskRule
   readonly #args: unknown
-  readonly #run: TaskRun
+  readonly journal: TaskJournal
   #become = (): void => {}
 
   constructor (
@@ -38,10 +38,10 @@ export class FirstTaskRun implements TaskStart {
     this.#tool = tool
     this.#rule = rule
     this.#args = args
-    this.#run = new TaskRun(dependencies, rule.ttlMs, () => this.#become())
+    this.journal = new TaskJournal({
+      ttlMs: rule.ttlMs, now: dependencies.now, onSleep: () => this.#become()
+    })
   }
-
-  get journal (): Journal { return this.#run }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
     let work: string | Promise<string>
@@ -65,9 +65,9 @@ export class FirstTaskRun implements TaskStart {
       const become = this.#become = () => {
         if (isDecided) return
         isDecided = true
-        this.#create().then((answer) => resolve({ answer, work, outlet: this.#run }), (error: Error) => {
-          this.#run.unbecome()
-          if (this.#mustBecome() || this.#run.isSuspended) {
+        this.#create().then(({ answer, run }) => resolve({ answer, work, outlet: run }), (error: Error) => {
+          this.journal.detach()
+          if (this.#mustBecome() || this.journal.isSuspended) {
             this.#request.lifetime.stop(error)
             reject(error)
           } else work.then(resolve, reject)
@@ -94,22 +94,22 @@ export class FirstTaskRun implements TaskStart {
       this.#request.observed.special !== 'input_required'
   }
 
-  /** Resolves to the answer: a CreateTaskResult. */
-  async #create (): Promise<string> {
+  /** Resolves to the run, and to the answer: a CreateTaskResult. */
+  async #create (): Promise<{ readonly answer: string, readonly run: TaskRun }> {
     const { records, now, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
-    const excess = findStateExcess(this.#run.state)
+    const excess = findStateExcess(this.journal.state)
     if (excess !== undefined) throw excess
     const key = records.newKey(principal)
     const record = this.#toRecord()
     const creating = this.#store(key, record)
-    this.#run.become(key, record, creating)
+    const run = new TaskRun(this.#dependencies, this.journal, key, record, creating)
     await creating
-    lifetime.limit(this.#run.timeoutMs)
-    this.#run.attach(lifetime)
-    onCreate(this.#run)
+    lifetime.limit(run.timeoutMs)
+    run.attach(lifetime)
+    onCreate(run)
     this.#request.observed.special = 'task'
-    return snapshot.writer.writeTask(toTaskSeed(key.id, record, now()))
+    return { run, answer: snapshot.writer.writeTask(toTaskSeed(key.id, record, now())) }
   }
 
   /** The time comes first: a task without one would be lost with its replica. */
@@ -143,7 +143,7 @@ export class FirstTaskRun implements TaskStart {
       run: 1,
       isRunning: true,
       questions: {},
-      ...this.#run.changes
+      ...this.journal.members
     }
   }
 }

@@ -3,19 +3,14 @@
 import type { Principal } from '../access/principal.ts'
 import { taskAnswersTooLarge, unknownTask } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
-import type { DueTimes } from '../state/due-times.ts'
+import { endTask, type TaskEndDependencies } from './task-end.ts'
 import { openQuestions, toDetailedTask, type TaskRecord } from './task-record.ts'
-import type { StoredTask, TaskKey, TaskRecords } from './task-records.ts'
+import type { StoredTask, TaskKey } from './task-records.ts'
 import type { TaskRunner } from './task-runner.ts'
 import { MAX_STATE_BYTES, stateBytes } from './task-sizes.ts'
 
-interface TaskAccessDependencies {
-  readonly records: TaskRecords
-  readonly dueTimes: DueTimes
+interface TaskAccessDependencies extends TaskEndDependencies {
   readonly runner: TaskRunner
-  readonly leaseMs: number
-  now (): number
-  announce (key: TaskKey, isOver: boolean): void
 }
 
 /** All methods reject with the error for an unknown task if the principal has no such task. */
@@ -32,7 +27,7 @@ export interface TaskAccess {
 }
 
 export function createTaskAccess (dependencies: TaskAccessDependencies): TaskAccess {
-  const { records, dueTimes, runner, leaseMs, now, announce } = dependencies
+  const { records, runner, leaseMs, now, setDue } = dependencies
 
   async function find (principal: Principal, id: string): Promise<StoredTask & { readonly key: TaskKey }> {
     const key = records.keyOf(principal, id)
@@ -49,10 +44,10 @@ export function createTaskAccess (dependencies: TaskAccessDependencies): TaskAcc
     }
     // Before the record says that the task runs: a task without a time would be lost.
     if (runner.isTaking) {
-      await dueTimes.set(key.entry, leaseMs)
+      await setDue(key, leaseMs)
       return await runner.resume(key, stored, change)
     }
-    await dueTimes.set(key.entry, 0)
+    await setDue(key, 0)
     const next: TaskRecord = { ...record, ...change, status: 'working', wakesAt: now(), updatedAt: now() }
     return await records.replace(key, version, next) !== undefined
   }
@@ -71,20 +66,10 @@ export function createTaskAccess (dependencies: TaskAccessDependencies): TaskAcc
     },
     async cancel (principal, id) {
       for (;;) {
-        const { key, record, version } = await find(principal, id)
-        if (isTerminal(record.status)) return
-        const cancelled: TaskRecord = {
-          ...record,
-          status: 'cancelled',
-          statusMessage: undefined,
-          run: record.run + 1,
-          isRunning: false,
-          wakesAt: undefined,
-          updatedAt: now()
-        }
-        if (await records.replace(key, version, cancelled) === undefined) continue
-        announce(key, true)
-        return await dueTimes.remove(key.entry)
+        const { key, ...stored } = await find(principal, id)
+        if (isTerminal(stored.record.status)) return
+        const change = { status: 'cancelled', statusMessage: undefined } as const
+        if (await endTask(dependencies, key, stored, change)) return
       }
     }
   }

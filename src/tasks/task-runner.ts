@@ -7,9 +7,10 @@ import type { DueTimes } from '../state/due-times.ts'
 import { taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { toTaskCaller } from './task-caller.ts'
+import { endTask, toTaskFailure } from './task-end.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './task-records.ts'
-import { TaskRun, toTaskFailure, type TaskRunDependencies } from './task-run.ts'
+import { TaskRun, type TaskRunDependencies } from './task-run.ts'
 
 export interface TaskRunnerDependencies {
   readonly run: TaskRunDependencies
@@ -108,14 +109,10 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
     else await dueTimes.set(key.entry, leftMs)
   }
 
-  async function fail (key: TaskKey, { record, version }: StoredTask, error: ProtocolError): Promise<void> {
-    const change = {
-      ...toTaskFailure(error), run: record.run + 1, isRunning: false, wakesAt: undefined, updatedAt: now()
-    }
-    if (await records.replace(key, version, { ...record, ...change }) === undefined) return
-    log.warn({ reqId: record.requestId, name: record.tool, err: error }, 'task failed')
-    announce(key, true)
-    await dueTimes.remove(key.entry)
+  async function fail (key: TaskKey, stored: StoredTask, error: ProtocolError): Promise<void> {
+    const { requestId, tool } = stored.record
+    if (!await endTask(runDependencies, key, stored, toTaskFailure(error))) return
+    log.warn({ reqId: requestId, name: tool, err: error }, 'task failed')
   }
 
   async function resume (key: TaskKey, stored: StoredTask, change: Partial<TaskRecord>): Promise<boolean> {
@@ -134,8 +131,7 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
     const replaced = await records.replace(key, version, next)
     if (replaced === undefined) return false
     if (record.status !== 'working') announce(key, false)
-    const run = new TaskRun(runDependencies, record.ttlMs)
-    run.resume(key, replaced)
+    const run = TaskRun.resume(runDependencies, key, replaced)
     runs.set(key.entry, run)
     const { tool: name, args, requestId } = next
     const params = { name, ...(args !== undefined && { arguments: args }) }

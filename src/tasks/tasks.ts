@@ -93,7 +93,7 @@ export function createTasks (options: TasksOptions): Tasks {
         return isTaker ? new FirstTaskRun(runDependencies, request, tool.key, tool.task, args) : undefined
       }
     },
-    access: createTaskAccess({ records, dueTimes, runner, leaseMs, now, announce }),
+    access: createTaskAccess({ ...runDependencies, runner }),
     followers,
     start: (pipeline) => runner.start(pipeline),
     look: () => runner.noteDue(0),
