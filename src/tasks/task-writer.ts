@@ -90,12 +90,10 @@ export class TaskWriter {
         return
       }
       const found = await this.insist(async () => await records.read(this.key))
-      // The store was away, and had done the write.
-      if (found !== undefined && isSame(found.record, record)) {
-        this.#stored = found
-        return
-      }
-      if (found === undefined || !this.#isOwn(found.record)) throw new TaskLost()
+      // If the store was away and had done the write, it is written once more: nobody has said that it is
+      // durable.
+      const isKnown = found !== undefined && (isSame(found.record, record) || this.#isOwn(found.record))
+      if (!isKnown) throw new TaskLost()
       this.#stored = { record: this.record, version: found.version }
     }
   }

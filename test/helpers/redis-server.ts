@@ -116,7 +116,7 @@ export async function startRedisSentinel (
   return { url: `redis+sentinel://:${encodeURIComponent(password)}@127.0.0.1:${port}/trivet-master`, master }
 }
 
-function createLauncher (t: Test, args: readonly string[]): () => Promise<ChildProcess> {
+export function createLauncher (t: Test, args: readonly string[]): () => Promise<ChildProcess> {
   return async () => {
     const child = spawn('redis-server', [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     t.teardown(async () => await end(child))

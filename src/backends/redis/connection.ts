@@ -16,6 +16,8 @@ interface RedisConnection {
   readonly subscriber: RedisClient
   /** The number of the database for keys. Channels belong to the server, not to a database. */
   readonly db: number
+  /** Whether a replica takes the place of a lost master. */
+  readonly hasFailover: boolean
   /** Connects, and rejects after the deadline. Attempts to connect continue until `close`. */
   ready (deadlineMs: number): Promise<void>
   /** Idempotent. Commands in progress reject. */
@@ -58,6 +60,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
     commands,
     subscriber,
     db: address.db,
+    hasFailover: address.kind === 'sentinel',
     async ready (deadlineMs) {
       try {
         await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))

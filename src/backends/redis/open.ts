@@ -8,6 +8,7 @@ import { createRedisDueTimes } from './due-times.ts'
 import { openRedisEventBus } from './event-bus.ts'
 import { createRedisEventLog } from './event-log.ts'
 import { openRedisRelay } from './relay.ts'
+import { createReplicaAcks } from './replica-acks.ts'
 import { openRedisStateStore } from './state-store.ts'
 
 /** How long connecting may take when the service starts, in milliseconds. */
@@ -30,7 +31,8 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       channel: `${channelPrefix}:sessions`,
       onError: createOutageLog({ log, message: 'messages are not passed on to other replicas' })
     })
-    const store = openRedisStateStore(redis.commands, { prefix })
+    const acks = redis.hasFailover ? createReplicaAcks(redis.commands) : undefined
+    const store = openRedisStateStore(redis.commands, { prefix, acks })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     const callCounter = createRedisCallCounter(redis.commands, {
       prefix,

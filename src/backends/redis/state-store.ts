@@ -6,6 +6,7 @@ import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../state/state-store.ts'
 import { toRedisError } from './redis-error.ts'
+import type { ReplicaAcks } from './replica-acks.ts'
 import { runScript, toScript, type Argument, type Script, type ScriptRunner } from './script.ts'
 import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
 
@@ -27,10 +28,14 @@ const SCRIPTS = {
 interface RedisStateStoreOptions {
   /** Begins the name of every key. */
   readonly prefix: string
+  /** Absent if what Redis has written is not lost. */
+  readonly acks?: ReplicaAcks | undefined
 }
 
 /** Closing the store does not close the client. */
-export function openRedisStateStore (client: RedisCommands, { prefix }: RedisStateStoreOptions): StateStore {
+export function openRedisStateStore (
+  client: RedisCommands, { prefix, acks }: RedisStateStoreOptions
+): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
   let isCorked = false
@@ -77,6 +82,7 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
       const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
       if (reply === FULL) return 'full'
+      await acks?.confirm()
       return { value, version, expiresAt: readNumber(reply) }
     }),
     read: async (key) => await attempt(async () => {
@@ -86,9 +92,15 @@ export function openRedisStateStore (client: RedisCommands, { prefix }: RedisSta
     replace: async (key, version, value) => await attempt(async () => {
       const next = randomUUID()
       const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
-      return reply === null ? undefined : { value, version: next, expiresAt: readNumber(reply) }
+      if (reply === null) return undefined
+      await acks?.confirm()
+      return { value, version: next, expiresAt: readNumber(reply) }
     }),
-    delete: async (key) => await attempt(async () => readNumber(await run(SCRIPTS.delete, key)) === 1),
+    delete: async (key) => await attempt(async () => {
+      const isDeleted = readNumber(await run(SCRIPTS.delete, key)) === 1
+      if (isDeleted) await acks?.confirm()
+      return isDeleted
+    }),
     list: async (owner) => await attempt(async () => {
       const expiries = new Map<string, number>()
       let cursor = '0'
