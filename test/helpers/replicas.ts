@@ -47,20 +47,26 @@ export async function startReplicas (
   const [, ...redisCommand]: string[] = composition.services.redis.command.split(' ')
   const redis = await startRedisServer(t, { args: redisCommand })
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const common = await toReplicaEnvironment(redis.url, catalog)
   const replicas = await Promise.all(ports.map(async (port) => await startReplica(t, {
-    ...composition['x-replica'].environment,
-    TRIVET_STATE_URL: redis.url,
-    TRIVET_SECRETS: 'a secret of the replicas of one test',
-    TRIVET_DRAIN_MS: '0',
-    // The replicas of a test are on one machine.
-    TRIVET_ADMIN_PORT: '0',
-    TRIVET_ADMIN_HOST: '127.0.0.1',
-    TRIVET_CATALOG: catalog,
-    ...environment,
-    PORT: String(port)
+    ...common, ...environment, PORT: String(port)
   })))
   const origin = await PROXIES[proxy].start(t, ports)
   return { url: `${origin}/mcp`, replicas, redis }
+}
+
+/** The variables of the compose file, for replicas of one machine. */
+export async function toReplicaEnvironment (stateUrl: string, catalog: string) {
+  const composition = await readComposition()
+  return {
+    ...composition['x-replica'].environment,
+    TRIVET_STATE_URL: stateUrl,
+    TRIVET_SECRETS: 'a secret of the replicas of one test',
+    TRIVET_DRAIN_MS: '0',
+    TRIVET_ADMIN_PORT: '0',
+    TRIVET_ADMIN_HOST: '127.0.0.1',
+    TRIVET_CATALOG: catalog
+  }
 }
 
 async function startReplica (

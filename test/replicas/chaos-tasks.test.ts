@@ -1,27 +1,33 @@
-// Replicas are killed one after the other, and Redis once, while tasks of ten steps run. Each task ends, and
-// each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
+// A replica is killed every second, and Redis fails over once, while tasks of ten steps run. Each task ends,
+// and each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { hasNginx } from '../helpers/nginx.ts'
+import { hasNginx, startNginx } from '../helpers/nginx.ts'
+import { startRedisFailover, type RedisFailover } from '../helpers/redis-failover.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
-import { startReplicas, type Replicas } from '../helpers/replicas.ts'
+import { toReplicaEnvironment } from '../helpers/replicas.ts'
 import { toPost, type Message } from '../helpers/request.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
+import { openPlaces, type Place } from './places.ts'
 
-const TASKS = Number(process.env.CHAOS_TASKS ?? 40)
+/** Set for the whole run: the kills are then counted too, which a busy machine may delay. */
+const { CHAOS_TASKS } = process.env
+const TASKS = Number(CHAOS_TASKS ?? 24)
 const STEPS = 10
 /** About as long as a step takes. Shorter than the life of a replica: otherwise no step would end. */
 const STEP_MS = 1000
 const LEASE_MS = 1500
 const KILL_EVERY_MS = 1000
-/** Redis is killed after this many replicas. */
-const KILLS_BEFORE_REDIS = 4
-const REDIS_AWAY_MS = 1000
+const PLACES = 3
+const SPARES = CHAOS_TASKS === undefined ? 4 : 60
+/** The master's last writes, which its replica never gets: none of them may be acknowledged. */
+const CUT_OFF_MS = 300
 const END_DEADLINE_MS = 180_000
 
 /** `began` for each call of a step's function, `got` for what the step returned to the handler. */
@@ -56,51 +62,93 @@ if (hasRedisServer(t) && hasNginx(t)) {
   t.test('every task ends, and each step is recorded once, whatever was killed', {
     timeout: 2 * END_DEADLINE_MS
   }, async (t) => {
-    const file = join(await makeFolder(t), 'notes')
-    const options = "task: 'required', onReplicaLoss: 'rerun', inputSchema: { type: 'object', properties: " +
-      "{ task: { type: 'string' } } }"
-    const topology = await startReplicas(t, {
-      catalog: await writeCatalog(t, toFiles({ work: [options, toTool(file)] })),
-      environment: { TRIVET_TASK_GRACE_MS: '20', TRIVET_TASK_LEASE_MS: String(LEASE_MS), TRIVET_WATCH: 'off' }
-    })
-    const client = toClient(topology)
-    const started = performance.now()
-    const created: Message[] = await Promise.all(
-      Array.from({ length: TASKS }, async (_, index) => await client.call('work', { task: String(index) }))
-    )
-    t.equal(created.filter(({ resultType }) => resultType === 'task').length, TASKS)
     const over = new AbortController()
-    const wreaking = wreak(topology, over.signal)
-    const ended = await Promise.all(created.map(async ({ taskId }) => await untilEnd(client, taskId)))
-    const tookMs = performance.now() - started
-    over.abort()
-    const kills = await wreaking
-
-    t.strictSame(ended.filter(({ status }) => status !== 'completed'), [], 'each task is completed')
-    const lines: Line[] = (await readFile(file, 'utf8')).trim().split('\n').map((line) => JSON.parse(line))
-    const toPlace = ({ task, step }: Line) => `${task} ${step}`
-    const got = new Map<string, Set<string>>()
-    for (const line of lines.filter(({ what }) => what === 'got')) {
-      got.set(toPlace(line), (got.get(toPlace(line)) ?? new Set()).add(line.value))
+    try {
+      await check(t, over)
+    } finally {
+      over.abort()
     }
-    const doubled = [...got].filter(([, values]) => values.size > 1)
-    t.strictSame(doubled, [], 'a step returned one value to all runs')
-    t.equal(got.size, TASKS * STEPS, 'each step of each task has ended')
-    for (const [index, { result }] of ended.entries()) {
-      const expected = Array.from({ length: STEPS }, (_, step) => [...got.get(`${index} ${step}`) ?? []][0])
-      const { values } = result.structuredContent
-      if (values.join() !== expected.join()) t.fail(`the result of task ${index} is not that of its steps`)
-    }
-    const begun = lines.filter(({ what }) => what === 'began').length
-    t.ok(kills > 0, 'replicas were killed')
-    t.comment(`${TASKS} tasks of ${STEPS} steps in ${Math.round(tookMs)} ms`)
-    t.comment(`${kills} kills of a replica, 1 of Redis`)
-    t.comment(`${begun} calls of steps, ${begun - TASKS * STEPS} of them again; ${got.size} steps recorded`)
   })
 }
 
+/** @param over ends the kills, and the start of replicas. */
+async function check (t: Test, over: AbortController): Promise<void> {
+  const file = join(await makeFolder(t), 'notes')
+  const options = "task: 'required', onReplicaLoss: 'rerun', inputSchema: { type: 'object', properties: " +
+    "{ task: { type: 'string' } } }"
+  const catalog = await writeCatalog(t, toFiles({ work: [options, toTool(file)] }))
+  const redis = await startRedisFailover(t)
+  const places = await openPlaces(t, {
+    signal: over.signal,
+    places: PLACES,
+    spares: SPARES,
+    environment: {
+      ...await toReplicaEnvironment(redis.url, catalog),
+      TRIVET_TASK_GRACE_MS: '20',
+      TRIVET_TASK_LEASE_MS: String(LEASE_MS),
+      TRIVET_WATCH: 'off'
+    }
+  })
+  const url = `${await startNginx(t, places.map(({ port }) => port))}/mcp`
+  const client = toClient(url)
+  const created: Message[] = await Promise.all(
+    Array.from({ length: TASKS }, async (_, index) => await client.call('work', { task: String(index) }))
+  )
+  t.equal(created.filter(({ resultType }) => resultType === 'task').length, TASKS)
+
+  const killing = killInTurn(places, over.signal)
+  const ended = new Map<string, Message>()
+  const ending = Promise.all(created.map(async ({ taskId }) => {
+    ended.set(taskId, await untilEnd(client, taskId))
+  }))
+  await until(() => ended.size >= TASKS / 2, 'half of the tasks', END_DEADLINE_MS)
+  const stepsBefore = valuesOf(await readLines(file)).size
+  const { failoverMs, awayMs, endedBefore } = await failOver(redis, client, ended)
+  await ending
+  over.abort()
+  const { kills, seconds } = await killing
+
+  const found = await Promise.all(created.map(async ({ taskId }) => await client.get(taskId)))
+  t.strictSame(found.filter(({ status }) => status !== 'completed'), [], 'each task is completed')
+  const lines = await readLines(file)
+  const got = valuesOf(lines)
+  const doubled = [...got].filter(([, values]) => values.size > 1)
+  t.strictSame(doubled, [], 'a step returned one value to all runs')
+  t.equal(got.size, TASKS * STEPS, 'each step of each task has ended')
+  const wrong = found.flatMap(({ taskId, result }, index) => {
+    const expected = Array.from({ length: STEPS }, (_, step) => [...got.get(`${index} ${step}`) ?? []][0])
+    const read = ended.get(taskId)?.result
+    const isRight = result?.structuredContent.values.join() === expected.join() &&
+      JSON.stringify(read) === JSON.stringify(result)
+    return isRight ? [] : [index]
+  })
+  t.strictSame(wrong, [], 'each result is that of the steps, and stays the one that the client has read')
+  t.ok(endedBefore > 0 && stepsBefore > 0, 'results and steps were acknowledged before the failover')
+  if (CHAOS_TASKS !== undefined) t.ok(kills >= Math.floor(seconds) - 1, 'a replica was killed every second')
+  const begun = lines.filter(({ what }) => what === 'began').length
+  t.comment(`${TASKS} tasks of ${STEPS} steps: ${found.length} ended, ${got.size} steps recorded, ` +
+    `${doubled.length} doubled, ${TASKS * STEPS - got.size} lost, ${wrong.length} wrong results`)
+  t.comment(`${begun} calls of steps, ${begun - TASKS * STEPS} of them repeated`)
+  t.comment(`${kills} kills of a replica in ${seconds.toFixed(1)} s`)
+  t.comment(`1 failover of Redis: a new master after ${failoverMs} ms, a task read after ${awayMs} ms; ` +
+    `${endedBefore} results and ${stepsBefore} steps were acknowledged before`)
+}
+
+async function readLines (file: string): Promise<Line[]> {
+  return (await readFile(file, 'utf8')).trim().split('\n').map((line) => JSON.parse(line))
+}
+
+/** What each step returned to the handler, by task and step. */
+function valuesOf (lines: readonly Line[]): Map<string, Set<string>> {
+  const values = new Map<string, Set<string>>()
+  for (const { task, step, value } of lines.filter(({ what }) => what === 'got')) {
+    values.set(`${task} ${step}`, (values.get(`${task} ${step}`) ?? new Set()).add(value))
+  }
+  return values
+}
+
 /** A client that sends a request again after a failure of the connection or of the state. */
-function toClient ({ url }: Replicas): TaskClient {
+function toClient (url: string): TaskClient {
   return new TaskClient(async (parts) => {
     const { headers, body } = toPost(parts)
     for (;;) {
@@ -126,20 +174,30 @@ async function untilEnd (client: TaskClient, taskId: string): Promise<Message> {
   }
 }
 
-/** Kills the replicas in turn, and Redis once, until all tasks have ended. Returns how many replicas. */
-async function wreak ({ replicas, redis }: Replicas, signal: AbortSignal): Promise<number> {
+/** Kills the replicas in turn, one every second, until the signal aborts. */
+async function killInTurn (places: readonly Place[], signal: AbortSignal) {
+  const begun = performance.now()
   let kills = 0
-  while (!signal.aborted || kills < KILLS_BEFORE_REDIS) {
+  while (!signal.aborted) {
     const beat = pause(KILL_EVERY_MS)
-    const replica = replicas[kills++ % replicas.length]
-    await replica?.kill('SIGKILL')
-    await replica?.restart()
-    if (kills === KILLS_BEFORE_REDIS) {
-      await redis.kill()
-      await pause(REDIS_AWAY_MS)
-      await redis.restart()
-    }
+    await places[kills++ % places.length]?.replace()
     await beat
   }
-  return kills
+  return { kills, seconds: (performance.now() - begun) / 1000 }
+}
+
+/** Kills the master of Redis, and starts it again as a replica of the new one. */
+async function failOver (redis: RedisFailover, client: TaskClient, ended: ReadonlyMap<string, Message>) {
+  redis.cutOffReplica()
+  await pause(CUT_OFF_MS)
+  const [taskId = ''] = ended.keys()
+  const endedBefore = ended.size
+  const begun = performance.now()
+  await redis.master.kill()
+  const reading = client.get(taskId).then(() => Math.round(performance.now() - begun))
+  await redis.failedOver()
+  const failoverMs = Math.round(performance.now() - begun)
+  const awayMs = await reading
+  await redis.master.restart()
+  return { failoverMs, awayMs, endedBefore }
 }

@@ -1,0 +1,108 @@
+// Places of replicas behind a load balancer, and spares: replicas that have started, and stand still until
+// one of them takes the place of a lost one. A replica can then be killed every second: a start takes longer.
+
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { Test } from 'tap'
+import { findFreePort } from '../helpers/redis-server.ts'
+import { startService, type Service } from '../helpers/service.ts'
+
+/** An address that stays the same. One replica serves it, or none. */
+export interface Place {
+  readonly port: number
+  /** Kills its replica, and gives the place to the next spare. */
+  replace (): Promise<void>
+}
+
+/** How many replicas start at once. */
+const STARTING = 2
+
+interface PlacesOptions {
+  /** Must abort before the test ends: no replica starts after that. */
+  readonly signal: AbortSignal
+  readonly places: number
+  readonly spares: number
+  readonly environment: { readonly [variable: string]: string }
+}
+
+/** Resolves when all places have a replica, and all spares have started. The test ends them. */
+export async function openPlaces (
+  t: Test, { places, spares, environment, signal }: PlacesOptions
+): Promise<Place[]> {
+  const pool = createPool(t, environment, places + spares, signal)
+  await pool.filled
+  return await Promise.all(Array.from({ length: places }, async () => {
+    const port = await findFreePort()
+    let replica = await pool.take()
+    const server = createServer((inbound) => {
+      inbound.on('error', () => {})
+      if (replica === undefined) {
+        inbound.destroy()
+        return
+      }
+      const outbound = connect(Number(new URL(replica.url).port), '127.0.0.1').on('error', () => {})
+      inbound.pipe(outbound).on('close', () => inbound.destroy())
+      outbound.pipe(inbound).on('close', () => outbound.destroy())
+    }).listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => { server.close() })
+    return {
+      port,
+      async replace () {
+        replica?.child.kill('SIGKILL')
+        replica = undefined
+        replica = await pool.take()
+      }
+    }
+  }))
+}
+
+/** Starts a replica for each one that was taken. One that cannot start without Redis is started again. */
+function createPool (
+  t: Test, environment: { readonly [variable: string]: string }, size: number, signal: AbortSignal
+) {
+  const ready: Service[] = []
+  const waiting: Array<(service: Service | undefined) => void> = []
+  let wanted = size
+  signal.addEventListener('abort', () => { for (const leave of waiting.splice(0)) leave(undefined) })
+
+  async function start (): Promise<void> {
+    while (wanted > 0 && !signal.aborted) {
+      wanted--
+      try {
+        const service = await startService(t, environment)
+        // A process that stands still, so that it takes no tasks.
+        service.child.kill('SIGSTOP')
+        const next = waiting.shift()
+        if (next === undefined) ready.push(service)
+        else next(wake(service))
+      } catch {
+        wanted++
+      }
+    }
+  }
+  const starting = new Set<Promise<void>>()
+  function refill (): void {
+    while (starting.size < STARTING) {
+      const one = start().finally(() => starting.delete(one))
+      starting.add(one)
+    }
+  }
+  refill()
+  return {
+    filled: Promise.all(starting),
+    /** `undefined` if no replica starts any more. */
+    async take (): Promise<Service | undefined> {
+      if (signal.aborted) return undefined
+      wanted++
+      refill()
+      const service = ready.shift()
+      return service === undefined ? await new Promise((resolve) => { waiting.push(resolve) }) : wake(service)
+    }
+  }
+}
+
+function wake (service: Service): Service {
+  service.child.kill('SIGCONT')
+  return service
+}
