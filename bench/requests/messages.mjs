@@ -7,15 +7,19 @@ export const LEGACY_REVISION = '2025-11-25'
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': REVISION,
-  'io.modelcontextprotocol/clientInfo': { name: SERVER.name, version: SERVER.version },
-  'io.modelcontextprotocol/clientCapabilities': {}
+  'io.modelcontextprotocol/clientInfo': { name: SERVER.name, version: SERVER.version }
 }
 
 const MEDIA_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** A modern request, whose headers repeat values of its body. */
-export function modernRequest (method, params, id = 1) {
-  const name = method === 'subscriptions/listen' ? undefined : params.name ?? params.uri
+/**
+ * A modern request, whose headers repeat values of its body.
+ *
+ * @param {object} [capabilities] those that the client declares
+ */
+export function modernRequest (method, params, id = 1, capabilities = {}) {
+  const name = method === 'subscriptions/listen' ? undefined : params.name ?? params.uri ?? params.taskId
+  const _meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities }
   return {
     method,
     params,
@@ -26,7 +30,7 @@ export function modernRequest (method, params, id = 1) {
       'mcp-method': method,
       ...name !== undefined && { 'mcp-name': name }
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: META } })
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
   }
 }
 

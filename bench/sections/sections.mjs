@@ -16,8 +16,9 @@ import * as replicas from './replicas.mjs'
 import * as startup from './startup.mjs'
 import * as state from './state.mjs'
 import * as streams from './streams.mjs'
+import * as tasks from './tasks.mjs'
 
 export const SECTIONS = [
   calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, folders, streams,
-  state, replicas
+  state, tasks, replicas
 ]

@@ -1,0 +1,99 @@
+// Measures tasks: how many a service begins and ends on each backend, and what a tool whose calls may become
+// tasks costs while they do not.
+
+import { summarise } from '../figures/summary.mjs'
+import { grouped, printServers, rounded, saturationColumns, spreadText } from '../figures/table.mjs'
+import { interleave } from '../load/rounds.mjs'
+import { checkAnswers } from '../load/saturate.mjs'
+import { saturateInTurns } from '../load/turns.mjs'
+import { listBuilds, TRIVET } from '../servers/contenders.mjs'
+import { withStarted } from '../servers/started.mjs'
+import { startBackends } from '../state/backends.mjs'
+import { IN_FLIGHT, runTasks } from '../tasks/task-rates.mjs'
+import {
+  KINDS, MODES, TASK_CHECKS, taskRings, toolName, writeTaskTools
+} from '../tasks/task-tools.mjs'
+import { workspacePath } from '../workspace.mjs'
+
+const SECRET = 'sealed for the length of a benchmark'
+/** The most that a tool whose calls may become tasks costs, of one whose calls may not. */
+const MOST_COST = 1.03
+
+export const name = 'tasks'
+export const about = 'tasks per second on each backend, and the cost of a tool whose calls may become tasks'
+
+export async function run (options, show) {
+  const catalog = workspacePath('catalog')
+  await writeTaskTools(catalog)
+  const { backends, leftOut, stop } = await startBackends()
+  const rates = []
+  try {
+    for (const backend of backends) rates.push(await measureRates(options, catalog, backend))
+  } finally {
+    await stop()
+  }
+  const results = { rates, costs: await measureCosts(options, catalog), leftOut }
+  show(results)
+  return results
+}
+
+async function measureRates (options, catalog, { name: backend, addressOf }) {
+  const settingsOf = () => ({
+    TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: SECRET, TRIVET_MAX_TASKS: '1000000'
+  })
+  return withStarted(listBuilds(options, { catalog, settingsOf }), async (builds) => {
+    for (const { server } of builds) await runTasks(server, options.warmUpSeconds)
+    const figures = await interleave(builds, options, async ({ server }) => (
+      await runTasks(server, options.seconds)
+    ))
+    const perTask = figures.map((rounds) => (
+      rounds.map(({ cpuMs, count, ...round }) => ({ ...round, cpuUs: cpuMs * 1000 / count }))
+    ))
+    return { backend, servers: summarise(builds, perTask) }
+  })
+}
+
+async function measureCosts (options, catalog) {
+  const settingsOf = () => ({ TRIVET_STATE_URL: 'memory:' })
+  return withStarted(listBuilds(options, { catalog, settingsOf }), async (builds) => {
+    const contenders = []
+    for (const { name: build, node, server } of builds) {
+      for (const kind of KINDS) {
+        for (const mode of MODES) {
+          const rings = taskRings(toolName(mode, kind), options.ids)
+          await checkAnswers({ url: server.url, rings }, TASK_CHECKS, 1)
+          contenders.push({ name: `${build}, ${kind}, ${mode}`, build, kind, mode, node, server, rings })
+        }
+      }
+    }
+    const figures = await saturateInTurns(contenders, { ...options, rounds: options.narrowRounds })
+    return summarise(contenders, figures, {
+      ofNever: ({ build, kind }) => `${build}, ${kind}, ${MODES[0]}`
+    })
+  })
+}
+
+export function print ({ rates, costs, leftOut }) {
+  const rest = Object.entries(leftOut).map(([backend, reason]) => [`${backend} is left out`, reason])
+  for (const { backend, servers } of rates) {
+    printServers(`Tasks begun and read as completed, ${IN_FLIGHT} in flight, in ${backend}`, servers, [
+      ['tasks/s', ({ perSecond }) => spreadText(perSecond, grouped)],
+      ['CPU µs of the service', ({ cpuUs }) => spreadText(cpuUs)],
+      ['p50 ms', ({ p50Ms }) => rounded(p50Ms.median)],
+      ['p99 ms', ({ p99Ms }) => rounded(p99Ms.median)]
+    ], backend === rates.at(-1).backend ? rest : [])
+  }
+  printServers('tools/call that becomes no task, by `task` of the tool', costs, saturationColumns([
+    ['of never', 'ofNever']
+  ]))
+}
+
+export function yardsticks ({ costs }) {
+  return KINDS.flatMap((kind) => (
+    costs.filter(({ name }) => name === `${TRIVET}, ${kind}, ${MODES[1]}`).map(({ node, ofNever }) => ({
+      name: `CPU of a ${kind} tools/call that may become a task, of one that may not, Node ${node}`,
+      atMost: MOST_COST,
+      figure: ofNever.cpuUs.median
+    }))
+  ))
+}
