@@ -4,6 +4,7 @@ import type { OpenedBackend } from './backends/backend.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import type { AppConfig } from './config.ts'
+import type { Sealer } from './sealing/sealer.ts'
 import type { Clock } from './state/clock.ts'
 import { createTasks, type Tasks, type TasksOptions } from './tasks/tasks.ts'
 
@@ -12,11 +13,13 @@ interface TasksDependencies {
   readonly catalog: Catalog
   readonly log: TasksOptions['log']
   readonly clock: Clock
+  readonly sealer: Sealer
 }
 
 export function openTasks (
-  { maxTasks, taskGraceMs, taskLeaseMs }: AppConfig, { backend, catalog, log, clock }: TasksDependencies
+  { maxTasks, taskGraceMs, taskLeaseMs }: AppConfig, dependencies: TasksDependencies
 ): Tasks {
+  const { backend, catalog, log, clock, sealer } = dependencies
   const { store, dueTimes, bus } = backend
   const known = new WeakMap<Snapshot, boolean>()
 
@@ -30,6 +33,7 @@ export function openTasks (
 
   return createTasks({
     store,
+    sealer,
     dueTimes,
     bus,
     log,

@@ -177,7 +177,7 @@ export async function createService (
   // A process loads its catalog again after SIGHUP too.
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const scopeGroups = createScopeGroups(catalog)
-  const tasks = openTasks(config, { backend, catalog, log, clock })
+  const tasks = openTasks(config, { backend, catalog, log, clock, sealer })
   const methods = createMethods({
     tasks: tasks.starter,
     taskAccess: tasks.access,

@@ -28,7 +28,7 @@ const ROOMS = {
   modules: [],
   sources: ['modules', 'catalog', 'authoring', 'schema', 'protocol', 'events'],
   dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
-  tasks: ['dispatch', 'catalog', 'state', 'events', 'input', 'access', 'protocol'],
+  tasks: ['dispatch', 'catalog', 'state', 'events', 'input', 'sealing', 'access', 'protocol'],
   legacy: [
     'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'
   ],
@@ -59,7 +59,7 @@ const ROOMS = {
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
   'app-limits.ts': ['access', 'config.ts', 'dispatch', 'state'],
   'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
-  'app-tasks.ts': ['backends', 'catalog', 'config.ts', 'dispatch', 'state', 'tasks'],
+  'app-tasks.ts': ['backends', 'catalog', 'config.ts', 'dispatch', 'sealing', 'state', 'tasks'],
   'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
   'app.ts': ['*'],
   'app-legacy.ts': ['*'],

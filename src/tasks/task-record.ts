@@ -75,9 +75,14 @@ export function readTaskBytes (bytes: Buffer): TaskRecord {
   return end + 1 === bytes.length ? head : { ...head, result: bytes.toString('utf8', end + 1) }
 }
 
-/** When the record is dropped: the whole time of the task, and then that of its result. */
+/** How long the record is kept: the whole time of the task, and then that of its result. */
 export function lifetimeOf ({ ttlMs, keepResultMs }: Pick<TaskOrigin, 'ttlMs' | 'keepResultMs'>): number {
   return ttlMs + keepResultMs
+}
+
+/** When the record is dropped at the latest, in milliseconds since the epoch. */
+export function endOf (origin: TaskOrigin): number {
+  return origin.createdAt + lifetimeOf(origin)
 }
 
 /** What is left of the time of the task, in milliseconds. */

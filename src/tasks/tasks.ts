@@ -8,6 +8,7 @@ import type { EventBus } from '../events/event-bus.ts'
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { hasTasks } from '../protocol/revision-features.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
+import type { Sealer } from '../sealing/sealer.ts'
 import type { DueTimes } from '../state/due-times.ts'
 import type { StateStore } from '../state/state-store.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
@@ -18,6 +19,8 @@ import { createTaskRunner } from './task-runner.ts'
 
 export interface TasksOptions {
   readonly store: StateStore
+  /** Seals the records of tasks. */
+  readonly sealer: Sealer
   readonly dueTimes: DueTimes
   readonly bus: EventBus
   readonly log: RequestLog & { child (bindings: object): RequestLog }
@@ -46,8 +49,8 @@ export interface Tasks {
 }
 
 export function createTasks (options: TasksOptions): Tasks {
-  const { store, dueTimes, bus, log, maxPerOwner, graceMs, leaseMs, now, isUsed } = options
-  const records = createTaskRecords(store, maxPerOwner)
+  const { store, sealer, dueTimes, bus, log, maxPerOwner, graceMs, leaseMs, now, isUsed } = options
+  const records = createTaskRecords(store, { sealer, maxPerOwner })
   const underWay = new Set<Promise<void>>()
   let isClosing = false
 

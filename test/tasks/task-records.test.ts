@@ -1,0 +1,69 @@
+// What the store has of tasks.
+
+import t from 'tap'
+import type { Sender } from '../../src/access/network.ts'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
+import { createSealer } from '../../src/sealing/sealer.ts'
+import type { TaskRecord } from '../../src/tasks/task-record.ts'
+import { createTaskRecords } from '../../src/tasks/task-records.ts'
+
+const SENDER: Sender = { principal: ANONYMOUS }
+const MAX = 3
+
+function prepare () {
+  const store = createMemoryStateStore()
+  const open = (...secrets: string[]) =>
+    createTaskRecords(store, { sealer: createSealer(secrets), maxPerOwner: MAX })
+  const records = open('first')
+  const begin = async () => {
+    const key = records.newKey(ANONYMOUS)
+    return { key, created: await records.create(key, RECORD, SENDER) }
+  }
+  return { store, open, records, begin }
+}
+
+const RECORD: TaskRecord = {
+  tool: 'print_book',
+  args: { title: 'a private title' },
+  principal: { subject: 'ada', scopes: ['books'] },
+  client: { revision: '2026-07-28', capabilities: {} },
+  requestId: 'r-1',
+  createdAt: Date.now(),
+  ttlMs: 60_000,
+  keepResultMs: 60_000,
+  mayRerun: true,
+  status: 'working',
+  updatedAt: Date.now(),
+  run: 1,
+  isRunning: true,
+  questions: {},
+  answers: {},
+  results: {},
+  sleeps: {}
+}
+
+t.test('the store has neither arguments nor claims in clear', async (t) => {
+  const { store, records, begin } = prepare()
+  const { key } = await begin()
+  const bytes = (await store.read(key.state))?.value.bytes ?? Buffer.alloc(0)
+  t.ok(bytes.length > 300)
+  for (const text of ['private', 'ada', 'print_book', 'books']) t.notOk(bytes.includes(text), text)
+  t.strictSame((await records.read(key))?.record, RECORD)
+})
+
+t.test('a record opens for its own task only', async (t) => {
+  const { store, records, begin } = prepare()
+  const [one, other] = [await begin(), await begin()]
+  const [read, target] = [await store.read(one.key.state), await store.read(other.key.state)]
+  if (read === undefined || target === undefined) throw new TypeError('no records')
+  t.ok(await store.replace(other.key.state, target.version, read.value))
+  t.equal(await records.read(other.key), undefined)
+})
+
+t.test('a record opens with each of the secrets, and not without the one that sealed it', async (t) => {
+  const { open, begin } = prepare()
+  const { key } = await begin()
+  t.strictSame((await open('next', 'first').read(key))?.record, RECORD)
+  t.equal(await open('next').read(key), undefined)
+})
