@@ -255,7 +255,12 @@ export const unknownTask = () =>
   new ProtocolError(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
 
 export const tooManyTasks = (limit: number) => new LimitReached(
-  `The limit is reached: one caller may have ${limit} tasks. They count until they expire.`, 429
+  `The limit is reached: one caller may have ${limit} tasks that have not ended.`, 429
+)
+
+export const tooManyKeptTasks = (limit: number) => new LimitReached(
+  `The limit is reached: one caller may have ${limit} tasks, with those that have ended. ` +
+  'They count until they expire.', 429
 )
 
 export const tooManyTasksOfAddress = () =>

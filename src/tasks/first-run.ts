@@ -1,12 +1,12 @@
 // The first run of a handler, within its request: when the request becomes a task, and what it is answered.
 
-import { ShareUsed } from '../access/share.ts'
+import { networkOf } from '../access/network.ts'
 import type { TaskRule } from '../catalog/compile-tool.ts'
 import { NotAllowed } from '../catalog/run-authorized.ts'
 import type { Outcome } from '../dispatch/method.ts'
 import type { RequestContext } from '../dispatch/request-context.ts'
 import type { TaskStart } from '../dispatch/task-starter.ts'
-import { tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
+import { LimitReached } from '../protocol/errors.ts'
 import { toTaskSeed, type TaskRecord } from './task-record.ts'
 import { TaskJournal } from './task-journal.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'
@@ -14,7 +14,6 @@ import { TaskRun, type TaskRunDependencies } from './task-run.ts'
 import { findStateExcess } from './task-sizes.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies {
-  readonly maxPerOwner: number
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
   /** Called when a task has been created, so that its lease is renewed. */
@@ -114,14 +113,12 @@ export class FirstTaskRun implements TaskStart {
 
   /** The time comes first: a task without one would be lost with its replica. */
   async #store (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
-    const { records, setDue, removeDue, leaseMs, maxPerOwner } = this.#dependencies
+    const { records, setDue, removeDue, leaseMs } = this.#dependencies
     await setDue(key, leaseMs)
-    const stored = await records.create(key, record, this.#request.caller).catch((error: unknown) => {
-      throw error instanceof ShareUsed ? tooManyTasksOfAddress() : error
+    return await records.create(key, record).catch(async (error: unknown) => {
+      if (error instanceof LimitReached) await removeDue(key)
+      throw error
     })
-    if (stored !== 'full') return stored
-    await removeDue(key)
-    throw tooManyTasks(maxPerOwner)
   }
 
   #toRecord (): TaskRecord {
@@ -132,6 +129,7 @@ export class FirstTaskRun implements TaskStart {
       tool: this.#tool,
       args: this.#args,
       principal: { ...principal, scopes: [...principal.scopes] },
+      network: networkOf(this.#request.caller),
       client: { revision, capabilities: clientCapabilities, info: clientInfo },
       requestId,
       createdAt: now,

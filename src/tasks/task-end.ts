@@ -20,10 +20,12 @@ export type WriteLast = (change: () => Partial<TaskRecord>) => Promise<void>
 
 /** The run has ended the task. */
 export async function finishTask (
-  dependencies: TaskEndDependencies, key: TaskKey, write: WriteLast, change: Partial<TaskRecord>
+  dependencies: TaskEndDependencies, { key, record }: TaskWriter, write: WriteLast,
+  change: Partial<TaskRecord>
 ): Promise<void> {
   await write(() => ({ isRunning: false, wakesAt: undefined, ...change }))
-  await noteEnd(dependencies, key)
+  dependencies.announce(key, true)
+  await forgetTask(dependencies, key, record)
 }
 
 /**
@@ -39,7 +41,8 @@ export async function endTask (
     ...record, ...change, run: record.run + 1, isRunning: false, wakesAt: undefined, updatedAt: now()
   }
   if (await records.replace(key, version, ended) === undefined) return false
-  await noteEnd(dependencies, key)
+  dependencies.announce(key, true)
+  await forgetTask(dependencies, key, record)
   return true
 }
 
@@ -78,9 +81,10 @@ export function toTaskFailure (error: ProtocolError): Partial<TaskRecord> {
   return { status: 'failed', statusMessage: message, error: JSON.stringify({ code, message, data }) }
 }
 
-async function noteEnd (
-  { announce, removeDue }: Pick<TaskEndDependencies, 'announce' | 'removeDue'>, key: TaskKey
+/** Nobody looks after the task any more. If this replica is lost here, the next one that does repeats it. */
+export async function forgetTask (
+  { records, removeDue }: TaskEndDependencies, key: TaskKey, record: TaskRecord
 ): Promise<void> {
-  announce(key, true)
+  await records.release(key, record)
   await removeDue(key)
 }

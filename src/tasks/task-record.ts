@@ -29,6 +29,8 @@ export interface TaskOrigin {
     readonly capabilities: ClientCapabilities
     readonly info?: Implementation | undefined
   }
+  /** The network of the anonymous caller that began the task: the task counts for its share. */
+  readonly network?: string | undefined
   /** The id of the call in the service's log. */
   readonly requestId: string
   /** Milliseconds since the epoch. */

@@ -145,7 +145,7 @@ export class TaskRun implements Outlet, ResumedTask {
   }
 
   #finish (change: Partial<TaskRecord>): void {
-    this.#end(finishTask(this.#dependencies, this.key, this.#write, change))
+    this.#end(finishTask(this.#dependencies, this.#writer, this.#write, change))
   }
 
   #release (inMs: number): void {

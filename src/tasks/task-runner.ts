@@ -7,7 +7,7 @@ import type { DueTimes } from '../state/due-times.ts'
 import { taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { toTaskCaller } from './task-caller.ts'
-import { endTask, toTaskFailure } from './task-end.ts'
+import { endTask, forgetTask, toTaskFailure } from './task-end.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './task-records.ts'
 import { TaskRun, type TaskRunDependencies } from './task-run.ts'
@@ -90,7 +90,8 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
     try {
       const key = keyFrom(entry)
       const stored = await records.read(key)
-      if (stored === undefined || isTerminal(stored.record.status)) return await dueTimes.remove(entry)
+      if (stored === undefined) return await dueTimes.remove(entry)
+      if (isTerminal(stored.record.status)) return await forgetTask(runDependencies, key, stored.record)
       await takeUpRecord(key, stored)
     } catch (err) {
       // The task is due again when its lease has ended.

@@ -24,7 +24,7 @@ export interface TasksOptions {
   readonly dueTimes: DueTimes
   readonly bus: EventBus
   readonly log: RequestLog & { child (bindings: object): RequestLog }
-  /** How many tasks one owner may have. */
+  /** How many unfinished tasks one owner may have. */
   readonly maxPerOwner: number
   readonly graceMs: number
   readonly leaseMs: number
@@ -63,7 +63,6 @@ export function createTasks (options: TasksOptions): Tasks {
     records,
     leaseMs,
     graceMs,
-    maxPerOwner,
     now,
     announce,
     isClosing: () => isClosing,

@@ -49,6 +49,7 @@ const table: ReadonlyArray<readonly [
   ['batchTooLarge', errors.batchTooLarge(), 503, 503],
   ['unknownTask', errors.unknownTask(), -32602, 200],
   ['tooManyTasks', errors.tooManyTasks(1), 429, 429],
+  ['tooManyKeptTasks', errors.tooManyKeptTasks(1), 429, 429],
   ['tooManyTasksOfAddress', errors.tooManyTasksOfAddress(), 429, 429],
   ['taskAnswersTooLarge', errors.taskAnswersTooLarge(1), 413, 413],
   ['tooManyQuestions', errors.tooManyQuestions(1), 429, 429],

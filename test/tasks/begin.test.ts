@@ -1,6 +1,7 @@
 // Which calls become tasks, and what their clients are answered.
 // https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { listen } from '../helpers/app.ts'
 import { send } from '../helpers/request.ts'
@@ -128,8 +129,8 @@ t.test('discovery declares the extension if a tool may make tasks', async (t) =>
 t.test('a caller has a limit of tasks, and the others have theirs', async (t) => {
   const app = await serveTools(t, TOOLS, { maxTasks: 2, ...named })
   const ada = new TaskClient(app, { user: 'ada' })
-  for (const name of ['sleeps', 'quick']) t.match(await ada.call(name), { resultType: 'task' })
-  const limit = /The limit is reached: one caller may have 2 tasks/
+  for (const name of ['sleeps', 'sleeps']) t.match(await ada.call(name), { resultType: 'task' })
+  const limit = /The limit is reached: one caller may have 2 tasks that have not ended/
   t.match(await ada.call('sleeps'), { isError: true, content: [{ text: limit }] }, 'a sleep needs a task')
   t.match(await ada.call('quick'), { isError: true, content: [{ text: limit }] })
   t.match(
@@ -137,6 +138,24 @@ t.test('a caller has a limit of tasks, and the others have theirs', async (t) =>
     'a call that needs no task is answered with its result'
   )
   t.match(await new TaskClient(app, { user: 'bob' }).call('sleeps'), { resultType: 'task' })
+})
+
+t.test('a task that has ended leaves its place to another one, up to ten times as many', async (t) => {
+  const ada = new TaskClient(await serveTools(t, TOOLS, { maxTasks: 1, ...named }), { user: 'ada' })
+  const { taskId: sleeping } = await ada.call('sleeps')
+  t.match(await ada.call('quick'), { isError: true })
+  await ada.cancel(sleeping)
+  for (let count = 1; count < 10; count++) {
+    const { taskId, ...rest } = await ada.call('quick')
+    if (taskId === undefined) t.fail(`task ${count}: ${JSON.stringify(rest)}`)
+    await ada.until(taskId, 'completed')
+    // The place is left in the moments after the end.
+    await pause(20)
+  }
+  t.match(await ada.call('quick'), {
+    isError: true, content: [{ text: /one caller may have 10 tasks, with those that have ended/ }]
+  })
+  t.match(await ada.get(sleeping), { status: 'cancelled' }, 'and the first one is still kept')
 })
 
 t.test('a definition says only what has a meaning', async (t) => {

@@ -1,14 +1,12 @@
 // What the store has of tasks.
 
 import t from 'tap'
-import type { Sender } from '../../src/access/network.ts'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
 import { createSealer } from '../../src/sealing/sealer.ts'
 import type { TaskRecord } from '../../src/tasks/task-record.ts'
 import { createTaskRecords } from '../../src/tasks/task-records.ts'
 
-const SENDER: Sender = { principal: ANONYMOUS }
 const MAX = 3
 
 function prepare () {
@@ -18,7 +16,7 @@ function prepare () {
   const records = open('first')
   const begin = async () => {
     const key = records.newKey(ANONYMOUS)
-    return { key, created: await records.create(key, RECORD, SENDER) }
+    return { key, created: await records.create(key, RECORD) }
   }
   return { store, open, records, begin }
 }
