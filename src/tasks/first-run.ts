@@ -58,8 +58,8 @@ export class FirstTaskRun implements TaskStart {
   }
 
   /** Resolves to the result of the work, or to the new task once it is durable. */
-  async #await (work: Promise<string>, isEarly: boolean): Promise<Outcome> {
-    return await new Promise<Outcome>((resolve, reject) => {
+  #await (work: Promise<string>, isEarly: boolean): Promise<Outcome> {
+    return new Promise<Outcome>((resolve, reject) => {
       let isDecided = false
       const become = this.#become = () => {
         if (isDecided) return
