@@ -27,7 +27,9 @@ export class FirstTaskRun implements TaskStart {
   readonly #rule: TaskRule
   readonly #args: unknown
   readonly journal: TaskJournal
-  #become = (): void => {}
+  #become: (() => void) | undefined
+  /** A sleep may begin before `begin` returns. */
+  #isEarly = false
 
   constructor (
     dependencies: TaskStartDependencies, request: RequestContext, tool: string, rule: TaskRule, args: unknown
@@ -37,23 +39,23 @@ export class FirstTaskRun implements TaskStart {
     this.#tool = tool
     this.#rule = rule
     this.#args = args
-    this.journal = new TaskJournal({
-      ttlMs: rule.ttlMs, now: dependencies.now, onSleep: () => this.#become()
-    })
+    this.journal = new TaskJournal(rule.ttlMs, dependencies.now, this)
+  }
+
+  onSleep (): void {
+    if (this.#become === undefined) this.#isEarly = true
+    else this.#become()
   }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
     let work: string | Promise<string>
-    // A sleep may begin before `begin` returns.
-    let isEarly = false
-    this.#become = () => { isEarly = true }
     try {
       work = begin()
     } catch (error) {
       if (!this.#mustBecome(error)) throw error
       work = Promise.reject(error)
     }
-    if (typeof work !== 'string') return this.#await(work, isEarly)
+    if (typeof work !== 'string') return this.#await(work, this.#isEarly)
     return this.#mustBecome() ? this.#await(Promise.resolve(work), true) : work
   }
 
@@ -72,15 +74,15 @@ export class FirstTaskRun implements TaskStart {
           } else work.then(resolve, reject)
         })
       }
-      const settle = (isTask: boolean, answer: () => void) => {
-        if (isTask) return become()
-        if (isDecided) return
+      const mayAnswer = (error?: unknown): boolean => {
+        if (this.#mustBecome(error)) become()
+        if (isDecided) return false
         isDecided = true
-        answer()
+        return true
       }
       work.then(
-        (result) => settle(this.#mustBecome(), () => resolve(result)),
-        (error: unknown) => settle(this.#mustBecome(error), () => reject(error))
+        (result) => { if (mayAnswer()) resolve(result) },
+        (error: unknown) => { if (mayAnswer(error)) reject(error) }
       )
       if (isEarly) become()
       else this.#request.lifetime.onPassed(this.#dependencies.graceMs, become)

@@ -14,20 +14,16 @@ interface Kept {
   readonly sleeps: Map<string, number>
 }
 
-interface TaskJournalOptions {
-  /** The time limit of the task, in milliseconds. */
-  readonly ttlMs: number
-  /** Milliseconds since the epoch. */
-  now (): number
-  /** Called when a run that is no task yet begins a sleep. */
-  onSleep? (): void
-}
+/** Hears of the first sleep of a run that is no task yet. */
+interface SleepListener { onSleep (): void }
 
 /** A shorter sleep waits in the process, in milliseconds. */
 const SUSPEND_MS = 1000
 
 export class TaskJournal implements Journal {
-  readonly #options: TaskJournalOptions
+  readonly #ttlMs: number
+  readonly #now: () => number
+  readonly #listener: SleepListener | undefined
   #lazyKept: Kept | undefined
   #sleepCount = 0
   #wakesAt: number | undefined
@@ -35,8 +31,14 @@ export class TaskJournal implements Journal {
   #expiresAt: number | undefined
   #write: (() => Promise<void>) | undefined
 
-  constructor (options: TaskJournalOptions) {
-    this.#options = options
+  /**
+   * @param ttlMs the time limit of the task.
+   * @param now milliseconds since the epoch.
+   */
+  constructor (ttlMs: number, now: () => number, listener?: SleepListener) {
+    this.#ttlMs = ttlMs
+    this.#now = now
+    this.#listener = listener
   }
 
   get #kept (): Kept {
@@ -94,18 +96,17 @@ export class TaskJournal implements Journal {
   }
 
   sleep (ms: number): number {
-    const { ttlMs, now: clock, onSleep } = this.#options
-    const now = clock()
+    const now = this.#now()
     const index = String(this.#sleepCount++)
     const endsAt = this.#kept.sleeps.get(index) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
     if (leftMs < SUSPEND_MS) return leftMs
-    if (endsAt > (this.#expiresAt ?? now + ttlMs)) {
-      throw new RangeError(`sleep: the task may last ${ttlMs} ms (ttlMs), less than until its end`)
+    if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
+      throw new RangeError(`sleep: the task may last ${this.#ttlMs} ms (ttlMs), less than until its end`)
     }
     this.#kept.sleeps.set(index, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
-    if (!this.isTask) onSleep?.()
+    if (!this.isTask) this.#listener?.onSleep()
     throw new Suspended()
   }
 }

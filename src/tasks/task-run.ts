@@ -56,8 +56,8 @@ export class TaskRun implements Outlet, ResumedTask {
 
   /** Continues from what the record has. */
   static resume (dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask): TaskRun {
-    const { record, record: { ttlMs } } = stored
-    const journal = new TaskJournal({ ttlMs, now: dependencies.now })
+    const { record } = stored
+    const journal = new TaskJournal(record.ttlMs, dependencies.now)
     journal.restore(record)
     return new TaskRun(dependencies, journal, key, record, Promise.resolve(stored))
   }
