@@ -2,10 +2,9 @@
 // `using` if the engine does not support it. The result keeps the author's lines.
 
 import { extname } from 'node:path'
-import {
-  stop, transform, type Loader, type Message, type TransformFailure, type TransformResult
-} from 'esbuild'
+import { transform, type Loader, type Message, type TransformResult } from 'esbuild'
 import { hasUsing } from './engine.ts'
+import { isBuildError, runInEsbuild } from './esbuild-process.ts'
 import { keepLines } from './keep-lines.ts'
 import { syntaxError } from './syntax-error.ts'
 
@@ -43,31 +42,18 @@ export async function lower (source: string, file: string): Promise<string> {
     }
     return keepLines(code, map)
   } catch (error) {
-    if (!isTransformError(error)) throw error
+    if (!isBuildError(error)) throw error
     // An error at the end of the text would be about the added `export`.
     const alone = await runTransform(source, options).catch((aloneError: unknown) => aloneError)
-    const [first] = isTransformError(alone) ? alone.errors : error.errors
+    const [first] = isBuildError(alone) ? alone.errors : error.errors
     throw errorAt(first?.text ?? error.message, first, file)
   }
 }
 
-/**
- * esbuild works in a child process. After that process was killed, esbuild starts another only after `stop`.
- */
 async function runTransform (source: string, options: Options): Promise<TransformResult<Options>> {
-  try {
-    return await transform(source, options)
-  } catch (error) {
-    if (isTransformError(error)) throw error
-    await stop()
-    return await transform(source, options)
-  }
+  return await runInEsbuild(async () => await transform(source, options))
 }
 
 function errorAt (message: string, at: Message | undefined, file: string): SyntaxError {
   return syntaxError(message, { file, line: at?.location?.line ?? 1, column: at?.location?.column ?? 0 })
-}
-
-function isTransformError (error: unknown): error is TransformFailure {
-  return error instanceof Error && 'errors' in error && Array.isArray(error.errors)
 }
