@@ -2,6 +2,7 @@
 
 import type { CallLimitOptions } from '../access/call-limits.ts'
 import type { Principal } from '../access/principal.ts'
+import type { ToolVisibility } from '../protocol/apps.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { ToolAnnotations } from '../protocol/primitives.ts'
 import type { Context } from './context.ts'
@@ -85,6 +86,23 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   onReplicaLoss?: 'fail' | 'rerun'
   /**
+   * The screen that hosts show for the results of this tool: the name of a folder in apps/. Hosts get the
+   * result too. Hosts without screens get only the result, so `content` must say everything by itself. None
+   * by default. Not together with a `ui` in `_meta`.
+   *
+   * The list has the URI of the screen as `_meta.ui.resourceUri`, and as `_meta['ui/resourceUri']` for older
+   * hosts. A name without an app keeps the catalog from loading.
+   * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#resource-discovery
+   */
+  ui?: string
+  /**
+   * Who may call the tool: the `model`, the screens of this service (`app`), or both. Hosts that show screens
+   * obey it: the service cannot tell who has made a call. All other hosts offer each tool to the model. To
+   * keep callers out, use `scopes`. `['model', 'app']` by default.
+   * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#visibility
+   */
+  visibility?: readonly ToolVisibility[]
+  /**
    * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
    * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
    * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
@@ -122,6 +140,8 @@ export type ToolDefinition = Definition & CommonOptions & {
   readonly ttlMs?: number
   readonly keepResultMs?: number
   readonly onReplicaLoss?: 'fail' | 'rerun'
+  readonly ui?: string
+  readonly visibility?: readonly ToolVisibility[]
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>

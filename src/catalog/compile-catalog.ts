@@ -96,8 +96,9 @@ async function compileCatalog (
   const tools = await compileAll(contents.tools, (located, report) => {
     const { definition } = located
     const lifetime = lifetimes.get(definition.name)
-    return knownTools.get(definition, lifetime, report, (used, tell) => {
-      return compileTool(located, used, tell, lifetime)
+    const appUri = definition.ui === undefined ? undefined : contents.apps.get(definition.ui)?.uri
+    return knownTools.get(definition, JSON.stringify([lifetime, appUri]), report, (used, tell) => {
+      return compileTool(located, used, tell, { remark: lifetime, appUri })
     })
   })
   const prompts = await compileAll(contents.prompts, compilePrompt)

@@ -4,6 +4,7 @@ import { readCallLimits, type CallLimits } from '../access/call-limits.ts'
 import type { Context } from '../authoring/context.ts'
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { Meta } from '../protocol/content.ts'
 import type { JsonSchema, Tool } from '../protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Check } from '../schema/check.ts'
@@ -15,6 +16,7 @@ import { toolShape } from './definition-shapes.ts'
 import { findHandlerProblems } from './handler-problems.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
 import { runAuthorized } from './run-authorized.ts'
+import { toToolMeta } from './tool-meta.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from './compiled-primitive.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
@@ -49,13 +51,18 @@ const HOUR_MS = 3_600_000
 
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
-/**
- * `undefined` when the definition is unusable. Every problem has then been reported.
- * @param remark the service's own text for the model. It is appended to the tool's description.
- */
+/** What the rest of the catalog adds to a tool. */
+interface ToolAdditions {
+  /** The service's own text for the model. It is appended to the tool's description. */
+  readonly remark?: string | undefined
+  /** The URI of the app that the tool names. */
+  readonly appUri?: string | undefined
+}
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<Located<ToolDefinition>, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  remark?: string
+  { remark, appUri }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   const verdict = toolShape(definition)
@@ -90,7 +97,8 @@ export function compileTool (
   const { requiredCapabilities, timeoutMs, dedupe = false } = definition
   return {
     ...toCompiledPrimitive(
-      definition.name, located, toToolEntry(definition, remark), toSchemaMembers(input, output)
+      definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
+      toSchemaMembers(input, output)
     ),
     file,
     mirroredParams: mayMirrorParams(input.json)
@@ -126,8 +134,10 @@ function requireTasks (others: ClientCapabilities = {}): ClientCapabilities {
   return { ...others, extensions: { ...others.extensions, ...TASKS_CAPABILITY.extensions } }
 }
 
-function toToolEntry (definition: ToolDefinition, remark: string | undefined): ToolEntry {
-  const { name, title, annotations, icons, _meta } = definition
+function toToolEntry (
+  definition: ToolDefinition, remark: string | undefined, _meta: Meta | undefined
+): ToolEntry {
+  const { name, title, annotations, icons } = definition
   const description = remark === undefined
     ? definition.description
     : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')

@@ -64,6 +64,13 @@ export interface PassedOver {
   readonly reason: string
 }
 
+/** A screen, as tools name it. */
+export interface CatalogApp {
+  readonly uri: string
+  /** What a caller needs to read it. */
+  readonly scopes: readonly string[]
+}
+
 export interface CatalogContents {
   readonly server: ServerSettings
   readonly tools: ReadonlyArray<Located<ToolDefinition>>
@@ -73,6 +80,8 @@ export interface CatalogContents {
   readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
   readonly skills: ReadonlyArray<Located<SkillDefinition>>
+  /** The screens that tools may name. They are among the resources too. */
+  readonly apps: ReadonlyMap<string, CatalogApp>
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   readonly settings: ReadonlyArray<Located<SettingsDefinition>>
   readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>

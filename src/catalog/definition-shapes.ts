@@ -2,6 +2,7 @@
 // who use TypeScript.
 
 import { RATE_PATTERN } from '../access/rate.ts'
+import { APP_PERMISSIONS } from '../protocol/apps.ts'
 import { findJsonLoss } from '../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../schema/json-schema.ts'
 import { checkOf } from '../schema/reader.ts'
@@ -100,6 +101,8 @@ const tool = Type.Object({
   ttlMs: taskTime,
   keepResultMs: taskTime,
   onReplicaLoss: optional(Type.Enum(['fail', 'rerun'])),
+  ui: optional(Type.String({ minLength: 1 })),
+  visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),
   run: handler
 }, {
@@ -143,6 +146,26 @@ export const folderSettings = Type.Object({
   cache: readable.cache,
   annotations: optional(Type.Object({ audience }, closed))
 }, closed)
+
+const origins = optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 }))
+
+/** What app.yaml may say of a screen. */
+export const appSettings = Type.Object({
+  title: readable.title,
+  description: readable.description,
+  icons: readable.icons,
+  annotations: readable.annotations,
+  scopes: readable.scopes,
+  whenMissing: readable.whenMissing,
+  cache: readable.cache,
+  order: readable.order,
+  csp: optional(Type.Object({
+    connectDomains: origins, resourceDomains: origins, frameDomains: origins, baseUriDomains: origins
+  }, closed)),
+  permissions: optional(Type.Array(Type.Enum([...APP_PERMISSIONS]))),
+  domain: optional(Type.String({ minLength: 1, maxLength: 253 })),
+  prefersBorder: optional(Type.Boolean())
+}, closedDefinition)
 
 const uri = Type.String({ pattern: ABSOLUTE_URI })
 const size = optional(Type.Integer({ minimum: 0 }))

@@ -1,14 +1,13 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
+import { toExtensions } from '../catalog/extensions.ts'
 import { createResultWriter } from '../catalog/result-json.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
 import { toServerCapabilities } from '../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../protocol/meta-keys.ts'
 import type { ListName } from '../protocol/notifications.ts'
-import { SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
-import { SKILLS_CAPABILITY } from '../protocol/skills.ts'
-import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
+import { CURRENT_REVISION, SUPPORTED_REVISIONS } from '../protocol/revisions.ts'
 import { Type } from '../schema/type.ts'
 
 export interface DiscoverDependencies {
@@ -19,15 +18,10 @@ export interface DiscoverDependencies {
 export function serverDiscover ({ changingLists }: DiscoverDependencies): Method {
   const results = new WeakMap<Snapshot, string>()
 
-  function serialise (
-    { server: { info, instructions, listTtlMs }, version, primitives: { tools, skills } }: Snapshot
-  ): string {
-    const extensions = {
-      ...(tools.some(({ task }) => task !== undefined) && TASKS_CAPABILITY.extensions),
-      ...(skills.length > 0 && SKILLS_CAPABILITY.extensions)
-    }
+  function serialise (snapshot: Snapshot): string {
+    const { server: { info, instructions, listTtlMs }, version } = snapshot
     const capabilities = {
-      ...toServerCapabilities(changingLists), ...(Object.keys(extensions).length > 0 && { extensions })
+      ...toServerCapabilities(changingLists), ...toExtensions(snapshot, CURRENT_REVISION)
     }
     const own = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions

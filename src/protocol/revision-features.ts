@@ -37,3 +37,5 @@ export const hasArgumentErrorResults = since('2025-11-25')
 
 /** The extension io.modelcontextprotocol/tasks. Earlier tasks, of 2025-11-25, are another feature. */
 export const hasTasks = since('2026-07-28')
+/** The extension io.modelcontextprotocol/skills. */
+export const hasSkills = since('2026-07-28')

@@ -1,4 +1,4 @@
-// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/, skills/.
+// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/, skills/, apps/.
 
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -10,6 +10,8 @@ import { createCompiledModules, type CompiledModules } from '../modules/compiled
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
+import { APPS_FOLDER, readApps, type KnownApps } from './apps/read-apps.ts'
+import { findAppProblems } from './apps/tool-apps.ts'
 import { isPart, isReadme, mayHoldParts } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import type { CatalogSource } from './catalog-source.ts'
@@ -23,7 +25,7 @@ import type { MarkdownPrompt } from './markdown-prompt.ts'
 import { createPlainFiles } from './plain-files.ts'
 import { findRegistered, REGISTERING } from './registered-definitions.ts'
 import { createKnownSidecars, type KnownSidecars } from './sidecars.ts'
-import { readSkills } from './skills.ts'
+import { readSkills, SKILLS_FOLDER } from './skills.ts'
 
 interface CatalogFolderOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -44,6 +46,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   const compiled = createCompiledModules()
   let fileDigests = createFileDigests(options.maxResourceBytes)
   let knownSidecars = createKnownSidecars()
+  let knownApps: KnownApps = new Map()
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
@@ -54,7 +57,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     name: root,
     async load () {
       const { contents, modules, watchIgnore } = await loadFolder(
-        root, { ...options, compiled, fileDigests, knownSidecars, onImport }, served
+        root, { ...options, compiled, fileDigests, knownSidecars, knownApps, onImport }, served
       )
       if (contents.problems.length === 0) await ignored.set(watchIgnore)
       loaded = modules
@@ -66,6 +69,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
       served = undefined
       fileDigests = createFileDigests(options.maxResourceBytes)
       knownSidecars = createKnownSidecars()
+      knownApps = new Map()
     },
     async watch (onChange, onError) {
       await ignored.set(await readIgnored(root))
@@ -80,6 +84,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   }
 }
 
+const FOLDERS = ['tools', 'prompts', 'resources', SKILLS_FOLDER, APPS_FOLDER]
 const MODULE = /\.(?:[cm]?[jt]s|[jt]sx)$/
 const DECLARATION = /\.d\.[cm]?ts$/
 const RESOURCE_MODULE = /\.resource\.(?:[cm]?[jt]s|[jt]sx)$/
@@ -92,6 +97,7 @@ interface FolderLoad extends CatalogFolderOptions {
   readonly compiled: CompiledModules
   readonly fileDigests: FileDigests
   readonly knownSidecars: KnownSidecars
+  readonly knownApps: KnownApps
   /** Called with each file that a module imports. */
   readonly onImport: (file: string) => void
 }
@@ -131,14 +137,15 @@ async function loadFolder (
   })
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
-  const [toolFiles = [], promptFiles = [], resourceFiles = [], skillFiles = []] = await Promise.all(
-    ['tools', 'prompts', 'resources', 'skills'].map(async (folder) => await reader.files(folder))
-  )
+  const [toolFiles = [], promptFiles = [], resourceFiles = [], skillFiles = [], appFiles = []] =
+    await Promise.all(FOLDERS.map(async (folder) => await reader.files(folder)))
   const toolModules = toolFiles.filter(isModule)
   const resourceModules = resourceFiles.filter(({ path }) => RESOURCE_MODULE.test(path))
   const plainFiles = resourceFiles.filter(({ path }) => !RESOURCE_MODULE.test(path))
   const sidecars = await reader.sidecars('resources', plainFiles, server.readTtlMs, knownSidecars)
-  const otherFiles = digestOf([server, promptFiles.filter((file) => !isModule(file)), plainFiles, skillFiles])
+  const otherFiles = digestOf([
+    server, promptFiles.filter((file) => !isModule(file)), plainFiles, skillFiles, appFiles
+  ])
   const unchanged: ReusableModules = earlier === undefined
     ? new Set()
     : await graph.findReusable(earlier.graph)
@@ -161,14 +168,21 @@ async function loadFolder (
   }
   graph.endLoading()
   compiled.forgetUnused()
+  // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
+  const hierarchy = compileHierarchy(server.scopes, () => () => {})
   const plain = await createPlainFiles(join(root, 'resources'), sidecars, {
-    maxBytes: maxResourceBytes,
-    // Compiled here too: `read` and `complete` decide for each caller which files are there.
-    hierarchy: compileHierarchy(server.scopes, () => () => {})
+    maxBytes: maxResourceBytes, hierarchy
+  })
+  const apps = await readApps(appFiles, {
+    folder: join(root, APPS_FOLDER),
+    serverName: server.info.name,
+    readTtlMs: server.readTtlMs,
+    maxResourceBytes,
+    known: options.knownApps
   })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
   const { problems, passedOver } = reader
-  const skills = await readSkills(join(root, 'skills'), skillFiles, {
+  const skills = await readSkills(join(root, SKILLS_FOLDER), skillFiles, {
     maxBytes: maxResourceBytes, fileDigests, problems, passedOver
   })
   const isLoaded = (file: FolderFile) => MODULE.test(file.path)
@@ -189,8 +203,10 @@ async function loadFolder (
       ...plain.resources.map(
         ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
       ),
-      ...skills.resources
+      ...skills.resources,
+      ...apps.resources
     ],
+    apps: apps.byName,
     unlisted: [
       ...hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [], ...skills.directories
     ],
@@ -200,15 +216,21 @@ async function loadFolder (
     skills: skills.skills,
     ...await findRegistered(root, graph.loaded()),
     unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
-    stamps: new Map([...plain.stamps, ...skills.stamps]),
+    stamps: new Map([...plain.stamps, ...skills.stamps, ...apps.stamps]),
     ...await digestFiles(root, {
       modules: graph.files(),
       imported,
-      files: [...promptFiles.filter((file) => !isModule(file)), ...plainFiles, ...skills.files],
+      files: [
+        ...promptFiles.filter((file) => !isModule(file)), ...plainFiles, ...skills.files, ...appFiles
+      ],
       fileDigests
     }),
-    passedOver,
-    problems
+    passedOver: [...passedOver, ...apps.passedOver],
+    problems: [
+      ...problems,
+      ...apps.problems,
+      ...await findAppProblems(root, reader.tools, apps.byName, hierarchy)
+    ]
   }
   return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
 }

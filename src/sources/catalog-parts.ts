@@ -41,7 +41,7 @@ export function isNeverPart (name: string): boolean {
  * @param imported the paths of the files that modules of the catalog import
  */
 export function mayHoldParts (path: string, imported: ReadonlySet<string>): boolean {
-  return /^(?:tools|prompts|resources|skills)(?:\/|$)/.test(path) ||
+  return /^(?:tools|prompts|resources|skills|apps)(?:\/|$)/.test(path) ||
     [...imported].some((file) => file.startsWith(`${path}/`))
 }
 
@@ -53,7 +53,7 @@ export function isPart (path: string, imported: ReadonlySet<string>): boolean {
   if (path.split('/').some(isNeverPart)) return false
   if (imported.has(path)) return true
   if (isTest(path)) return false
-  if (path === SERVER_FILE || /^(?:resources|skills)\//.test(path)) return true
+  if (path === SERVER_FILE || /^(?:resources|skills|apps)\//.test(path)) return true
   if (path.startsWith('prompts/') && path.endsWith('.md')) return !isReadme(path)
   // In every folder: a module may be the file that a failed import looks for.
   return CODE.test(basename(path))

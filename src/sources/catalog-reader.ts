@@ -11,6 +11,7 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../authorin
 import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { APPS_FOLDER } from './apps/read-apps.ts'
 import { isReadme, isTest } from './catalog-parts.ts'
 import { FILES_FOLDER } from './embedded-files.ts'
 import { listFiles, type FolderFile } from './folder-files.ts'
@@ -60,8 +61,9 @@ export class CatalogReader {
       },
       onPassedOver: (path, reason) => {
         const file = posix.join(folder, path)
-        // Without its sidecar a file may be open to everyone.
-        if (folder === FILES_FOLDER && isSidecar(path)) this.problems.push({ file, place: '', rule: reason })
+        // Without its sidecar a file may be open to everyone. An app without one of its files does not work.
+        const isProblem = folder === APPS_FOLDER || (folder === FILES_FOLDER && isSidecar(path))
+        if (isProblem) this.problems.push({ file, place: '', rule: reason })
         else this.passedOver.push({ file, reason })
       }
     })

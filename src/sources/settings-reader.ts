@@ -13,17 +13,26 @@ const NOT_KNOWN = ': is not known here; remove it'
 export function createSettingsReader<T extends TypedSchema> (
   schema: T, subject = ''
 ): (value: unknown) => Static<T> {
-  const check = checkOf(schema)
+  const findProblems = createSettingsCheck(schema)
   function assertAccepted (value: unknown): asserts value is Static<T> {
-    const verdict = check(value)
-    if (verdict.ok) return
-    const unknown = findUnknown(schema, value, '')
-    const others = verdict.problems.filter((problem) => unknown.length === 0 || !problem.endsWith(NOT_KNOWN))
-    throw new SyntaxError(`${subject}${[...unknown, ...others].join('; ')}`)
+    const problems = findProblems(value)
+    if (problems.length > 0) throw new SyntaxError(`${subject}${problems.join('; ')}`)
   }
   return (value) => {
     assertAccepted(value)
     return value
+  }
+}
+
+/** Finds all problems of a value. Each begins with the path of the setting, if it is about one. */
+export function createSettingsCheck (schema: TypedSchema): (value: unknown) => readonly string[] {
+  const check = checkOf(schema)
+  return (value) => {
+    const verdict = check(value)
+    if (verdict.ok) return []
+    const unknown = findUnknown(schema, value, '')
+    const others = verdict.problems.filter((problem) => unknown.length === 0 || !problem.endsWith(NOT_KNOWN))
+    return [...unknown, ...others]
   }
 }
 

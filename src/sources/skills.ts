@@ -21,7 +21,7 @@ import { readSkillMatter, type SkillAccess, type SkillMatter } from './skill-mat
 
 const { basename, join } = posix
 
-const SKILLS_FOLDER = 'skills'
+export const SKILLS_FOLDER = 'skills'
 
 interface SkillsOptions {
   /** The maximum bytes that one read of a file may return. */

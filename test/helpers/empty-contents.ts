@@ -17,6 +17,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
   unlisted: [],
   templates: [],
   skills: [],
+  apps: new Map(),
   handles: [],
   settings: [],
   dependencies: [],

@@ -94,7 +94,19 @@ function answered (wire: Wire, message: Message, method: string | undefined): st
   const typed = message.result?.resultType === 'input_required'
     ? 'InputRequiredResult'
     : request.replace(/Request$/, 'Result')
-  return [...envelope, ...wire.problems(typed in wire.definitions ? typed : 'EmptyResult', message.result)]
+  return [
+    ...envelope,
+    ...wire.problems(typed in wire.definitions ? typed : 'EmptyResult', withoutApps(method, message.result))
+  ]
+}
+
+/** Earlier revisions have no extensions. Hosts negotiate this one in `initialize` all the same. */
+function withoutApps (method: string | undefined, result: Message): Message {
+  if (method !== 'initialize' || result?.capabilities?.extensions === undefined) return result
+  const { extensions: all, ...capabilities } = result.capabilities
+  const { 'io.modelcontextprotocol/ui': apps, ...extensions } = all
+  const others = Object.keys(extensions).length === 0 ? {} : { extensions }
+  return { ...result, capabilities: { ...capabilities, ...others } }
 }
 
 function wireOf (revision: string): Wire {

@@ -1,5 +1,6 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 
+import { toExtensions } from '../../catalog/extensions.ts'
 import { defineMethod, type Method } from '../../dispatch/method.ts'
 import { toLegacyImplementation } from '../../legacy/legacy-entries.ts'
 import { HandshakeCaller } from '../../legacy/session-caller.ts'
@@ -25,7 +26,7 @@ export function initialize ({ changingLists }: InitializeOptions): Method {
       clientInfo: Type.Object({ name: Type.String(), version: Type.String() })
     }),
     open: ({ protocolVersion, capabilities: clientCapabilities, clientInfo }, {
-      caller, snapshot: { server: { info, instructions } }
+      caller, snapshot
     }) => ({
       handle () {
         if (!(caller instanceof HandshakeCaller)) {
@@ -34,9 +35,14 @@ export function initialize ({ changingLists }: InitializeOptions): Method {
         const revision = negotiate(protocolVersion)
         caller.onNegotiated({ revision, clientInfo, clientCapabilities })
         const { completions, ...capabilities } = toServerCapabilities(changingLists)
+        const { server: { info, instructions } } = snapshot
         return JSON.stringify({
           protocolVersion: revision,
-          capabilities: { ...capabilities, ...(hasCompletionsCapability(revision) && { completions }) },
+          capabilities: {
+            ...capabilities,
+            ...(hasCompletionsCapability(revision) && { completions }),
+            ...toExtensions(snapshot, revision)
+          },
           serverInfo: toLegacyImplementation(info, revision),
           instructions
         })

@@ -1,0 +1,41 @@
+// The extension io.modelcontextprotocol/ui: screens that hosts show for the results of tools.
+// https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+
+/** The type of a screen. */
+export const APP_TYPE = 'text/html;profile=mcp-app'
+
+/** What a host declares that shows screens. The service declares the same if its catalog has some. */
+export const APPS_CAPABILITY = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } } }
+
+/** Who may call a tool: the model, or screens of the same service. */
+export type ToolVisibility = 'model' | 'app'
+
+/** The member `_meta.ui` of a tool. */
+export interface AppToolMeta {
+  resourceUri?: string
+  visibility?: readonly ToolVisibility[]
+}
+
+/** The origins that a screen may use. Hosts make a Content Security Policy of them. */
+export interface AppCsp {
+  connectDomains?: readonly string[]
+  resourceDomains?: readonly string[]
+  frameDomains?: readonly string[]
+  baseUriDomains?: readonly string[]
+}
+
+export const APP_PERMISSIONS = ['camera', 'microphone', 'geolocation', 'clipboardWrite'] as const
+
+/** The member `_meta.ui` of a screen. */
+export interface AppResourceMeta {
+  csp?: AppCsp
+  permissions?: { [K in typeof APP_PERMISSIONS[number]]?: object }
+  domain?: string
+  prefersBorder?: boolean
+}
+
+/**
+ * Hosts that were built before the specification was stable read this key in the `_meta` of a tool. The
+ * official host library reads it if there is no `ui.resourceUri`.
+ */
+export const META_APP_URI = 'ui/resourceUri'

@@ -1,0 +1,133 @@
+// Makes one script of the modules of an app, and one style sheet of a style sheet with its imports. Hosts
+// allow inline scripts and no scripts from `data:` or `blob:` URLs, so that the modules of an app cannot stay
+// apart.
+
+import { extname } from 'node:path'
+import {
+  build, type Loader, type Message, type OnLoadResult, type OnResolveResult, type Plugin
+} from 'esbuild'
+import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
+import { INDEX, ruleOfApp, type AppFiles, type ReportApp } from './app-files.ts'
+
+const MODULES: { readonly [extension: string]: Loader } = {
+  '.js': 'js', '.mjs': 'js', '.ts': 'ts', '.mts': 'ts', '.json': 'json'
+}
+const FONTS = /\.(?:woff2?|ttf|otf|eot)$/i
+
+/** A text to begin with. Its imports are resolved from its path. */
+export interface Entry {
+  readonly path: string
+  readonly text: string
+  readonly loader: 'js' | 'css'
+}
+
+/** `undefined` if a problem was reported. */
+export async function bundle (
+  entries: readonly Entry[], files: AppFiles, report: ReportApp
+): Promise<string | undefined> {
+  const [first] = entries
+  if (first === undefined) return ''
+  try {
+    const { outputFiles = [] } = await runInEsbuild(async () => await build({
+      entryPoints: [ENTRY],
+      bundle: true,
+      write: false,
+      // An absolute path: that of the process would be in the output otherwise.
+      outdir: '/',
+      format: 'esm',
+      platform: 'browser',
+      target: 'esnext',
+      charset: 'utf8',
+      logLevel: 'silent',
+      // esbuild looks for a tsconfig.json near the process otherwise.
+      tsconfigRaw: '{}',
+      plugins: [toPlugin(entries, first.loader, files)]
+    }))
+    return outputFiles[0]?.text ?? ''
+  } catch (error) {
+    if (!isBuildError(error)) throw error
+    for (const message of error.errors) reportMessage(message, report)
+    return undefined
+  }
+}
+
+const ENTRY = 'entry'
+/** The namespace of the files. In that of INDEX are the entries, by their indexes. */
+const APP = 'app'
+
+function toPlugin (entries: readonly Entry[], loader: Entry['loader'], files: AppFiles): Plugin {
+  async function resolve (path: string, from: string, kind: string): Promise<OnResolveResult> {
+    if (loader === 'js' && !/^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(path)) {
+      throw new SyntaxError(
+        `${path} is a package: modules of an app import its own files, such as ./${path}.js`
+      )
+    }
+    const target = files.resolve(path, from)
+    if (target.kind !== 'file') return { path, external: true }
+    if (kind !== 'url-token') return { path: target.path, namespace: APP }
+    if (FONTS.test(target.path)) {
+      throw new SyntaxError(
+        `${path} is a font, which hosts do not load from a document: ` +
+        'load it from an origin of csp.resourceDomains'
+      )
+    }
+    return { path: await files.toDataUrl(target.path), external: true }
+  }
+  return {
+    name: 'trivet-app',
+    setup ({ onResolve, onLoad }) {
+      onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
+        if (kind === 'entry-point') return { path: ENTRY, namespace: ENTRY }
+        if (namespace === ENTRY) return { path, namespace: INDEX }
+        const from = namespace === INDEX ? entries[Number(importer)]?.path ?? '' : importer
+        try {
+          return await resolve(path, from, kind)
+        } catch (error) {
+          return { errors: [{ text: ruleOfApp(error) }] }
+        }
+      })
+      onLoad({ filter: /.*/, namespace: ENTRY }, () => ({
+        contents: entries.map((_, index) => toImport(loader, index)).join('\n'), loader
+      }))
+      onLoad({ filter: /.*/, namespace: INDEX }, ({ path }) => ({
+        contents: `${entries[Number(path)]?.text ?? ''}${asModule(loader)}`, loader
+      }))
+      onLoad({ filter: /.*/, namespace: APP }, async ({ path }): Promise<OnLoadResult> => {
+        try {
+          const own = loaderOf(path, loader)
+          return { contents: `${await files.readText(path)}${asModule(own)}`, loader: own }
+        } catch (error) {
+          return { errors: [{ text: ruleOfApp(error) }] }
+        }
+      })
+    }
+  }
+}
+
+/** esbuild reads a text without imports and exports as a script, which browsers never do with a module. */
+function asModule (loader: Loader): string {
+  return loader === 'js' || loader === 'ts' ? '\nexport {}' : ''
+}
+
+function toImport (loader: Entry['loader'], index: number): string {
+  return loader === 'js' ? `import "${index}"` : `@import "${index}";`
+}
+
+function loaderOf (path: string, loader: Entry['loader']): Loader {
+  if (loader === 'css') return 'css'
+  const found = MODULES[extname(path)]
+  if (found !== undefined) return found
+  const endings = Object.keys(MODULES).join(', ')
+  throw new SyntaxError(`${path} is no module: modules import files that end in ${endings}`)
+}
+
+/** A place in a given text has the path of the document as its namespace. */
+function reportMessage ({ text, location }: Message, report: ReportApp): void {
+  const file = location?.file ?? ''
+  const path = file.startsWith(`${APP}:`) ? file.slice(APP.length + 1) : file.replace(/:.*$/, '')
+  report(
+    path === '' || path === ENTRY ? INDEX : path,
+    location === null ? undefined : { line: location.line, column: location.column + 1 },
+    text
+  )
+}
