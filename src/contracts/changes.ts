@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Prompt, Tool } from '../protocol/primitives.ts'
 import type { Skill } from '../protocol/skills.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
+import { compareScreens, isUnusedScreen } from './screens.ts'
 import { KINDS, type OfferedKind, type Offered, type OfferedPrimitive } from './offered.ts'
 
 export interface Change {
@@ -39,7 +40,8 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): Change
   for (const [key, primitive] of old) {
     const now = next.get(key)
     if (now === undefined) {
-      changes.push({ isBreaking: true, kind, key, file: primitive.file, from: 'old', rule: 'is gone' })
+      const isBreaking = kind !== 'resource' || !isUnusedScreen(key, before)
+      changes.push({ isBreaking, kind, key, file: primitive.file, from: 'old', rule: 'is gone' })
     } else {
       COMPARISONS[kind](primitive, now, (isBreaking, rule) => {
         changes.push({ isBreaking, kind, key, file: now.file, from: 'new', rule })
@@ -55,6 +57,7 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): Change
 function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
   compareScopes(before, after, describe)
+  compareScreens(old, next, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
   const removed = Object.keys(args).filter((name) => !(name in now))
   for (const name of removed) describe(true, `no longer has the argument ${name}`)

@@ -48,6 +48,9 @@ const skill = (text: string, more: Files = {}): Files => ({
 const input = (properties: object, more: object = {}) => tool({ input: { properties, ...more } })
 const output = (properties: object, more: object = {}) => tool({ output: { properties, ...more } })
 const closed = { additionalProperties: false }
+const SCREEN: Files = {
+  'server.yaml': 'name: s', 'apps/x/index.html': '<!doctype html><html lang="en"><title>X</title></html>'
+}
 
 const CASES: ReadonlyArray<{
   readonly claim: string
@@ -72,6 +75,37 @@ const CASES: ReadonlyArray<{
     next: { 'skills/s/SKILL.md': '---\nname: s\ndescription: S.\nmetadata:\n  trivet/scopes: b\n---\na\n' },
     breaks: ['skill skill://s/SKILL.md newly needs the scope b'],
     fine: ['skill skill://s/SKILL.md has other files, or other contents']
+  },
+  {
+    claim: 'a screen that a tool showed',
+    old: { ...tool({ more: { ui: 'x' } }), ...SCREEN },
+    next: tool(),
+    breaks: ['resource ui://s/x is gone'],
+    fine: ['tool a no longer has a screen']
+  },
+  {
+    claim: 'a screen that no tool showed',
+    old: { ...tool(), ...SCREEN },
+    next: tool(),
+    fine: ['resource ui://s/x is gone']
+  },
+  {
+    claim: 'another screen',
+    old: tool(),
+    next: { ...tool({ more: { ui: 'x' } }), ...SCREEN },
+    fine: ['tool a has the screen ui://s/x', 'resource ui://s/x is new']
+  },
+  {
+    claim: 'fewer callers of a tool',
+    old: tool(),
+    next: tool({ more: { visibility: ['app'] } }),
+    breaks: ['tool a is no longer for models']
+  },
+  {
+    claim: 'a tool that screens may no longer call',
+    old: tool({ more: { visibility: ['model', 'app'] } }),
+    next: tool({ more: { visibility: ['model'] } }),
+    breaks: ['tool a is no longer for screens']
   },
   { claim: 'a new tool', old: {}, next: tool(), fine: ['tool a is new'] },
   {
