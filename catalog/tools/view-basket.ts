@@ -6,6 +6,7 @@ export default defineTool({
   title: 'View a basket',
   description: 'Returns what is in a basket and what it costs without shipping.',
   order: 12,
+  ui: 'basket',
   inputSchema: {
     type: 'object', properties: { basketId }, required: ['basketId'], additionalProperties: false
   },
