@@ -21,7 +21,7 @@ export type Rule =
 const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl'])
 
 /** Of files. */
-const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'yaml', 'md', 'json'])
+const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'html', 'yaml', 'md', 'json'])
 
 export function ruleOf (block: Block): Rule {
   const { language, path, text } = block

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { NO_LIMITS } from '../../src/access/call-limits.ts'
-import { fileSettings, folderSettings } from '../../src/catalog/definition-shapes.ts'
+import { appSettings, fileSettings, folderSettings } from '../../src/catalog/definition-shapes.ts'
 import { SETTINGS } from '../../src/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
@@ -78,14 +78,16 @@ t.test('every name that the package exports is in a page', async (t) => {
   }
 })
 
-t.test('every key of server.yaml, of front matter, of sidecars and of limits is in a page', async (t) => {
+t.test('every key of server.yaml, front matter, sidecars, app.yaml and limits is in a page', async (t) => {
   const keysOf = (source: string) => {
     const [, shape = ''] = /\bType\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
     return [...shape.matchAll(/^ {2}(\w+): /gm)].map(([, key = '']) => key)
   }
   const yaml = keysOf(await readSource('src/sources/server-yaml.ts'))
   const matter = keysOf(await readSource('src/sources/markdown-prompt.ts'))
-  const sidecars = [fileSettings, folderSettings].flatMap(({ properties }) => Object.keys(Object(properties)))
+  const sidecars = [fileSettings, folderSettings, appSettings].flatMap(
+    ({ properties }) => Object.keys(Object(properties))
+  )
   t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
   t.ok(sidecars.includes('mimeType'))
   const keys = [...yaml, ...matter, ...sidecars, 'listTtlMs', 'readTtlMs', ...Object.keys(NO_LIMITS)]
