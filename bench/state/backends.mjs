@@ -1,7 +1,6 @@
 // The backends that keep state: the name and the address of each, and the store of a build for an address.
 
-import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { importInner } from './inner-modules.mjs'
 import { NO_REDIS, startRedis } from './redis.mjs'
 import { workspacePath } from '../workspace.mjs'
 
@@ -22,19 +21,9 @@ export async function startBackends () {
   }
 }
 
-/**
- * Imports one module of the measured build.
- *
- * @param {string} main the entry file of the build
- * @param {string} path relative to the folder of the entry file
- */
-export async function importBuilt (main, path) {
-  return await import(pathToFileURL(join(dirname(main), path)))
-}
-
 /** Opens a store in this process, as the service opens a store in its process. */
 export async function openStore (main, address) {
-  const { openBackend } = await importBuilt(main, 'backends/url-schemes.js')
+  const { openBackend } = await importInner(main, 'backends/url-schemes')
   const { store, close } = await openBackend(address, { log: console, prefix: 'trivet' })
   return { ...store, close }
 }

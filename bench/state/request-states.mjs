@@ -1,6 +1,6 @@
 // Measures the extra cost of a question to the client: the request state is sealed, and is opened again.
 
-import { importBuilt } from './backends.mjs'
+import { importInner } from './inner-modules.mjs'
 import { spread } from '../figures/stats.mjs'
 
 const SECRET = 'sealed for the length of a benchmark'
@@ -12,8 +12,8 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  * @param {{ main: string, rounds: number, seconds: number, warmUpSeconds: number }} options
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
-  const { createSealer } = await importBuilt(main, 'sealing/sealer.js')
-  const state = await importBuilt(main, 'input/request-state.js')
+  const { createSealer } = await importInner(main, 'sealing/sealer')
+  const state = await importInner(main, 'input/request-state')
   const { openState, sealState, toBindingText, toStateBytes } = state
   const sealer = createSealer([SECRET])
   const args = { basketId: 'bsk_0123456789abcdefghijkl' }

@@ -1,7 +1,8 @@
 // Measures updates through handles in this process: updates of many handles, and updates of one handle.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { importBuilt, openStore } from './backends.mjs'
+import { openStore } from './backends.mjs'
+import { importInner } from './inner-modules.mjs'
 import { BASKET, changeBasket, FIRST_COUNT, newBasket } from './baskets.mjs'
 import { percentile, spread } from '../figures/stats.mjs'
 
@@ -34,9 +35,9 @@ export async function measureUpdates ({ main, rounds, seconds, warmUpSeconds }, 
 }
 
 async function openHandles (main, store) {
-  const { ANONYMOUS } = await importBuilt(main, 'access/principal.js')
-  const { createSchemaCompiler } = await importBuilt(main, 'schema/json-schema.js')
-  const { createHandles } = await importBuilt(main, 'state/handles.js')
+  const { ANONYMOUS } = await importInner(main, 'access/principal')
+  const { createSchemaCompiler } = await importInner(main, 'schema/json-schema')
+  const { createHandles } = await importInner(main, 'state/handles')
   const checkValue = createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema)
   const unlimited = { maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined }
   const kind = { ...BASKET, ...unlimited, checkValue, mayChangeValue: false }
@@ -47,7 +48,7 @@ async function openHandles (main, store) {
 
 /** @returns a function that measures updates for some seconds, and throws if one was lost or made twice */
 async function startUpdating (main, handles, count) {
-  const { isToolError } = await importBuilt(main, 'authoring/tool-error.js')
+  const { isToolError } = await importInner(main, 'authoring/tool-error')
   const ids = []
   for (let i = 0; i < count; i++) ids.push((await handles.create(newBasket())).id)
   let next = 0
