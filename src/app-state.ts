@@ -26,7 +26,8 @@ export async function openSealer (
   return createSealer(await readSecrets(config, backend, log), {
     ...clock,
     onEphemeral: () => log.warn(
-      'TRIVET_SECRETS is not set: sessions, questions to clients, and tasks are lost when this process ends'
+      'TRIVET_SECRETS is not set: sessions, questions to clients, tasks, and links to files are lost when ' +
+        'this process ends'
     )
   })
 }

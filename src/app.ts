@@ -5,6 +5,7 @@ import { openAuthenticator } from './app-access.ts'
 import { openMetering, type Build } from './app-admin.ts'
 import { openAudit } from './app-audit.ts'
 import { openConfiguredCatalog, toCheckedParts } from './app-catalog.ts'
+import { openFiles } from './app-files.ts'
 import { openLegacyEra } from './app-legacy.ts'
 import { openCallLimiter } from './app-limits.ts'
 import { openConfiguredBackend, openSealer } from './app-state.ts'
@@ -28,7 +29,7 @@ import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
 import { registerBody } from './http/body.ts'
 import { rememberPeers } from './http/client-address.ts'
-import { limitConnections } from './http/connections.ts'
+import { limitConnections, MAX_OTHER_CONNECTIONS } from './http/connections.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
 import { createChallenges } from './http/challenges.ts'
@@ -74,9 +75,6 @@ export interface AppOptions extends Partial<AppConfig> {
 }
 
 const BOTH_GIVEN = 'auth and authenticator are both given: an authenticator takes the place of all modes'
-
-/** Connections that are open beside those of streams: of requests, and idle ones of load balancers. */
-const MAX_OTHER_CONNECTIONS = 10_000
 
 /**
  * Builds the service as a Fastify app that does not listen. `app.listen()` serves, `app.inject()` answers in
@@ -156,6 +154,9 @@ export async function createService (
     await closeAll()
     throw error
   }
+  const filesDependencies = { backend, sealer, catalog, environment, log, clock }
+  const files = await openFiles(config, filesDependencies).catch(closeAndThrow)
+  opened.unshift(files)
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const audit = await openAudit(config.auditFile, log).catch(closeAndThrow)
   if (audit !== undefined) opened.push(audit)
@@ -179,6 +180,7 @@ export async function createService (
   const scopeGroups = createScopeGroups(catalog)
   const tasks = openTasks(config, { backend, catalog, log, clock, sealer })
   const methods = createMethods({
+    files: files.access,
     tasks: tasks.starter,
     taskAccess: tasks.access,
     taskFollowers: tasks.followers,
@@ -282,9 +284,11 @@ export async function createService (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
+  const guards = { policy, authenticator, shutdown, shedding, replies }
+  files.register(app, { ...guards, openStreams })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
-    registerGuards(guarded, { policy, authenticator, shutdown, shedding, replies })
+    registerGuards(guarded, guards)
     registerBody(guarded, { ...config, replies })
     registerMcpRoute(guarded, { path: config.path, eras, replies })
   })

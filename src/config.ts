@@ -4,7 +4,8 @@ import { inspect } from 'node:util'
 import { isLoopback } from './access/loopback.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { isSharedUrl } from './backends/url-schemes.ts'
-import { collect, SETTINGS, type Config, type Setting } from './settings.ts'
+import type { Setting } from './setting-kinds.ts'
+import { collect, SETTINGS, type Config } from './settings.ts'
 
 /** The settings that only the process uses. The app uses all others. */
 type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'logLevelFile' | 'otlpUrl'

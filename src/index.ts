@@ -24,6 +24,9 @@ export { defineDependency } from './authoring/define-dependency.ts'
 export type {
   DependencyDefinition, DependencyOptions, OpenContext
 } from './authoring/define-dependency.ts'
+export type {
+  Files, FileSource, PutOptions, UploadAnswer, UploadedFile, UploadOptions
+} from './authoring/files.ts'
 export { HandleError } from './authoring/handles.ts'
 export type { Handles, NewHandle } from './authoring/handles.ts'
 export { elicit, roots, sample } from './authoring/input-request.ts'

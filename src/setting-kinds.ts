@@ -11,6 +11,15 @@ export interface Kind<T> {
   readonly accepts: (value: unknown) => value is T
 }
 
+/** One setting of the service. */
+export interface Setting<T> {
+  readonly variable: string
+  readonly fallback: T
+  readonly kind: Kind<T>
+  /** Whether problems must not contain the value. */
+  readonly isSecret?: true
+}
+
 export function integer (min: number, max: number): Kind<number> {
   return {
     form: `an integer from ${min} to ${max}`,

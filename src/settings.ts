@@ -5,9 +5,10 @@ import { isProxyRange } from './access/proxy-range.ts'
 import { RATE_FORM, RATE_PATTERN } from './access/rate.ts'
 import { isHttpUrl, isPublicUrl, isServerUrl } from './access/server-url.ts'
 import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
-import { address, integer, keyOf, list, manyOf, oneOf, text, type Kind } from './setting-kinds.ts'
+import { collectFileSettings, FILE_SETTINGS, type LargeFileSettings } from './file-settings.ts'
+import { address, integer, keyOf, list, manyOf, oneOf, text, type Setting } from './setting-kinds.ts'
 
-export interface Config {
+export interface Config extends LargeFileSettings {
   readonly host: string
   readonly port: number
   /** `undefined`: the service has no admin address. */
@@ -70,14 +71,6 @@ export interface Config {
   readonly legacy: 'on' | 'off'
   readonly sessionTtlMs: number
   readonly sessionIdleMs: number
-}
-
-export interface Setting<T> {
-  readonly variable: string
-  readonly fallback: T
-  readonly kind: Kind<T>
-  /** Whether problems must not contain the value. */
-  readonly isSecret?: true
 }
 
 type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
@@ -202,6 +195,7 @@ export const SETTINGS: Settings = {
   maxTasks: { variable: 'TRIVET_MAX_TASKS', fallback: 1000, kind: integer(1, 1_000_000) },
   taskGraceMs: { variable: 'TRIVET_TASK_GRACE_MS', fallback: 1000, kind: integer(0, 60_000) },
   taskLeaseMs: { variable: 'TRIVET_TASK_LEASE_MS', fallback: 10_000, kind: integer(500, 600_000) },
+  ...FILE_SETTINGS,
   maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 50, kind: integer(0, 60_000) },
   maxMemoryPercent: { variable: 'TRIVET_MAX_MEMORY_PERCENT', fallback: 90, kind: integer(1, 100) },
   maxRequests: { variable: 'TRIVET_MAX_REQUESTS', fallback: 10_000, kind: integer(1, 1_000_000) },
@@ -280,6 +274,7 @@ export function collect (read: <K extends keyof Config>(key: K) => Config[K]): C
     maxTasks: read('maxTasks'),
     taskGraceMs: read('taskGraceMs'),
     taskLeaseMs: read('taskLeaseMs'),
+    ...collectFileSettings(read),
     maxLoopDelayMs: read('maxLoopDelayMs'),
     maxMemoryPercent: read('maxMemoryPercent'),
     maxRequests: read('maxRequests'),

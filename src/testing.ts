@@ -2,7 +2,7 @@
 
 export { openCatalog } from './testing/open-catalog.ts'
 export { AnswerError, QuestionError, RequestError } from './testing/test-errors.ts'
-export type { TestCaller, TestCatalog } from './testing/test-catalog.ts'
+export type { TestCaller, TestCatalog, TestDownload } from './testing/test-catalog.ts'
 export type {
   AnswerOptions, TestCallOptions, TestClient, TestOptions, TestPrincipal
 } from './testing/test-options.ts'
@@ -10,7 +10,7 @@ export type {
   CallResult, CatalogLists, LogMessage, PromptResult, ReadResult, Reported, ResourceChange
 } from './testing/test-results.ts'
 export type { TestTask, TestTaskState } from './testing/test-task.ts'
-export type { TestAnswer, TestQuestion } from './testing/test-question.ts'
+export type { TestAnswer, TestQuestion, TestUpload } from './testing/test-question.ts'
 export { CatalogError } from './catalog/problem.ts'
 export type { Problem } from './catalog/problem.ts'
 export type { Completion } from './protocol/completion.ts'

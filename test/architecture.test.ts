@@ -26,8 +26,9 @@ const ROOMS = {
   input: ['sealing', 'authoring', 'schema', 'protocol', 'access'],
   catalog: ['state', 'authoring', 'schema', 'protocol', 'access'],
   modules: [],
+  files: ['catalog', 'state', 'sealing', 'input', 'authoring', 'access', 'protocol'],
   sources: ['modules', 'catalog', 'authoring', 'schema', 'protocol', 'events'],
-  dispatch: ['catalog', 'authoring', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
+  dispatch: ['catalog', 'authoring', 'files', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
   tasks: ['dispatch', 'catalog', 'state', 'events', 'input', 'sealing', 'access', 'protocol'],
   legacy: [
     'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'
@@ -41,7 +42,7 @@ const ROOMS = {
   overload: [],
   tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
-  http: ['legacy', 'dispatch', 'events', 'overload', 'protocol', 'access'],
+  http: ['legacy', 'dispatch', 'events', 'files', 'overload', 'protocol', 'access'],
   advice: ['catalog', 'protocol'],
   contracts: ['catalog', 'protocol'],
   client: ['catalog', 'protocol'],
@@ -50,13 +51,17 @@ const ROOMS = {
     'protocol', 'schema', 'settings.ts', 'sources', 'testing'
   ],
   'setting-kinds.ts': [],
-  'settings.ts': ['setting-kinds.ts', 'backends', 'access'],
+  'file-settings.ts': ['setting-kinds.ts', 'files'],
+  'settings.ts': ['file-settings.ts', 'setting-kinds.ts', 'backends', 'access'],
   'access-settings.ts': ['settings.ts', 'access'],
-  'config.ts': ['settings.ts', 'access-settings.ts', 'backends', 'access'],
+  'config.ts': ['setting-kinds.ts', 'settings.ts', 'access-settings.ts', 'backends', 'access'],
   'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
   'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
   'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'contracts', 'http', 'index.ts', 'sources', 'state'],
   'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
+  'app-files.ts': [
+    'access', 'backends', 'catalog', 'config.ts', 'files', 'http', 'sealing', 'sources', 'state'
+  ],
   'app-limits.ts': ['access', 'config.ts', 'dispatch', 'state'],
   'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
   'app-tasks.ts': ['backends', 'catalog', 'config.ts', 'dispatch', 'sealing', 'state', 'tasks'],
@@ -92,10 +97,11 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  (['main.ts', 'app-admin.ts', 'app-catalog.ts', 'app-legacy.ts', 'app-state.ts'].includes(file) && isType)
-const mayImportDriver = ({ file, target }: Import) => file.startsWith(
-  target === 'lmdb' ? 'backends/lmdb/' : 'backends/redis/'
-)
+  (isType && /^(?:main|app-(?:admin|catalog|files|legacy|state))\.ts$/.test(file))
+const DRIVERS: { readonly [name: string]: string } = {
+  lmdb: 'backends/lmdb/', ioredis: 'backends/redis/', aws4fetch: 'files/s3/'
+}
+const mayImportDriver = ({ file, target }: Import) => file.startsWith(DRIVERS[target] ?? '')
 const ENTRY = /^backends\/[^/]+\/backend\.ts$/
 /**
  * The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory.
@@ -249,19 +255,20 @@ const RULES: ReadonlyArray<{
     found: ['testing/a.ts imports node:test']
   },
   {
-    claim: "a driver is imported by its own backend's folder alone",
-    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis)$/, mayImportDriver),
+    claim: 'a driver is imported by its own folder alone',
+    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis|aws4fetch)$/, mayImportDriver),
     made: {
       'backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
       'backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
       'backends/redis/c.ts': "import { open } from 'lmdb'\n",
       'backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
       'backends/e.ts': "const { Redis } = await import('ioredis')\n",
-      'app.ts': "import { open } from 'lmdb'\n"
+      'app.ts': "import { open } from 'lmdb'\n",
+      'files/folder/f.ts': "import { AwsClient } from 'aws4fetch'\n"
     },
     found: [
       'backends/redis/c.ts imports lmdb', 'backends/memory/d.ts imports ioredis',
-      'backends/e.ts imports ioredis', 'app.ts imports lmdb'
+      'backends/e.ts imports ioredis', 'app.ts imports lmdb', 'files/folder/f.ts imports aws4fetch'
     ]
   },
   {

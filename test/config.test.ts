@@ -216,6 +216,22 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
   maxTasks: integer(1000, 1, 1_000_000),
   taskGraceMs: integer(1000, 0, 60_000),
   taskLeaseMs: integer(10_000, 500, 600_000),
+  filesUrl: {
+    fallback: undefined,
+    good: ['file:/data/files', 's3://files', 's3://my.files/a/b?region=eu-central-1&endpoint=https://s3.example.com']
+      .map((url) => [url, url]),
+    bad: ['files', 'file:', '/data/files', 's3:files', 's3://Files', 's3://f', 's3://files/a b', 'redis://h'],
+    rule: 'must be file:PATH or s3://BUCKET/PREFIX, with ?region= and ?endpoint= where needed, got '
+  },
+  filesToken: {
+    fallback: 'optional',
+    good: [['optional', 'optional'], ['required', 'required']],
+    bad: ['on', 'true'],
+    rule: 'must be one of optional, required, got '
+  },
+  maxFileBytes: integer(268_435_456, 1024, 53_687_091_200),
+  maxOwnerFileBytes: integer(2_147_483_648, 1024, 1_099_511_627_776),
+  maxEmbeddedBytes: integer(1_048_576, 1024, 268_435_456),
   maxLoopDelayMs: integer(50, 0, 60_000),
   maxMemoryPercent: integer(90, 1, 100),
   maxRequests: integer(10_000, 1, 1_000_000),

@@ -7,6 +7,7 @@ import type { Implementation } from '../protocol/primitives.ts'
 import type { DependencyDefinition } from './define-dependency.ts'
 import type { HandleDefinition } from './define-handle.ts'
 import type { SettingsDefinition } from './define-settings.ts'
+import type { Files } from './files.ts'
 import type { Handles } from './handles.ts'
 import type { AnswersOf, InputRequest } from './input-request.ts'
 import type { Log } from './log.ts'
@@ -129,21 +130,28 @@ export interface Context {
   readResource (uri: string): Promise<readonly ResourceContents[]>
   /**
    * Reads a resource of this catalog, as `readResource` does, into a content block for a result or a message.
-   * Of a resource with several contents the block has the first.
+   * Of a resource with several contents the block has the first. For a file of more than
+   * `TRIVET_MAX_EMBEDDED_BYTES` (1 MiB) the block is the link of `linkResource`, and the file is not read.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#embedded-resources
    *
    * @example return { content: [await ctx.embedResource('file:///policies/returns.md')] }
    */
-  embedResource (uri: string): Promise<EmbeddedResource>
+  embedResource (uri: string): Promise<EmbeddedResource | ResourceLink>
   /**
    * A content block that links to a resource of this catalog, without reading it. It has the name, the title,
    * the description, the MIME type and the size of the entry in `resources/list`; those of the template for a
    * resource that is not listed. Throws as `readResource` does where the caller has no such resource.
+   *
+   * For a file of more than `TRIVET_MAX_EMBEDDED_BYTES` (1 MiB) `uri` is an https URL, as `files.put` makes
+   * it: clients cannot take such a file from a message. It works for one day. A service that does not know
+   * its public URL gives the URI of the resource.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links
    *
    * @example return { content: [ctx.linkResource(`book://${id}`)] }
    */
   linkResource (uri: string): ResourceLink
+  /** Hands out large files by links, and takes files from the user. */
+  readonly files: Files
   /**
    * Asks the client for input: its user (`elicit`), its model (`sample`) or its roots (`roots`). Resolves to
    * the answers under the keys of the requests. Each key names one question of the handler. A handler may ask

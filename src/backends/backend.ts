@@ -53,6 +53,8 @@ export interface OpenedBackend {
   readonly callCounter: CallCounter
   /** Uses the connection of the store. Nothing of it must be closed. */
   readonly dueTimes: DueTimes
+  /** A folder in which the service may keep files too. Absent if the state is in none. */
+  readonly folder?: string
   /**
    * Reads the secret that is kept with the state, and creates it if there is none. Absent if the state does
    * not outlive the process, or is shared: the replicas then get their secrets from outside.

@@ -8,7 +8,8 @@ import type {
 import { UNCACHED, type CacheHints, type Resource, type ResourceTemplate } from '../protocol/primitives.ts'
 import { preview } from '../schema/value-preview.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import type { Located } from './contents.ts'
+import type { Located, LocatedResource } from './contents.ts'
+import type { FileBytes } from './opened-bytes.ts'
 import type { ReportProblem } from './problem.ts'
 import { isCompletionSource } from './completions.ts'
 import { findHandlerProblems } from './handler-problems.ts'
@@ -21,6 +22,8 @@ export interface CompiledResource extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   readonly timeoutMs: number | undefined
+  /** Of a resource that is a file. */
+  readonly bytes: FileBytes | undefined
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
@@ -39,7 +42,7 @@ type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
 
 /** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileResource (
-  located: Located<ResourceDefinition>, readTtlMs: number, report: ReportProblem
+  located: LocatedResource, readTtlMs: number, report: ReportProblem
 ): CompiledResource | undefined {
   const { definition } = located
   const verdict = resourceShape(definition)
@@ -53,6 +56,7 @@ export function compileResource (
     mimeType: definition.mimeType,
     cache: toCacheHints(definition, readTtlMs),
     timeoutMs: definition.timeoutMs,
+    bytes: located.bytes,
     read: (ctx) => definition.read(ctx)
   }
 }

@@ -10,6 +10,7 @@ import type { ToolDefinition } from '../authoring/define-tool.ts'
 import type { CommonOptions } from '../authoring/definition.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { Skill, SkillResource } from '../protocol/skills.ts'
+import type { FileBytes } from './opened-bytes.ts'
 import type { Problem } from './problem.ts'
 
 /** A definition and its place, which every problem of the definition names. */
@@ -26,6 +27,9 @@ export interface SkillDefinition
   extends Pick<Skill, 'uri' | 'frontmatter'>, Pick<CommonOptions, 'scopes' | 'whenMissing'> {
   readonly resources: readonly SkillResource[]
 }
+
+/** `bytes` is there for a resource that is a file. */
+export interface LocatedResource extends Located<ResourceDefinition> { readonly bytes?: FileBytes }
 
 /** A scope as the settings of a catalog describe it. */
 export interface ScopeDefinition {
@@ -75,7 +79,7 @@ export interface CatalogContents {
   readonly server: ServerSettings
   readonly tools: ReadonlyArray<Located<ToolDefinition>>
   readonly prompts: ReadonlyArray<Located<PromptDefinition>>
-  readonly resources: ReadonlyArray<Located<ResourceDefinition>>
+  readonly resources: readonly LocatedResource[]
   /** Resources that can be read, but are not in the list. */
   readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
   readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>

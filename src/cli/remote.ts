@@ -48,6 +48,9 @@ export async function openRemote (
       report.addNotification(json)
       onNotification(json)
     }),
+    async upload () {
+      throw new UsageError('A file is uploaded with the page that the question names.')
+    },
     // Another process makes them.
     async settleLists () {},
     close () {}

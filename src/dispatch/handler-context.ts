@@ -6,12 +6,15 @@ import type { Context, ReadContext, StepOptions } from '../authoring/context.ts'
 import type { DependencyDefinition } from '../authoring/define-dependency.ts'
 import type { HandleDefinition } from '../authoring/define-handle.ts'
 import type { SettingsDefinition } from '../authoring/define-settings.ts'
+import type { Files } from '../authoring/files.ts'
 import type { Handles } from '../authoring/handles.ts'
 import type { AnswersOf, InputRequest } from '../authoring/input-request.ts'
 import { createLog, SERVICE_LEVELS, type Log } from '../authoring/log.ts'
 import { ToolError } from '../authoring/tool-error.ts'
+import { findBytes } from '../catalog/file-bytes.ts'
 import { readContents, toResourceLink } from '../catalog/resource-access.ts'
 import { toUri } from '../catalog/uri.ts'
+import type { FileAccess } from '../files/file-access.ts'
 import type { InputRound } from '../input/input-round.ts'
 import type { EmbeddedResource, ResourceContents, ResourceLink } from '../protocol/content.ts'
 import { quote } from '../protocol/errors.ts'
@@ -33,6 +36,7 @@ export interface HandlerDependencies {
   readonly handles: HandleAccess
   readonly firstAnswers: FirstAnswers
   readonly tasks: TaskStarter
+  readonly files: FileAccess
 }
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
@@ -137,14 +141,33 @@ export class HandlerContext implements Context {
     })
   }
 
-  async embedResource (uri: string): Promise<EmbeddedResource> {
+  get files (): Files {
+    const [request, round] = [this.#request, this.#round]
+    return this.#dependencies.files.open({
+      sender: request.caller,
+      round,
+      get signal () { return request.lifetime.signal },
+      pauseClock: () => request.lifetime.pauseClock()
+    })
+  }
+
+  async embedResource (uri: string): Promise<EmbeddedResource | ResourceLink> {
+    const link = this.#downloadOf(uri)
+    if (link !== undefined) return { ...toResourceLink(this.#request.view, uri), uri: link }
     const [resource] = await this.readResource(uri)
     if (resource === undefined) throw new TypeError('unreachable: a resource has contents')
     return { type: 'resource', resource }
   }
 
   linkResource (uri: string): ResourceLink {
-    return toResourceLink(this.#request.view, uri)
+    const link = toResourceLink(this.#request.view, uri)
+    return { ...link, uri: this.#downloadOf(uri) ?? link.uri }
+  }
+
+  /** The URL of a resource that is a large file. */
+  #downloadOf (uri: string): string | undefined {
+    const bytes = findBytes(this.#request.view, uri)
+    return bytes && this.#dependencies.files.linkTo(uri, bytes.size, this.principal)
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {

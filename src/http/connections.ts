@@ -32,6 +32,9 @@ const MAX_REQUESTS_AHEAD = 100
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
   'Retry-After: 5\r\n\r\n'
 
+/** Connections that are open beside those of streams: of requests, and idle ones of load balancers. */
+export const MAX_OTHER_CONNECTIONS = 10_000
+
 /** Connections are checked by one timer, so that requests pay nothing. */
 export function limitConnections (
   server: Server, { maxConnections, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits

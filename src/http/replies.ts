@@ -104,7 +104,8 @@ function describe (
 ): RefusedRequest {
   return {
     address: address === undefined ? undefined : toPrintable(address),
-    path: toPrintable(url.split('?', 1).join('')),
+    // A link to a file works for whoever has it.
+    path: toPrintable(url.split('?', 1).join('').replace(/\/files\/.+$/, '/files/…')),
     host: host === undefined ? undefined : toPrintable(host),
     origin: origin === undefined ? undefined : toPrintable(origin),
     reason: toPrintable(reason)

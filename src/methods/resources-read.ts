@@ -3,11 +3,13 @@
 import { NO_LIMITS } from '../access/call-limits.ts'
 import { isHandleError } from '../authoring/handles.ts'
 import { readResult } from '../catalog/read-result.ts'
+import type { ResourceMatch } from '../catalog/resource-lookup.ts'
 import { findResource, readFound } from '../catalog/resource-access.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../dispatch/handler-context.ts'
 import { defineMethod, type Method } from '../dispatch/method.ts'
+import type { RequestContext } from '../dispatch/request-context.ts'
 import { openRound, retryParams, runRound } from '../dispatch/run-round.ts'
-import { resourceNotFound } from '../protocol/errors.ts'
+import { resourceNotFound, ResourceTooLarge } from '../protocol/errors.ts'
 import { UNCACHED } from '../protocol/primitives.ts'
 import { Type } from '../schema/type.ts'
 
@@ -44,8 +46,21 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
           })
         },
         // The resource of a handle that the caller does not have does not exist for the caller.
-        recover (error) { throw isHandleError(error) ? resourceNotFound(asked) : error }
+        recover (error) {
+          if (isHandleError(error)) throw resourceNotFound(asked)
+          throw error instanceof ResourceTooLarge ? withDownload(error, found, request, dependencies) : error
+        }
       }
     }
   })
+}
+
+/** A client can load a large file from a URL, but not from a message. */
+function withDownload (
+  error: ResourceTooLarge, found: ResourceMatch, { principal }: RequestContext,
+  { files }: HandlerDependencies
+): ResourceTooLarge {
+  const bytes = found.kind === 'resource' ? found.resource.bytes : undefined
+  const link = bytes && files.linkTo(found.uri, bytes.size, principal)
+  return link === undefined ? error : error.withLink(link)
 }

@@ -241,9 +241,18 @@ export const tooManySessionSettingsOfAddress = (cause: Error) => overloaded(
  * reads the resource gets another error.
  */
 export class ResourceTooLarge extends ProtocolError {
-  constructor (uri: string, size: number, limit: number, unit: string) {
-    const data = { uri, size, limit }
-    super(-32602, `Resource too large: ${size} ${unit}, the limit is ${limit}`, { data })
+  readonly #parts: readonly [string, number, number, string]
+
+  constructor (uri: string, size: number, limit: number, unit: string, link?: string) {
+    const data = { uri, size, limit, ...link !== undefined && { link } }
+    const advice = link === undefined ? '' : `. Download it from ${link}`
+    super(-32602, `Resource too large: ${size} ${unit}, the limit is ${limit}${advice}`, { data })
+    this.#parts = [uri, size, limit, unit]
+  }
+
+  /** The same error with the URL of a download. */
+  withLink (link: string): ResourceTooLarge {
+    return new ResourceTooLarge(...this.#parts, link)
   }
 }
 

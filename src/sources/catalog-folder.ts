@@ -201,7 +201,7 @@ async function loadFolder (
     resources: [
       ...reader.resources,
       ...plain.resources.map(
-        ({ definition, file }) => ({ definition, file: `resources/${file.path}`, place: '' })
+        ({ definition, file, bytes }) => ({ definition, bytes, file: `resources/${file.path}`, place: '' })
       ),
       ...skills.resources,
       ...apps.resources

@@ -1,8 +1,9 @@
 // Reads the bytes of a file, and tells text from other bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { constants } from 'node:fs'
+import { constants, createReadStream, type Stats } from 'node:fs'
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
+import type { OpenedBytes } from '../catalog/opened-bytes.ts'
 import { isWithin } from './folder-files.ts'
 
 /** The file is larger than the limit. */
@@ -39,6 +40,19 @@ export async function readBytes (
   })
 }
 
+/** `undefined` if the file is gone or is now outside the folder. */
+export async function openBytes (path: string, location: FileLocation): Promise<OpenedBytes | undefined> {
+  const opened = await openRegular(path, location)
+  if (opened === undefined) return undefined
+  const { handle, facts: { size, mtimeMs } } = opened
+  return {
+    size,
+    modifiedMs: mtimeMs,
+    read: (range) => createReadStream('', { fd: handle, ...range }),
+    close () { handle.close().catch(() => {}) }
+  }
+}
+
 /** UTF-8 without NUL. */
 export function isText (bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0)
@@ -62,8 +76,21 @@ export async function beginsWithText (path: string, location: FileLocation): Pro
 }
 
 async function openFile<T> (
-  path: string, { folder, root }: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
+  path: string, location: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
 ): Promise<T | undefined> {
+  const opened = await openRegular(path, location)
+  if (opened === undefined) return undefined
+  try {
+    return await read(opened.handle, opened.facts.size)
+  } finally {
+    await opened.handle.close()
+  }
+}
+
+/** The caller closes the handle. */
+async function openRegular (
+  path: string, { folder, root }: FileLocation
+): Promise<{ readonly handle: FileHandle, readonly facts: Stats } | undefined> {
   // The real path of the folder changes with the link swap of a mounted ConfigMap.
   const isInside = async (real: string) => isWithin(root, real) || isWithin(await realpath(folder), real)
   try {
@@ -71,13 +98,14 @@ async function openFile<T> (
     const real = await realpath(path)
     if (!await isInside(real)) return undefined
     const handle = await open(real, READ_REGULAR)
+    let isGiven = false
     try {
       const facts = await handle.stat()
       // A folder of the path may have been replaced by a link since its real path was found.
-      if (!facts.isFile() || !await isInside(await openedPath(handle, real))) return undefined
-      return await read(handle, facts.size)
+      isGiven = facts.isFile() && await isInside(await openedPath(handle, real))
+      return isGiven ? { handle, facts } : undefined
     } finally {
-      await handle.close()
+      if (!isGiven) await handle.close()
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined

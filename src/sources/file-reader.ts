@@ -1,10 +1,12 @@
 // Reads the files of a folder as the contents of resources.
 
 import { realpath } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { OutputContents } from '../authoring/define-resource.ts'
 import { BYTES_TYPE, TEXT_TYPE } from '../catalog/media-type.ts'
+import type { FileBytes } from '../catalog/opened-bytes.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
-import { beginsWithText, FileTooLargeError, isText, readBytes } from './file-contents.ts'
+import { beginsWithText, FileTooLargeError, isText, openBytes, readBytes } from './file-contents.ts'
 import type { FolderFile } from './folder-files.ts'
 import { mediaTypeOfName } from './media-types.ts'
 
@@ -15,6 +17,8 @@ interface FileReader {
   typeOf (file: FolderFile): Promise<string>
   /** `undefined` if the file is gone, or is now outside the folder. */
   read (file: TypedFile, uri: string): Promise<OutputContents | undefined>
+  /** What a link to the file needs. */
+  bytesOf (file: FolderFile): FileBytes
 }
 
 /** @param maxBytes the most that one read of a file may return. */
@@ -35,6 +39,9 @@ export async function createFileReader (folder: string, maxBytes: number): Promi
       } catch (error) {
         throw error instanceof FileTooLargeError ? resourceTooLarge(uri, error.size, maxBytes) : error
       }
+    },
+    bytesOf ({ path, size, absolutePath }) {
+      return { size, name: basename(path), open: async () => await openBytes(absolutePath, location) }
     }
   }
 }

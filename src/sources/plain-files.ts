@@ -8,6 +8,7 @@ import {
 import type { WhenMissing } from '../authoring/definition.ts'
 import { checkScopes, mayUse } from '../catalog/access-rule.ts'
 import { DIRECTORY_TYPE } from '../catalog/media-type.ts'
+import type { FileBytes } from '../catalog/opened-bytes.ts'
 import type { ScopeHierarchy } from '../catalog/scope-hierarchy.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { resourceTooLarge } from '../protocol/errors.ts'
@@ -30,7 +31,11 @@ export interface PlainFiles {
   embeddable (path: string): EmbeddableFile | undefined
 }
 
-interface PlainResource { readonly definition: ResourceDefinition, readonly file: PlainFile }
+interface PlainResource {
+  readonly definition: ResourceDefinition
+  readonly file: PlainFile
+  readonly bytes: FileBytes
+}
 
 interface PlainFilesOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -52,7 +57,7 @@ export async function createPlainFiles (
   folder: string, { files: listed, folder: forAll, settingsOf }: Sidecars,
   { maxBytes, hierarchy }: PlainFilesOptions
 ): Promise<PlainFiles> {
-  const { typeOf, read } = await createFileReader(folder, maxBytes)
+  const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
   const files: PlainFile[] = []
   for (const file of listed) {
     await yieldToRequests()
@@ -101,7 +106,7 @@ export async function createPlainFiles (
   const resources: PlainResource[] = []
   for (const file of files) {
     await yieldToRequests()
-    resources.push({ file, definition: defineFile(file) })
+    resources.push({ file, bytes: bytesOf(file), definition: defineFile(file) })
   }
   return {
     resources,

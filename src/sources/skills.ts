@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../authoring/define-resource.ts'
-import type { Located, PassedOver, SkillDefinition } from '../catalog/contents.ts'
+import type { Located, LocatedResource, PassedOver, SkillDefinition } from '../catalog/contents.ts'
 import { DIRECTORY_TYPE } from '../catalog/media-type.ts'
 import type { Problem } from '../catalog/problem.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
@@ -35,7 +35,7 @@ interface SkillsOptions {
 
 export interface Skills {
   readonly skills: ReadonlyArray<Located<SkillDefinition>>
-  readonly resources: ReadonlyArray<Located<ResourceDefinition>>
+  readonly resources: readonly LocatedResource[]
   /** The directories of skills, as resources that are not listed. */
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
   /** By URI. */
@@ -123,10 +123,10 @@ interface SkillFiles extends Pick<Skills, 'resources' | 'stamps'> {
 async function readFiles (
   folder: string, skills: ReadonlyMap<string, Skill>, { maxBytes, fileDigests, problems }: SkillsOptions
 ): Promise<SkillFiles> {
-  const { typeOf, read } = await createFileReader(folder, maxBytes)
+  const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
   const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
   const manifest = new Map<FolderFile, SkillResource>()
-  const resources: Array<Located<ResourceDefinition>> = []
+  const resources: LocatedResource[] = []
   const stamps = new Map<string, string>()
   // Each file is in one of the outermost skills.
   const all = [...skills.values()].filter(isOutermost)
@@ -149,7 +149,7 @@ async function readFiles (
       read: async () => await read(typed, uri)
     })
     manifest.set(file, { uri, digest: `sha256:${digest}`, size })
-    resources.push({ definition, file: toFile(path), place: '' })
+    resources.push({ definition, bytes: bytesOf(file), file: toFile(path), place: '' })
     stamps.set(uri, `${digest} ${typed.mimeType}`)
   }
   return { manifest, resources, stamps }

@@ -4,7 +4,9 @@
 import type { Reply, TestRequest } from './exchange.ts'
 import { AnswerError, QuestionError, RequestError } from './test-errors.ts'
 import type { AnswerOptions } from './test-options.ts'
-import { toTestQuestion, type InputRequestJson, type TestAnswer, type TestQuestion } from './test-question.ts'
+import {
+  isUpload, toTestQuestion, type InputRequestJson, type TestAnswer, type TestQuestion, type TestUpload
+} from './test-question.ts'
 
 /** How often `answer` is called for one question: the service repeats it until an answer fits. */
 const MAX_ATTEMPTS = 10
@@ -23,15 +25,17 @@ type RoundJson<R> = (R & { readonly resultType: 'complete' }) | InputRequiredJso
 export interface Rounds<R> {
   /** Sends one round. */
   send (round: TestRequest): Promise<Reply>
+  /** Sends the file of an answer to the URL of its question. */
+  upload (url: unknown, file: TestUpload): Promise<void>
   /** Resolves to the result of the task that the request has become. */
   follow (taskId: string, answers: Answers): Promise<R>
 }
 
 /** Resolves to the result. */
 export async function runRounds<R extends object> (
-  request: TestRequest, options: AnswerOptions, { send, follow }: Rounds<R>
+  request: TestRequest, options: AnswerOptions, { send, follow, upload }: Rounds<R>
 ): Promise<R> {
-  const answers = new Answers(options)
+  const answers = new Answers(options, upload)
   let round = request
   for (;;) {
     const reply = await send(round)
@@ -54,7 +58,10 @@ export class Answers {
   /** How often each question was asked. */
   readonly #asked = new Map<string, number>()
 
-  constructor ({ answers = {}, answer }: AnswerOptions) {
+  readonly #upload: Rounds<never>['upload']
+
+  constructor ({ answers = {}, answer }: AnswerOptions, upload: Rounds<never>['upload']) {
+    this.#upload = upload
     this.#given = new Map(Object.entries(answers))
     this.#answer = answer
   }
@@ -76,7 +83,9 @@ export class Answers {
     if (attempts > limit) throw new QuestionError(question, describeMisfit(question))
     const answer = given ?? await this.#answer?.(question)
     if (answer === undefined) throw new QuestionError(question, 'The test has no answer to it.')
-    return answer
+    if (!isUpload(answer)) return answer
+    await this.#upload(question.params.url, answer.file)
+    return { action: 'accept' }
   }
 
   /** Throws an AnswerError if the handler has not asked for an answer that was given. */

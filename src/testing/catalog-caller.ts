@@ -97,7 +97,9 @@ export class CatalogCaller implements TestCaller {
     const { signal, meta = {} } = options
     const request = { method, params, meta, headers, ...signal !== undefined && { signal } }
     const result = await runRounds<ResultsJson[M]>(request, options, {
-      send: async (round) => await this.#exchange.send(round, this.#sender, report), follow
+      send: async (round) => await this.#exchange.send(round, this.#sender, report),
+      upload: this.#exchange.upload,
+      follow
     })
     return { report, result }
   }
@@ -122,7 +124,7 @@ export class CatalogCaller implements TestCaller {
       update: async (inputResponses) => { await this.#send('tasks/update', { taskId: id, inputResponses }) },
       cancel: async () => { await this.#send('tasks/cancel', { taskId: id }) },
       result: async (options = {}) => {
-        const answers = new Answers(options)
+        const answers = new Answers(options, this.#exchange.upload)
         const result = await this.#follow<ResultsJson['tools/call']>(id, answers)
         answers.assertUsed(result)
         return toCallResult(new Report(), result)

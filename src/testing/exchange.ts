@@ -9,7 +9,9 @@ import { readEnvelope, toEnvelopeJson } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import { isRequest, readMessage } from '../protocol/json-rpc.ts'
 import type { Report } from './report.ts'
+import { uploadFile } from './test-files.ts'
 import type { TestClient } from './test-options.ts'
+import type { TestUpload } from './test-question.ts'
 
 /** Who sends the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
@@ -28,6 +30,8 @@ export type Reply = { readonly json: string } | { readonly error: ProtocolError 
 export interface Exchange {
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
   send (request: TestRequest, sender: TestSender, report: Report): Promise<Reply>
+  /** Sends a file to the page of an upload. Rejects with an Error if the page refuses the file. */
+  upload (url: unknown, file: TestUpload): Promise<void>
   /** Resolves when the lists are made again that handlers have said to be outdated. */
   settleLists (): Promise<void>
   /** Refuses later requests. */
@@ -36,7 +40,7 @@ export interface Exchange {
 
 /** @param onNotification is called with each notification of a handler, as JSON. */
 export function createExchange (
-  { pipeline, bus, lists, app: { log } }: Service, onNotification: (json: string) => void = () => {}
+  { pipeline, bus, lists, app }: Service, onNotification: (json: string) => void = () => {}
 ): Exchange {
   const reports = new AsyncLocalStorage<Report>()
   let count = 0
@@ -56,7 +60,7 @@ export function createExchange (
       const message = readMessage(JSON.parse(sent))
       if (!isRequest(message)) throw new TypeError('the message is not a request')
       const envelope = readEnvelope(message.params)
-      const caller = { principal, envelope, requestId: id, log: log.child({ reqId: id }), headers }
+      const caller = { principal, envelope, requestId: id, log: app.log.child({ reqId: id }), headers }
       return await new Promise<Reply>((resolve) => {
         const notify = (json: string) => {
           report.addNotification(json)
@@ -66,6 +70,7 @@ export function createExchange (
         reports.run(report, () => pipeline.serve(message, caller, outlet))
       })
     },
+    upload: async (url, file) => await uploadFile(app, url, file),
     settleLists: lists.settle,
     close () { isClosed = true }
   }

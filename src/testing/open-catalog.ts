@@ -5,11 +5,12 @@ import { createService } from '../app.ts'
 import type { LoadGuard } from '../catalog/load-guard.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import { createExchange, type Exchange } from './exchange.ts'
-import type { TestCatalog } from './test-catalog.ts'
+import type { TestCatalog, TestDownload } from './test-catalog.ts'
+import { downloadFile, type Injectable } from './test-files.ts'
 import type { TestOptions } from './test-options.ts'
 
 /** What a test cannot choose. */
-const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:' } as const
+const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:', publicUrl: 'http://localhost/mcp' } as const
 
 /**
  * Loads a catalog for a test, with its state in memory and its dependencies open. Nothing listens, nothing is
@@ -58,16 +59,20 @@ export async function openWatchedCatalog (
   return new OpenedCatalog(exchange, (ms) => {
     offset += ms
     service.tasks.look()
-  }, close)
+  }, service.app, close)
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {
   readonly #move: (ms: number) => void
+  readonly #app: Injectable
   readonly close: () => Promise<void>
 
-  constructor (exchange: Exchange, move: (ms: number) => void, close: () => Promise<void>) {
+  constructor (
+    exchange: Exchange, move: (ms: number) => void, app: Injectable, close: () => Promise<void>
+  ) {
     super(exchange)
     this.#move = move
+    this.#app = app
     this.close = close
   }
 
@@ -76,6 +81,10 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
       throw new RangeError(`advance: ms must be a finite number of at least 0, got ${ms}`)
     }
     this.#move(ms)
+  }
+
+  async download (link: Parameters<TestCatalog['download']>[0]): Promise<TestDownload> {
+    return await downloadFile(this.#app, typeof link === 'object' ? link.uri : link)
   }
 
   async [Symbol.asyncDispose] (): Promise<void> {

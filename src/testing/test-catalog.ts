@@ -78,6 +78,13 @@ export interface TestCaller {
   as (principal?: TestPrincipal, client?: TestClient): TestCaller
 }
 
+/** A file behind a link. */
+export interface TestDownload {
+  readonly name: string
+  readonly mimeType: string
+  readonly bytes: Buffer
+}
+
 /** A catalog in the process of a test. As a caller it is anonymous and has no scopes. */
 export interface TestCatalog extends TestCaller {
   /**
@@ -87,6 +94,15 @@ export interface TestCatalog extends TestCaller {
    * negative or not finite.
    */
   advance (ms: number): void
+  /**
+   * Follows a link of `ctx.files.put`, or one of `ctx.linkResource` to a large file, as a browser does.
+   * Rejects with an Error that has the status if the link does not work.
+   *
+   * @example
+   * const { content: [link] } = await shop.call('export_orders')
+   * const { name, bytes } = await shop.download(link)
+   */
+  download (link: string | { readonly uri?: unknown } | undefined): Promise<TestDownload>
   /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */
   close (): Promise<void>
   /** Closes the catalog at the end of a block with `await using`. */

@@ -13,7 +13,8 @@ import type { TestAnswer, TestQuestion } from './test-question.ts'
 export interface TestOptions extends Pick<
   AppOptions,
   'logLevel' | 'pageSize' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxHandles' | 'maxTasks' |
-  'taskGraceMs' | 'maxResultBytes' | 'maxResourceBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' |
+  'taskGraceMs' | 'maxResultBytes' | 'maxResourceBytes' | 'maxFileBytes' |
+  'maxOwnerFileBytes' | 'maxEmbeddedBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' |
   'limitAllRunning'
 > {
   /** Receives the log of the service instead of standard output: any logger with the methods of pino. */

@@ -18,13 +18,27 @@ export interface TestQuestion {
   readonly params: { readonly [key: string]: unknown }
 }
 
+/** A file as its user uploads it. `mimeType` is `application/octet-stream` by default. */
+export interface TestUpload {
+  readonly name: string
+  readonly bytes: Uint8Array | string
+  readonly mimeType?: string
+}
+
 /**
  * The answer to a question. To a form: `{ action: 'accept', content }`, `{ action: 'decline' }` or
- * `{ action: 'cancel' }`; to a URL: `{ action }`; to `sample`: `{ role, content, model }`; to `roots`:
+ * `{ action: 'cancel' }`; to a URL: `{ action }`, and to that of
+ * `ctx.files.upload` `{ action: 'accept', file }`; to `sample`: `{ role, content, model }`; to `roots`:
  * `{ roots }`.
  */
 export type TestAnswer = FormAnswer<{ readonly [field: string]: unknown }> | UrlAnswer | SampleAnswer |
-  RootsAnswer
+  RootsAnswer | TestUploadAnswer
+
+interface TestUploadAnswer { readonly action: 'accept', readonly file: TestUpload }
+
+export function isUpload (answer: TestAnswer): answer is TestUploadAnswer {
+  return 'file' in answer
+}
 
 /** An input request, as a result has it. */
 export interface InputRequestJson { readonly method: string, readonly params?: TestQuestion['params'] }

@@ -292,6 +292,7 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
   const nothing: never = undefined as never
   const methods = [
     ...createMethods({
+      files: nothing,
       subscriptions: nothing,
       openStreams: nothing,
       scopeGroups: nothing,

@@ -26,6 +26,7 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
     relay: createMemoryRelay(),
     eventLog: createMemoryEventLog(eventLogLimits),
     callCounter: createLocalCallCounter(),
+    folder,
     readKeptSecret: () => readKeptSecret(folder, prefix)
   }, claim.release)
 }

@@ -1,0 +1,144 @@
+// The composition root of large files. The storage is opened when the first file needs it, unless a setting
+// names it.
+
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { isLocal } from './access/loopback.ts'
+import type { OpenedBackend } from './backends/backend.ts'
+import { isSharedUrl } from './backends/url-schemes.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import { openCatalogFile } from './catalog/file-bytes.ts'
+import { ConfigError, type AppConfig } from './config.ts'
+import { createFileAccess, type FileAccess } from './files/file-access.ts'
+import type { FileRoom } from './files/file-room.ts'
+import { createLinks } from './files/links.ts'
+import { isLocalUrl, openStorage } from './files/url-schemes.ts'
+import { registerFiles, type FileRouteDependencies } from './http/files/routes.ts'
+import type { Sealer } from './sealing/sealer.ts'
+import { createSettingReader, type Environment } from './sources/environment-settings.ts'
+import type { Clock } from './state/clock.ts'
+
+interface FilesDependencies {
+  readonly backend: OpenedBackend
+  readonly sealer: Sealer
+  readonly catalog: Catalog
+  readonly environment: Environment
+  readonly log: FastifyBaseLogger
+  readonly clock: Clock
+}
+
+/** What the routes get from here. */
+type OwnDependency = 'openServer' | 'title' | 'publicUrl' | 'token'
+
+interface OpenedFiles {
+  readonly access: FileAccess
+  /** Adds the routes. Links have the address that the app listens on if no setting has the public URL. */
+  register (app: FastifyInstance, dependencies: Omit<FileRouteDependencies, OwnDependency>): void
+  close (): Promise<void>
+}
+
+const NO_STORAGE = 'TRIVET_FILES_URL is not set, but TRIVET_STATE_URL is shared: ' +
+  'replicas must share files too. Name a folder that all replicas have (file:PATH), or a bucket (s3://BUCKET)'
+const NO_URL = 'TRIVET_PUBLIC_URL is not set, so the service does not know the URL of its files. ' +
+  'Set it to the URL of the endpoint for clients, such as https://mcp.example.com/mcp'
+
+/** Rejects with a ConfigError if the storage that a setting names cannot be used. */
+export async function openFiles (
+  config: AppConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
+): Promise<OpenedFiles> {
+  const { filesUrl, stateUrl, publicUrl, path, maxFileBytes, maxOwnerFileBytes } = config
+  const now = clock.now ?? Date.now
+  let findAddress = (): AddressInfo | string | null => null
+  let opening: Promise<FileRoom> | undefined
+
+  function findUrl (): string {
+    if (publicUrl !== undefined) return `${publicUrl}/files`
+    const address = findAddress()
+    if (typeof address !== 'object' || address === null || !isLocal(address)) throw new Error(NO_URL)
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+    return `http://${host}:${address.port}${toFolder(path)}/files`
+  }
+
+  const links = createLinks(sealer, findUrl)
+
+  async function open (): Promise<FileRoom> {
+    const { storage, remove } = await openConfiguredStorage()
+    const limits = { maxFileBytes, maxOwnerFileBytes, uploadTtlMs: config.requestStateTtlMs }
+    const { createFileRoom } = await import('./files/file-room.ts')
+    const room = createFileRoom({ storage, store: backend.store, links, limits, log, now })
+    return {
+      ...room,
+      async close () {
+        await room.close()
+        await remove()
+      }
+    }
+  }
+
+  async function openConfiguredStorage () {
+    const keep = async () => {}
+    const url = filesUrl ?? beside
+    if (url !== undefined) return { storage: await openStorage(url, readVariable), remove: keep }
+    if (isSharedUrl(stateUrl)) throw new Error(NO_STORAGE)
+    const folder = await mkdtemp(join(tmpdir(), 'trivet-files-'))
+    return {
+      storage: await openStorage(`file:${folder}`, readVariable),
+      remove: async () => await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  const readSetting = createSettingReader(environment)
+  async function readVariable (name: string): Promise<string | undefined> {
+    const read = await readSetting(name)
+    if ('problem' in read) throw new Error(`${name} ${read.problem}`)
+    return read.text
+  }
+
+  /** A storage that could not be opened is tried again. */
+  const openRoom = async () => await (opening ??= open().catch((error: unknown) => {
+    opening = undefined
+    throw error
+  }))
+
+  const beside = backend.folder === undefined ? undefined : `file:${join(backend.folder, 'files')}`
+  if (filesUrl !== undefined) {
+    await openRoom().catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      const problem = /^(?:TRIVET|AWS)_/.test(reason) ? reason : `TRIVET_FILES_URL=${reason}`
+      throw new ConfigError([problem], { cause })
+    })
+    if (isLocalUrl(filesUrl) && isSharedUrl(stateUrl)) {
+      log.info({ url: filesUrl }, 'files are in a folder: all replicas must share it')
+    }
+  } else if (beside !== undefined && existsSync(beside.slice('file:'.length))) {
+    // Files of an earlier process expire too.
+    await openRoom()
+  }
+
+  return {
+    access: createFileAccess({ links, openRoom, maxEmbeddedBytes: config.maxEmbeddedBytes, now }),
+    register (app, given) {
+      findAddress = () => app.server.address()
+      const openServer = async () => (await import('./files/file-server.ts')).createFileServer(
+        links, openRoom, async (uri, scopes) => await openCatalogFile(catalog.current, uri, scopes)
+      )
+      const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name
+      const paths = [path, ...publicUrl === undefined ? [] : [new URL(publicUrl).pathname]]
+      for (const prefix of new Set(paths.map((one) => `${toFolder(one)}/files`))) {
+        registerFiles(app, prefix, { ...given, openServer, title, publicUrl, token: config.filesToken })
+      }
+    },
+    async close () {
+      await (await opening?.catch(() => undefined))?.close()
+    }
+  }
+}
+
+/** Without a slash at its end. */
+function toFolder (path: string): string {
+  return path.replace(/\/+$/, '')
+}

@@ -1,0 +1,39 @@
+// The types of files that an upload accepts, as the attribute `accept` of HTML has them.
+// https://html.spec.whatwg.org/multipage/input.html#attr-input-accept
+
+import mime from 'mime'
+import { BYTES_TYPE, isMediaType } from '../catalog/media-type.ts'
+
+const ACCEPTED = /^(?:\.[\w+-]{1,20}|[\w+.-]{1,60}\/(?:\*|[\w+.-]{1,60}))$/
+
+export function isAccepted (value: unknown): boolean {
+  return typeof value === 'string' && ACCEPTED.test(value)
+}
+
+/** Whether a header may have the type. */
+export function isHeaderType (value: unknown): boolean {
+  return typeof value === 'string' && isMediaType(value) && /^[ -~]{1,200}$/.test(value)
+}
+
+export function typeOfName (name: string): string {
+  return mime.getType(name) ?? BYTES_TYPE
+}
+
+/**
+ * The type of an uploaded file. `undefined` if the file is not accepted. Browsers name some types by what the
+ * machine has installed, so the type of the extension counts too.
+ */
+export function acceptedType (
+  accept: readonly string[], { name, mimeType }: { readonly name: string, readonly mimeType: string }
+): string | undefined {
+  const declared = isHeaderType(mimeType) ? mimeType.toLowerCase() : BYTES_TYPE
+  const ofName = typeOfName(name)
+  const types = declared === BYTES_TYPE ? [ofName] : [declared, ofName]
+  if (accept.length === 0) return types[0]
+  const matches = (type: string) => accept.some((one) => {
+    const wanted = one.toLowerCase()
+    return wanted.endsWith('/*') ? type.startsWith(wanted.slice(0, -1)) : type.split(';')[0] === wanted
+  })
+  const isNamed = accept.some((one) => one.startsWith('.') && name.toLowerCase().endsWith(one.toLowerCase()))
+  return types.find(matches) ?? (isNamed ? ofName : undefined)
+}

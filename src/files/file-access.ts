@@ -1,0 +1,61 @@
+// What handlers use of this room. Everything else is imported when a handler uses it.
+
+import type { Principal } from '../access/principal.ts'
+import type { Files } from '../authoring/files.ts'
+import { fileOwnerOf } from './accounts.ts'
+import type { FileRoom } from './file-room.ts'
+import type { FileClient } from './handler-files.ts'
+import type { Links } from './links.ts'
+
+export interface FileAccess {
+  /** The files of one request. */
+  open (client: FileClient): Files
+  /**
+   * The URL of a file of the catalog that is too large to be part of a result. `undefined` for a smaller
+   * file, and if the service does not know its public URL.
+   */
+  linkTo (uri: string, size: number, principal: Principal): string | undefined
+}
+
+interface FileAccessDependencies {
+  readonly links: Links
+  /** Opens the storage, if it is not open yet. */
+  openRoom (): Promise<FileRoom>
+  /** The largest file of the catalog that is part of a result. */
+  readonly maxEmbeddedBytes: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** How long the link to a file of the catalog works, in milliseconds. */
+const CATALOG_LINK_MS = 86_400_000
+
+export function createFileAccess (
+  { links, openRoom, maxEmbeddedBytes, now }: FileAccessDependencies
+): FileAccess {
+  const load = async () => await import('./handler-files.ts')
+  return {
+    open: (client) => ({
+      async put (source, options = {}) {
+        return await (await load()).putFile(await openRoom(), client, source, options)
+      },
+      async upload (options) {
+        return await (await load()).askForFile(await openRoom(), client, options)
+      }
+    }),
+    linkTo (uri, size, principal) {
+      if (size <= maxEmbeddedBytes || !knowsUrl(links)) return undefined
+      const [owner, scopes] = [fileOwnerOf(principal), [...principal.scopes]]
+      return links.seal({ kind: 'catalog', owner, uri, scopes }, now() + CATALOG_LINK_MS)
+    }
+  }
+}
+
+function knowsUrl (links: Links): boolean {
+  try {
+    links.findUrl()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,84 @@
+// Files in a folder, each under its key. Replicas on one machine, or with one volume, share it.
+
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { access, constants, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { ABANDONED_MS, expiryOf, type ByteRange, type FileStorage } from '../storage.ts'
+
+const INCOMPLETE = '.incomplete-'
+
+/** Creates a missing folder. Rejects if the folder cannot be used. */
+export async function openFolderStorage (folder: string): Promise<FileStorage> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const problem = `expected a folder that Trivet may write to, got "${reason}"`
+    throw new Error(`file:${folder} cannot be used: ${problem}`, { cause })
+  }
+  const pathOf = (name: string) => join(folder, name)
+  return {
+    async write (key, source) {
+      // The file gets its name once it is complete.
+      const draft = pathOf(`${INCOMPLETE}${randomBytes(12).toString('hex')}`)
+      try {
+        const file = await open(draft, 'wx', 0o600)
+        try {
+          for await (const chunk of source) await writeAll(file, chunk)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(draft, pathOf(key))
+      } catch (error) {
+        await rm(draft, { force: true })
+        throw error
+      }
+    },
+    async read (key, range) {
+      return await openStream(pathOf(key), range)
+    },
+    async has (key) {
+      return await orUndefined(stat(pathOf(key))) !== undefined
+    },
+    async delete (key) {
+      await rm(pathOf(key), { force: true })
+    },
+    async sweep (now) {
+      let count = 0
+      for (const name of await readdir(folder)) {
+        const expiresAt = expiryOf(name)
+        if (expiresAt !== undefined && expiresAt < now) {
+          await rm(pathOf(name), { force: true })
+          count++
+        } else if (name.startsWith(INCOMPLETE)) {
+          const facts = await orUndefined(stat(pathOf(name)))
+          const isAbandoned = facts !== undefined && facts.mtimeMs < now - ABANDONED_MS
+          if (isAbandoned) await rm(pathOf(name), { force: true })
+        }
+      }
+      return count
+    },
+    async close () {}
+  }
+}
+
+async function writeAll (file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
+}
+
+/** Opened before it is returned: a file that is deleted later is still read to its end. */
+async function openStream (path: string, range: ByteRange | undefined): Promise<Readable | undefined> {
+  const file = await orUndefined(open(path, constants.O_RDONLY | constants.O_NOFOLLOW))
+  return file === undefined ? undefined : createReadStream('', { fd: file, ...range })
+}
+
+async function orUndefined<T> (opening: Promise<T>): Promise<T | undefined> {
+  return await opening.catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  })
+}

@@ -1,0 +1,140 @@
+// `ctx.files` of one request.
+
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Sender } from '../access/network.ts'
+import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../authoring/files.ts'
+import { elicit } from '../authoring/input-request.ts'
+import type { InputRound } from '../input/input-round.ts'
+import type { ResourceLink } from '../protocol/content.ts'
+import { toFileOwner } from './accounts.ts'
+import { isHeaderType, typeOfName } from './accepted-types.ts'
+import { openSource } from './byte-source.ts'
+import { readTtl, readUpload, toFileName } from './file-options.ts'
+import type { FileRoom } from './file-room.ts'
+import type { UploadLink } from './links.ts'
+import type { ReceivedFile } from './upload-records.ts'
+
+/** The request of the handler. */
+export interface FileClient {
+  readonly sender: Sender
+  readonly round: Pick<InputRound, 'ask' | 'once'>
+  readonly signal: AbortSignal
+  /** Stops the time limit until the returned function is called. */
+  pauseClock (): () => void
+}
+
+/** How long a handler waits for a file, in milliseconds. Many clients and proxies wait 60 s for an answer. */
+const WAIT_MS = 45_000
+const FIRST_LOOK_MS = 100
+const MAX_LOOK_MS = 1000
+
+export async function putFile (
+  room: FileRoom, { sender, signal }: FileClient, source: FileSource, options: PutOptions
+): Promise<ResourceLink> {
+  const ttlMs = readTtl('put', options.ttlMs)
+  const opened = await openSource(source)
+  const name = toFileName(options.name ?? opened.name)
+  if (name === undefined) throw new TypeError('put: name must be a text that is not empty')
+  const mimeType = options.mimeType ?? typeOfName(name)
+  if (!isHeaderType(mimeType)) {
+    throw new TypeError(`put: mimeType must be a media type such as text/csv, got ${String(mimeType)}`)
+  }
+  const { kept, links, limits, now } = room
+  const owner = toFileOwner(sender)
+  const expiresAt = now() + ttlMs
+  // A service that does not know its URL must not keep the file.
+  links.findUrl()
+  const { key, size } = await kept.keep({
+    owner,
+    bytes: untilAborted(opened.bytes, signal),
+    maxBytes: limits.maxFileBytes,
+    expiresAt,
+    ...opened.size !== undefined && { size: opened.size }
+  })
+  const uri = links.seal({ kind: 'stored', owner: owner.owner, key, name, mimeType, size }, expiresAt)
+  return { type: 'resource_link', uri, name, mimeType, size }
+}
+
+export async function askForFile (
+  room: FileRoom, client: FileClient, options: UploadOptions
+): Promise<UploadAnswer> {
+  const { key, message, ...upload } = readUpload(options, room.limits.maxFileBytes)
+  const { round, sender } = client
+  const owner = toFileOwner(sender)
+  // The link is the same whenever the handler runs again.
+  const { url, id, expiresAt } = await round.once(`files.upload ${key}`, () => {
+    const expiresAt = room.now() + room.limits.uploadTtlMs
+    const account = accountOf(sender)
+    const link: UploadLink = {
+      kind: 'upload',
+      ...owner,
+      ...upload,
+      id: randomBytes(16).toString('base64url'),
+      message,
+      expiresAt,
+      ...account !== undefined && { account }
+    }
+    return { url: room.links.seal(link, expiresAt), id: link.id, expiresAt }
+  })
+  for (let asks = 1; ; asks++) {
+    const question = asks === 1 ? key : `${key} ${asks}`
+    const text = asks === 1 ? message : `${message}\n\nThe file has not arrived yet.`
+    const { [question]: answer } = await round.ask({ [question]: elicit.url({ message: text, url }) })
+    if (answer?.action === 'decline') return { action: 'decline' }
+    if (answer?.action !== 'accept') return { action: 'cancel' }
+    const file = await waitForFile(room, client, { id, owner: owner.owner })
+    if (file !== undefined) return toAnswer(room, file)
+    if (room.now() >= expiresAt) return { action: 'cancel' }
+  }
+}
+
+/** The user has only agreed to open the page so far. `undefined` if no file has come in time. */
+async function waitForFile (
+  { uploads }: FileRoom, { signal, pauseClock }: FileClient, link: Pick<UploadLink, 'id' | 'owner'>
+): Promise<ReceivedFile | undefined> {
+  const resumeClock = pauseClock()
+  try {
+    const end = performance.now() + WAIT_MS
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, MAX_LOOK_MS)) {
+      const file = await uploads.find(link)
+      if (file !== undefined || performance.now() > end) return file
+      await pause(lookMs, undefined, { signal })
+    }
+  } finally {
+    resumeClock()
+  }
+}
+
+function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: ReceivedFile): UploadAnswer {
+  async function * read (): AsyncGenerator<Uint8Array> {
+    const stream = await storage.read(key)
+    if (stream === undefined) throw new Error(`the uploaded file ${JSON.stringify(name)} has expired`)
+    yield * stream
+  }
+
+  return {
+    action: 'accept',
+    name,
+    mimeType,
+    size,
+    stream: () => Readable.from(read(), { objectMode: false })
+  }
+}
+
+/** A name that the user knows, for the page. */
+function accountOf ({ principal: { claims = {}, subject } }: Sender): string | undefined {
+  const names = [claims.email, claims.preferred_username, claims.name, subject]
+  const name = names.find((one) => typeof one === 'string' && one !== '')
+  return typeof name === 'string' ? name.slice(0, 100) : undefined
+}
+
+async function * untilAborted (
+  bytes: AsyncIterable<Uint8Array>, signal: AbortSignal
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    signal.throwIfAborted()
+    yield chunk
+  }
+}

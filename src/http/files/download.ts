@@ -1,0 +1,69 @@
+// Sends a file, or one part of it. https://www.rfc-editor.org/rfc/rfc9110#name-range-requests
+
+import contentDisposition from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import parseRange from 'range-parser'
+import type { LinkedFile } from '../../files/file-server.ts'
+import { notFound, sendText } from './texts.ts'
+
+type Range = Parameters<LinkedFile['read']>[0]
+
+/** Answers GET and HEAD. */
+export async function sendFile (
+  file: LinkedFile, request: FastifyRequest, reply: FastifyReply
+): Promise<FastifyReply> {
+  const { name, mimeType, size, etag } = file
+  reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    // Browsers read other letters than those of ASCII only from the form in UTF-8.
+    'content-disposition': contentDisposition(name, { fallback: name.replaceAll(/[^ -~]/g, '?') }),
+    // A page of the service's origin must not be made from a file.
+    'content-security-policy': "sandbox; default-src 'none'"
+  })
+  if (isKnown(request.headers['if-none-match'], etag)) {
+    file.close()
+    return reply.code(304).send()
+  }
+  const range = rangeOf(request, file)
+  if (range === 'unsatisfiable') {
+    file.close()
+    reply.header('content-range', `bytes */${size}`)
+    return sendText(reply, 416, 'The file does not have this range.')
+  }
+  const isHead = request.method === 'HEAD'
+  const body = isHead ? undefined : await file.read(range)
+  if (isHead ? !await file.has() : body === undefined) return gone(reply)
+  reply.header('content-type', mimeType)
+  if (range === undefined) reply.code(200).header('content-length', size)
+  else {
+    const { start, end } = range
+    reply.code(206).header('content-length', end - start + 1)
+    reply.header('content-range', `bytes ${start}-${end}/${size}`)
+  }
+  return reply.send(body)
+}
+
+/** The answer must not differ from that to a link that never worked. */
+function gone (reply: FastifyReply): FastifyReply {
+  for (const name of ['etag', 'accept-ranges', 'content-disposition', 'content-security-policy']) {
+    reply.removeHeader(name)
+  }
+  return notFound(reply)
+}
+
+/** `undefined` for the whole file: that is also the answer to several ranges. */
+function rangeOf ({ method, headers }: FastifyRequest, { size, etag }: LinkedFile): Range | 'unsatisfiable' {
+  const { range, 'if-range': condition } = headers
+  // The range is of a file that the client has a part of: the part must be of this one.
+  if (method !== 'GET' || range === undefined || (condition !== undefined && condition !== etag)) {
+    return undefined
+  }
+  const ranges = parseRange(size, range)
+  if (ranges === -1) return 'unsatisfiable'
+  return ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? undefined : ranges[0]
+}
+
+function isKnown (header: string | undefined, etag: string): boolean {
+  return header?.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))) === true
+}

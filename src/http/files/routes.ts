@@ -1,0 +1,106 @@
+// The routes of large files: downloads, and the pages of uploads. What serves them is imported at the first
+// request.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticator } from '../../access/authenticator.ts'
+import { ANONYMOUS } from '../../access/principal.ts'
+import type { OpenStreams } from '../../events/open-streams.ts'
+import { fileOwnerOf } from '../../files/accounts.ts'
+import type { FileServer } from '../../files/file-server.ts'
+import { registerGuards } from '../guards.ts'
+import type { OriginPolicy } from '../origin-policy.ts'
+import { spareFromReceiveTimeout } from './receive-timeout.ts'
+import { notFound, sendText } from './texts.ts'
+
+type Guards = Parameters<typeof registerGuards>[1]
+
+export interface FileRouteDependencies extends Guards {
+  readonly openStreams: OpenStreams
+  readonly openServer: () => Promise<FileServer>
+  /** The name of the service, for people. */
+  title (): string
+  readonly publicUrl: string | undefined
+  readonly token: 'optional' | 'required'
+}
+
+/** Nothing that is loaded from a link may run, load anything, or tell the link to anyone. */
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private',
+  'referrer-policy': 'same-origin'
+}
+
+/** @param prefix the path of the folder of links. */
+export function registerFiles (
+  app: FastifyInstance, prefix: string, dependencies: FileRouteDependencies
+): void {
+  const { openStreams, openServer, replies, token } = dependencies
+  const spare = spareFromReceiveTimeout(app.server)
+  const served = new WeakSet<FastifyRequest>()
+  let server: Promise<FileServer> | undefined
+
+  async function serve (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    reply.headers(HEADERS)
+    served.add(request)
+    try {
+      server ??= openServer()
+      const sealed = new URL(request.url, 'http://localhost').pathname.slice(prefix.length + 1)
+      const hasToken = token === 'required' || request.headers.authorization !== undefined
+      const owner = hasToken ? fileOwnerOf(request.principal) : undefined
+      const found = await (await server).find(sealed, owner)
+      if (found === undefined || (request.method === 'POST' && 'file' in found)) return notFound(reply)
+      // Checked and counted in one turn.
+      openStreams.checkRoom(request)
+      openStreams.add({ onClose: (listener) => reply.raw.once('close', listener) }, request)
+      if ('file' in found) return await (await import('./download.ts')).sendFile(found.file, request, reply)
+      const { sendPage, receiveFile } = await import('./upload.ts')
+      if (request.method !== 'POST') return await sendPage(found.upload, dependencies.title(), reply)
+      spare(request.raw.socket)
+      return await receiveFile(found.upload, dependencies.title(), request, reply)
+    } catch (error) {
+      // The refusal is an end of its own.
+      served.delete(request)
+      replies.refuse(error, request, reply)
+      return reply
+    }
+  }
+
+  app.register(async (scope) => {
+    registerGuards(scope, {
+      ...dependencies,
+      policy: toPagePolicy(dependencies),
+      authenticator: token === 'required' ? dependencies.authenticator : toLinkAuthenticator(dependencies)
+    })
+    scope.addHook('onResponse', async (request, reply) => {
+      if (served.has(request)) replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
+    })
+    // The body of an upload is read as it comes.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null))
+    scope.route({ method: ['GET', 'HEAD', 'POST'], url: '/*', handler: serve })
+    scope.route({
+      method: ['PUT', 'PATCH', 'DELETE'],
+      url: '/*',
+      async handler (request, reply) {
+        served.add(request)
+        return sendText(reply.header('allow', 'GET, HEAD, POST'), 405, 'This method is not served here.')
+      }
+    })
+  }, { prefix })
+}
+
+/** A browser and a host follow a link by themselves, without a token. The link admits them. */
+function toLinkAuthenticator ({ authenticator }: Guards): Authenticator {
+  return {
+    authenticate: (header) => header === undefined ? ANONYMOUS : authenticator.authenticate(header)
+  }
+}
+
+/** The form of the page is sent from the page's own origin. */
+function toPagePolicy ({ policy, publicUrl }: FileRouteDependencies): OriginPolicy {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  return {
+    ...policy,
+    isAllowedOrigin: (origin) => (own !== undefined && origin === own) || policy.isAllowedOrigin(origin)
+  }
+}

@@ -1,0 +1,138 @@
+// The page of an upload, and the file that its form sends.
+// https://www.rfc-editor.org/rfc/rfc7578
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { finished, type Readable } from 'node:stream'
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { FilesFull } from '../../files/accounts.ts'
+import type { LinkedUpload } from '../../files/file-server.ts'
+import { FileTooLarge, StorageFailed } from '../../files/kept-files.ts'
+import { describeBytes, toFormPage, toMessagePage, PAGE_POLICY } from './page.ts'
+
+/** How long a client may send nothing, in milliseconds. */
+const IDLE_MS = 60_000
+/**
+ * How long the rest of a refused upload is read, in milliseconds: browsers read no answer before they have
+ * sent all.
+ */
+const REFUSING_MS = 5000
+/** The boundaries and headers of the parts. */
+const OVERHEAD_BYTES = 65_536
+
+const USED = 'A file has been sent by this link already. Ask your assistant for a new link.'
+
+export async function sendPage (
+  upload: LinkedUpload, title: string, reply: FastifyReply
+): Promise<FastifyReply> {
+  if (await upload.isUsed()) return send(reply, 409, toMessagePage(title, 'Already used', USED))
+  return send(reply, 200, toFormPage(title, upload))
+}
+
+/** Reads the first file of the form. */
+export async function receiveFile (
+  upload: LinkedUpload, title: string, request: FastifyRequest, reply: FastifyReply
+): Promise<FastifyReply> {
+  // The connection may have been spared from the timeout of the server for good.
+  reply.header('connection', 'close')
+  try {
+    const length = Number(request.headers['content-length'] ?? 0)
+    if (await upload.isUsed()) throw new Refusal(409, 'Already used', USED)
+    if (length > upload.maxBytes + OVERHEAD_BYTES) throw tooLarge(upload)
+    await readForm(request, upload)
+    return send(reply, 200, toMessagePage(title, 'File received', 'You can close this page and go back.'))
+  } catch (error) {
+    const refusal = toRefusal(error, upload)
+    if (refusal === undefined) throw error
+    if (refusal.cause !== undefined) request.log.warn({ err: refusal.cause }, 'upload failed')
+    drain(request)
+    return send(reply, refusal.status, toMessagePage(title, refusal.title, refusal.message))
+  }
+}
+
+/** What the user reads. */
+class Refusal extends Error {
+  readonly status: number
+  readonly title: string
+
+  constructor (status: number, title: string, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+    this.title = title
+  }
+}
+
+function toRefusal (error: unknown, upload: LinkedUpload): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  if (error instanceof FileTooLarge) return tooLarge(upload)
+  if (error instanceof StorageFailed) return new Refusal(503, 'Not stored', error.message, error.cause)
+  return error instanceof FilesFull ? new Refusal(507, 'Not stored', error.message) : undefined
+}
+
+function tooLarge ({ maxBytes }: LinkedUpload): Refusal {
+  const text = `The file is larger than ${describeBytes(maxBytes)}. Choose a smaller one.`
+  return new Refusal(413, 'Too large', text)
+}
+
+async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise<void> {
+  const { headers, raw: body } = request
+  if (!isForm(headers)) {
+    throw new Refusal(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
+  }
+  const idle = setTimeout(() => body.destroy(), IDLE_MS)
+  body.on('data', () => idle.refresh())
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const form = new Busboy({ headers, limits: { files: 1, fields: 10, parts: 11 } })
+      let file: Readable | undefined
+      let receiving: Promise<void> | undefined
+      form.on('file', (_field, bytes, name, _encoding, mimeType) => {
+        file = bytes
+        receiving = receive(upload, { bytes, name, mimeType })
+        receiving.then(resolve, reject)
+      })
+      // Nothing is kept of a file that ends with an error.
+      const fail = (error: Error) => {
+        reject(new Refusal(400, 'Not received', 'The file did not arrive as a whole. Try again.'))
+        file?.destroy(error)
+      }
+      form.once('error', fail).once('finish', () => { if (receiving === undefined) reject(noFile()) })
+      finished(body, { writable: false }, (error) => { if (error) fail(error) })
+      body.pipe(form)
+    })
+  } finally {
+    clearTimeout(idle)
+  }
+}
+
+interface SentPart { readonly bytes: Readable, readonly name: string | undefined, readonly mimeType: string }
+
+async function receive (upload: LinkedUpload, { bytes, name = '', mimeType }: SentPart): Promise<void> {
+  // Browsers send a part without a name if no file is chosen.
+  if (name === '') throw noFile()
+  const type = upload.typeOf({ name, mimeType })
+  if (type === undefined) {
+    const expected = `This file is not one of: ${upload.accept.join(', ')}. Choose another one.`
+    throw new Refusal(415, 'Not this type', expected)
+  }
+  if (!await upload.receive({ name, mimeType: type, bytes })) throw new Refusal(409, 'Already used', USED)
+}
+
+const noFile = () => new Refusal(400, 'No file', 'Choose a file first.')
+
+function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
+  return /^multipart\/form-data;.*\bboundary=/i.test(headers['content-type'] ?? '')
+}
+
+/** Reads the rest, so that the client reads the answer. */
+function drain ({ raw }: FastifyRequest): void {
+  raw.unpipe()
+  raw.resume()
+  setTimeout(() => raw.destroy(), REFUSING_MS).unref()
+}
+
+function send (reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply.code(status)
+    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY })
+    .send(html)
+}
