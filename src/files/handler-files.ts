@@ -84,7 +84,7 @@ export async function askForFile (
     const { [question]: answer } = await round.ask({ [question]: elicit.url({ message: text, url }) })
     if (answer?.action === 'decline') return { action: 'decline' }
     if (answer?.action !== 'accept') return { action: 'cancel' }
-    const file = await waitForFile(room, client, { id, owner: owner.owner })
+    const file = await waitForFile(room, client, { id, owner: owner.owner, expiresAt })
     if (file !== undefined) return toAnswer(room, file)
     if (room.now() >= expiresAt) return { action: 'cancel' }
   }
@@ -92,14 +92,15 @@ export async function askForFile (
 
 /** The user has only agreed to open the page so far. `undefined` if no file has come in time. */
 async function waitForFile (
-  { uploads }: FileRoom, { signal, pauseClock }: FileClient, link: Pick<UploadLink, 'id' | 'owner'>
+  { uploads, now }: FileRoom, { signal, pauseClock }: FileClient,
+  link: Pick<UploadLink, 'id' | 'owner' | 'expiresAt'>
 ): Promise<ReceivedFile | undefined> {
   const resumeClock = pauseClock()
   try {
     const end = performance.now() + WAIT_MS
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, MAX_LOOK_MS)) {
       const file = await uploads.find(link)
-      if (file !== undefined || performance.now() > end) return file
+      if (file !== undefined || performance.now() > end || now() >= link.expiresAt) return file
       await pause(lookMs, undefined, { signal })
     }
   } finally {

@@ -1,0 +1,193 @@
+import { request as httpRequest } from 'node:http'
+import { readdir } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createService, type AppOptions } from '../../src/app.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { makeFolder } from '../helpers/folder.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
+import { call, FILES, NAMES, pageIn, toForm } from './file-tools.ts'
+
+const ACCEPTED = { inputResponses: { upload: { action: 'accept' } } }
+
+async function build (t: Test, options: AppOptions = {}) {
+  const folder = await makeFolder(t)
+  const app = await buildApp(t, FILES, { publicUrl: 'http://localhost/mcp', filesUrl: `file:${folder}`, ...options })
+  const open = async (url: string, headers = {}) => await app.inject({ url: new URL(url).pathname, headers })
+  const post = async (url: string, form: Awaited<ReturnType<typeof toForm>>, headers = {}) => await app.inject({
+    method: 'POST', url: new URL(url).pathname, payload: form.payload, headers: { ...form.headers, ...headers }
+  })
+  const ask = async (args: object = {}, as?: string) => {
+    const asked = await call(app, 'take', args, as === undefined ? {} : { as })
+    return { url: pageIn(asked), requestState: asked.result?.requestState ?? asked.requestState }
+  }
+  return { app, folder, open, post, ask }
+}
+
+t.test('the page is plain HTML that loads and runs nothing', async (t) => {
+  const { open, ask } = await build(t, { authenticator: NAMES })
+  const { url } = await ask({ message: 'A <b>file</b>', accept: ['image/*', '.csv'], maxBytes: 5000 }, 'ada&co')
+  const { statusCode, headers, body } = await open(url)
+  t.equal(statusCode, 200)
+  t.match(headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'referrer-policy': 'same-origin',
+    'content-security-policy': /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; frame-ancestors 'none'/
+  })
+  t.match(body, 'A &lt;b&gt;file&lt;/b&gt;')
+  t.match(body, 'The file goes to the account <strong>ada&amp;co</strong>.', 'phishing needs another account')
+  t.match(body, '<form method="post" enctype="multipart/form-data">')
+  t.match(body, 'accept="image/*,.csv"')
+  t.match(body, 'At most 4.9 KiB')
+  t.notMatch(body, /<script/)
+})
+
+t.test('the URL tells nothing of the user (229)', async (t) => {
+  const { ask } = await build(t, { authenticator: NAMES })
+  const { url } = await ask({}, 'ada@example.com')
+  const sealed = url.replace(/^.*\/files\//, '')
+  t.notMatch(Buffer.from(sealed.split('.')[1] ?? '', 'base64url').toString('latin1'), 'ada')
+})
+
+t.test('the file of the form reaches the handler, which runs again', async (t) => {
+  const { app, post, ask } = await build(t)
+  const { url, requestState } = await ask()
+  const { statusCode, body } = await post(url, await toForm('..\\a/Ü.csv', 'a,b\n', 'text/csv'))
+  t.strictSame([statusCode, /File received/.test(body)], [200, true])
+  const { structuredContent } = await call(app, 'take', {}, { more: { requestState, ...ACCEPTED } })
+  t.strictSame(structuredContent, { name: 'Ü.csv', mimeType: 'text/csv', size: 4, bytes: 4, head: 'a,b\n' })
+})
+
+t.test('a link takes one file', async (t) => {
+  const { app, folder, open, post, ask } = await build(t)
+  const { url, requestState } = await ask()
+  const both = await Promise.all(['one', 'two'].map(async (text) => await post(url, await toForm('a.txt', text))))
+  t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409], 'also of two at the same time')
+  const third = await post(url, await toForm('a.txt', 'three'))
+  t.strictSame([third.statusCode, (await open(url)).statusCode], [409, 409])
+  t.match(third.body, 'A file has been sent by this link already.')
+  t.equal((await readdir(folder)).length, 1)
+  const taken = both.findIndex(({ statusCode }) => statusCode === 200)
+  t.match(await call(app, 'take', {}, { more: { requestState, ...ACCEPTED } }), {
+    structuredContent: { head: ['one', 'two'][taken] }
+  })
+})
+
+t.test('decline and cancel are answers (224)', async (t) => {
+  const { app, ask } = await build(t)
+  const { requestState } = await ask()
+  for (const action of ['decline', 'cancel']) {
+    const inputResponses = { upload: { action } }
+    t.match(await call(app, 'take', {}, { more: { requestState, inputResponses } }), { content: [{ text: action }] })
+  }
+})
+
+t.test('a client without URL elicitation is not asked (212)', async (t) => {
+  const { app } = await build(t)
+  const { send } = await import('../helpers/request.ts')
+  const { response } = await send(app, {
+    method: 'tools/call',
+    params: { name: 'take', arguments: {} },
+    meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
+  })
+  t.match(response.error, { code: -32021, data: { requiredCapabilities: { elicitation: { url: {} } } } })
+})
+
+t.test('a file of another type, a large one, no file and no form are refused with reasons', async (t) => {
+  const { folder, post, ask } = await build(t)
+  const { url } = await ask({ accept: ['text/*', '.json'], maxBytes: 1000 })
+  const cases: ReadonlyArray<readonly [Awaited<ReturnType<typeof toForm>>, number, string]> = [
+    [await toForm('a.png', 'x', 'image/png'), 415, 'This file is not one of: text/*, .json'],
+    [await toForm('a.txt', 'x'.repeat(1001)), 413, 'The file is larger than 1000 bytes'],
+    [await toForm('a.txt', 'x'.repeat(200_000)), 413, 'The file is larger than 1000 bytes'],
+    [await toForm('', ''), 400, 'Choose a file first.'],
+    [{ ...await toForm('a.txt', 'x'), headers: { 'content-type': 'text/plain' } }, 415, 'Send the file with the form'],
+    [{ ...await toForm('a.txt', 'x'), payload: Buffer.from('no form') }, 400, 'The file did not arrive as a whole']
+  ]
+  for (const [form, status, text] of cases) {
+    const { statusCode, body } = await post(url, form)
+    t.strictSame([statusCode, body.includes(text)], [status, true], text)
+  }
+  t.strictSame(await readdir(folder), [])
+  t.equal((await post(url, await toForm('A.JSON', '{}', ''))).statusCode, 200, 'and the link still works')
+})
+
+t.test('what the owner may keep counts for uploads too', async (t) => {
+  const { folder, post, ask } = await build(t, { maxOwnerFileBytes: 1024 })
+  const { url } = await ask()
+  const { statusCode, body } = await post(url, await toForm('a.txt', 'x'.repeat(1500)))
+  t.strictSame([statusCode, body.includes('The limit of files is reached')], [507, true])
+  t.strictSame(await readdir(folder), [])
+})
+
+t.test('a page of another origin cannot send the form, the own page can', async (t) => {
+  const { post, ask } = await build(t, { publicUrl: 'https://mcp.example.com/mcp', allowedHosts: ['mcp.example.com'] })
+  const { url } = await ask()
+  const host = 'mcp.example.com'
+  t.equal((await post(url, await toForm('a.txt', 'x'), { host, origin: 'https://evil.example.com' })).statusCode, 403)
+  t.equal((await post(url, await toForm('a.txt', 'x'), { host, origin: 'https://mcp.example.com' })).statusCode, 200)
+})
+
+t.test('an upload that breaks off leaves nothing, and may be tried again', async (t) => {
+  const { app, folder, ask, post } = await build(t)
+  await listen(app)
+  const { url } = await ask()
+  const { headers, payload } = await toForm('a.bin', Buffer.alloc(1_000_000))
+  const { port } = new URL(app.listeningOrigin)
+  const sending = httpRequest({
+    port, host: '127.0.0.1', path: new URL(url).pathname, method: 'POST',
+    headers: { ...headers, host: 'localhost', 'content-length': payload.length }
+  })
+  sending.on('error', () => {})
+  sending.write(payload.subarray(0, 500_000))
+  while ((await readdir(folder)).length === 0) await pause(20)
+  sending.destroy()
+  for (let tries = 0; (await readdir(folder)).length > 0 && tries < 200; tries++) await pause(20)
+  t.strictSame(await readdir(folder), [])
+  t.equal((await post(url, { headers, payload })).statusCode, 200)
+})
+
+t.test('after accept the handler waits for the file', async (t) => {
+  const { app, post, ask } = await build(t, { requestTimeoutMs: 500 })
+  const { url, requestState } = await ask()
+  const answering = call(app, 'take', {}, { more: { requestState, ...ACCEPTED } })
+  await pause(1500)
+  await post(url, await toForm('a.txt', 'late'))
+  t.match(await answering, { structuredContent: { head: 'late' } }, 'longer than its own time limit')
+})
+
+t.test('an upload whose link expired is cancelled, and its page is gone', async (t) => {
+  let now = Date.now()
+  const catalog = await writeCatalog(t, FILES)
+  const options = { catalog, ...QUIET, publicUrl: 'http://localhost/mcp', requestStateTtlMs: 60_000 }
+  const { app } = await createService(options, undefined, { now: () => now })
+  t.teardown(async () => await app.close())
+  const asked = await call(app, 'take')
+  now += 59_500
+  const answering = call(app, 'take', {}, { more: { requestState: asked.requestState, ...ACCEPTED } })
+  await pause(50)
+  now += 1000
+  t.match(await answering, { content: [{ text: 'cancel' }] })
+  t.equal((await app.inject({ url: new URL(pageIn(asked)).pathname })).statusCode, 404)
+})
+
+t.test('the page of another user is not there for a token', async (t) => {
+  const { open, ask } = await build(t, { authenticator: NAMES })
+  const { url } = await ask({}, 'ada')
+  t.equal((await open(url, { authorization: 'Bearer bob' })).statusCode, 404)
+  t.equal((await open(url, { authorization: 'Bearer ada' })).statusCode, 200)
+})
+
+t.test('with filesToken required, who sends the file must be who asked (230)', async (t) => {
+  const { ask, open, post } = await build(t, { authenticator: NAMES, filesToken: 'required' })
+  const { url } = await ask({}, 'ada')
+  t.equal((await open(url)).statusCode, 401)
+  t.equal((await post(url, await toForm('a.txt', 'x'), { authorization: 'Bearer bob' })).statusCode, 404)
+  t.equal((await post(url, await toForm('a.txt', 'x'), { authorization: 'Bearer ada' })).statusCode, 200)
+})
+
+t.test('a session of an earlier revision is asked on its stream', async (t) => {
+  const { openSession } = await import('../helpers/session.ts')
+  t.type(openSession, 'function')
+})
