@@ -84,7 +84,7 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
   }
 
   async download (link: Parameters<TestCatalog['download']>[0]): Promise<TestDownload> {
-    return await downloadFile(this.#app, typeof link === 'object' ? link.uri : link)
+    return await downloadFile(this.#app, typeof link === 'object' && 'uri' in link ? link.uri : link)
   }
 
   async [Symbol.asyncDispose] (): Promise<void> {

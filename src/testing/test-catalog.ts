@@ -1,6 +1,7 @@
 // A catalog in a test, and its callers.
 
 import type { Completion } from '../protocol/completion.ts'
+import type { ContentBlock } from '../protocol/content.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
 import type { TestTask } from './test-task.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './test-results.ts'
@@ -102,7 +103,7 @@ export interface TestCatalog extends TestCaller {
    * const { content: [link] } = await shop.call('export_orders')
    * const { name, bytes } = await shop.download(link)
    */
-  download (link: string | { readonly uri?: unknown } | undefined): Promise<TestDownload>
+  download (link: string | ContentBlock | undefined): Promise<TestDownload>
   /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */
   close (): Promise<void>
   /** Closes the catalog at the end of a block with `await using`. */

@@ -36,12 +36,7 @@ export const FILES = {
       run: async ({ path, ...options }, ctx) => ({ content: [await ctx.files.put(path, options)] })
     })
 
-    export const take = defineTool({
-      name: 'take',
-      description: 'Asks for a file.',
-      inputSchema,
-      task: 'allowed',
-      run: async (options, ctx) => {
+    const take = async (options, ctx) => {
         const file = await ctx.files.upload({ message: 'The file to read', ...options })
         if (file.action !== 'accept') return file.action
         let bytes = 0
@@ -52,7 +47,12 @@ export const FILES = {
         }
         const { name, mimeType, size } = file
         return { name, mimeType, size, bytes, head }
-      }
+    }
+
+    const description = 'Asks for a file.'
+    export const takeNow = defineTool({ name: 'take', description, inputSchema, run: take })
+    export const takeLater = defineTool({
+      name: 'take_in_task', description, inputSchema, task: 'required', ttlMs: 60_000, run: take
     })`
 }
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readBucket } from '../../src/files/s3/address.ts'
 import { createS3Client, textsOf } from '../../src/files/s3/client.ts'
@@ -14,7 +15,7 @@ testFileStorage('a bucket', async (t) => {
   const client = createS3Client(await readBucket(url, readVariable))
   const complete = async () => {
     const listed = await client.send({ method: 'GET', parameters: { 'list-type': 2 } })
-    return textsOf(await listed.text(), 'Key')
+    return textsOf(await text(listed), 'Key')
   }
   return {
     storage: await openStorage(url, readVariable),

@@ -1,5 +1,6 @@
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createService, type AppOptions } from '../../src/app.ts'
@@ -7,6 +8,9 @@ import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
+import { send } from '../helpers/request.ts'
+import { openSession } from '../helpers/session.ts'
+import { open } from '../testing/open.ts'
 import { call, FILES, NAMES, pageIn, toForm } from './file-tools.ts'
 
 const ACCEPTED = { inputResponses: { upload: { action: 'accept' } } }
@@ -14,7 +18,7 @@ const ACCEPTED = { inputResponses: { upload: { action: 'accept' } } }
 async function build (t: Test, options: AppOptions = {}) {
   const folder = await makeFolder(t)
   const app = await buildApp(t, FILES, { publicUrl: 'http://localhost/mcp', filesUrl: `file:${folder}`, ...options })
-  const open = async (url: string, headers = {}) => await app.inject({ url: new URL(url).pathname, headers })
+  const visit = async (url: string, headers = {}) => await app.inject({ url: new URL(url).pathname, headers })
   const post = async (url: string, form: Awaited<ReturnType<typeof toForm>>, headers = {}) => await app.inject({
     method: 'POST', url: new URL(url).pathname, payload: form.payload, headers: { ...form.headers, ...headers }
   })
@@ -22,13 +26,13 @@ async function build (t: Test, options: AppOptions = {}) {
     const asked = await call(app, 'take', args, as === undefined ? {} : { as })
     return { url: pageIn(asked), requestState: asked.result?.requestState ?? asked.requestState }
   }
-  return { app, folder, open, post, ask }
+  return { app, folder, visit, post, ask }
 }
 
 t.test('the page is plain HTML that loads and runs nothing', async (t) => {
-  const { open, ask } = await build(t, { authenticator: NAMES })
+  const { visit, ask } = await build(t, { authenticator: NAMES })
   const { url } = await ask({ message: 'A <b>file</b>', accept: ['image/*', '.csv'], maxBytes: 5000 }, 'ada&co')
-  const { statusCode, headers, body } = await open(url)
+  const { statusCode, headers, body } = await visit(url)
   t.equal(statusCode, 200)
   t.match(headers, {
     'content-type': 'text/html; charset=utf-8',
@@ -60,12 +64,12 @@ t.test('the file of the form reaches the handler, which runs again', async (t) =
 })
 
 t.test('a link takes one file', async (t) => {
-  const { app, folder, open, post, ask } = await build(t)
+  const { app, folder, visit, post, ask } = await build(t)
   const { url, requestState } = await ask()
   const both = await Promise.all(['one', 'two'].map(async (text) => await post(url, await toForm('a.txt', text))))
   t.strictSame(both.map(({ statusCode }) => statusCode).sort(), [200, 409], 'also of two at the same time')
   const third = await post(url, await toForm('a.txt', 'three'))
-  t.strictSame([third.statusCode, (await open(url)).statusCode], [409, 409])
+  t.strictSame([third.statusCode, (await visit(url)).statusCode], [409, 409])
   t.match(third.body, 'A file has been sent by this link already.')
   t.equal((await readdir(folder)).length, 1)
   const taken = both.findIndex(({ statusCode }) => statusCode === 200)
@@ -85,7 +89,6 @@ t.test('decline and cancel are answers (224)', async (t) => {
 
 t.test('a client without URL elicitation is not asked (212)', async (t) => {
   const { app } = await build(t)
-  const { send } = await import('../helpers/request.ts')
   const { response } = await send(app, {
     method: 'tools/call',
     params: { name: 'take', arguments: {} },
@@ -136,7 +139,10 @@ t.test('an upload that breaks off leaves nothing, and may be tried again', async
   const { headers, payload } = await toForm('a.bin', Buffer.alloc(1_000_000))
   const { port } = new URL(app.listeningOrigin)
   const sending = httpRequest({
-    port, host: '127.0.0.1', path: new URL(url).pathname, method: 'POST',
+    port,
+    host: '127.0.0.1',
+    path: new URL(url).pathname,
+    method: 'POST',
     headers: { ...headers, host: 'localhost', 'content-length': payload.length }
   })
   sending.on('error', () => {})
@@ -173,21 +179,63 @@ t.test('an upload whose link expired is cancelled, and its page is gone', async 
 })
 
 t.test('the page of another user is not there for a token', async (t) => {
-  const { open, ask } = await build(t, { authenticator: NAMES })
+  const { visit, ask } = await build(t, { authenticator: NAMES })
   const { url } = await ask({}, 'ada')
-  t.equal((await open(url, { authorization: 'Bearer bob' })).statusCode, 404)
-  t.equal((await open(url, { authorization: 'Bearer ada' })).statusCode, 200)
+  t.equal((await visit(url, { authorization: 'Bearer bob' })).statusCode, 404)
+  t.equal((await visit(url, { authorization: 'Bearer ada' })).statusCode, 200)
 })
 
 t.test('with filesToken required, who sends the file must be who asked (230)', async (t) => {
-  const { ask, open, post } = await build(t, { authenticator: NAMES, filesToken: 'required' })
+  const { ask, visit, post } = await build(t, { authenticator: NAMES, filesToken: 'required' })
   const { url } = await ask({}, 'ada')
-  t.equal((await open(url)).statusCode, 401)
+  t.equal((await visit(url)).statusCode, 401)
   t.equal((await post(url, await toForm('a.txt', 'x'), { authorization: 'Bearer bob' })).statusCode, 404)
   t.equal((await post(url, await toForm('a.txt', 'x'), { authorization: 'Bearer ada' })).statusCode, 200)
 })
 
-t.test('a session of an earlier revision is asked on its stream', async (t) => {
-  const { openSession } = await import('../helpers/session.ts')
-  t.type(openSession, 'function')
+t.test('a client of an earlier revision is asked on the stream of its call (344, 356)', async (t) => {
+  const { app, post } = await build(t)
+  const session = await openSession(t, await listen(app), { capabilities: { elicitation: { form: {}, url: {} } } })
+  const calling = await session.startCall('take')
+  const question = await calling.next()
+  t.match(question, { method: 'elicitation/create', params: { mode: 'url', message: 'The file to read' } })
+  const answering = session.answer(question.id, { action: 'accept' })
+  await post(question.params.url, await toForm('a.txt', 'legacy'))
+  await answering
+  t.match(await calling.next(), { result: { content: [{ text: /"head":"legacy"/ }] } })
+})
+
+t.test('a task asks for its file, and gets it', async (t) => {
+  const catalog = await open(t, FILES)
+  const answers = { upload: { action: 'accept', file: { name: 'a.txt', bytes: 'task' } } } as const
+  const task = await catalog.begin('take_in_task', {}, { answers })
+  t.match(await task.result(), { structuredContent: { head: 'task' } })
+  t.equal((await task.get()).status, 'completed')
+})
+
+t.test('uploads may take longer than other requests, as long as bytes come', async (t) => {
+  const { app, ask } = await build(t)
+  await listen(app)
+  // Node checks connections every five seconds.
+  app.server.requestTimeout = 1000
+  app.server.headersTimeout = 1000
+  const { url } = await ask()
+  const { headers, payload } = await toForm('a.txt', 'slow')
+  const { port } = new URL(app.listeningOrigin)
+  const sending = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: new URL(url).pathname,
+    method: 'POST',
+    headers: { ...headers, host: 'localhost', 'content-length': payload.length }
+  })
+  const answered = once(sending, 'response')
+  for (const byte of payload.subarray(0, 8)) {
+    sending.write(Buffer.of(byte))
+    await pause(1000)
+  }
+  sending.end(payload.subarray(8))
+  const [answer] = await answered
+  t.equal(answer.statusCode, 200)
+  answer.resume()
 })

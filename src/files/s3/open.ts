@@ -1,7 +1,8 @@
 // Files in a bucket of S3, or of a server with the same interface. The keys sort by their expiry, so a sweep
 // lists only the expired ones. A file is one object: its parts are sent one after the other as they come.
 
-import { Readable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { ReadVariable } from '../storage-kind.ts'
 import { ABANDONED_MS, expiryOf, type FileStorage } from '../storage.ts'
 import { readBucket } from './address.ts'
@@ -28,15 +29,13 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
     },
     async read (key, range) {
       const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }
-      const response = await orUndefined(client.send({ method: 'GET', key, headers }))
-      if (response === undefined) return undefined
-      return response.body === null ? Readable.from([]) : Readable.fromWeb(response.body)
+      return await orUndefined(client.send({ method: 'GET', key, headers }))
     },
     async has (key) {
-      return await orUndefined(client.send({ method: 'HEAD', key })) !== undefined
+      return (await orUndefined(client.send({ method: 'HEAD', key })))?.resume() !== undefined
     },
     async delete (key) {
-      await client.send({ method: 'DELETE', key })
+      await remove(key)
     },
     async sweep (now) {
       await abortAbandoned(now)
@@ -44,7 +43,7 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
       for (;;) {
         const keys = await listFirst()
         const expired = keys.filter((key) => (expiryOf(key) ?? Infinity) < now)
-        for (const key of expired) await client.send({ method: 'DELETE', key })
+        for (const key of expired) await remove(key)
         count += expired.length
         // The first keys expire first.
         if (expired.length === 0 || expired.length < keys.length) return count
@@ -53,23 +52,25 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
     async close () {}
   }
 
+  async function remove (key: string, parameters = {}): Promise<void> {
+    await drain(client.send({ method: 'DELETE', key, parameters }))
+  }
+
   async function listFirst (): Promise<string[]> {
     const parameters = { 'list-type': 2, prefix, 'max-keys': 1000 }
     const listed = await client.send({ method: 'GET', parameters })
-    return textsOf(await listed.text(), 'Key').map((key) => key.slice(prefix.length))
+    return textsOf(await text(listed), 'Key').map((key) => key.slice(prefix.length))
   }
 
   /** Deletes the parts of writers that were killed. */
   async function abortAbandoned (now: number): Promise<void> {
     const listed = await client.send({ method: 'GET', parameters: { uploads: '', prefix } })
-    const xml = await listed.text()
+    const xml = await text(listed)
     const [keys, ids, begun] = [textsOf(xml, 'Key'), textsOf(xml, 'UploadId'), textsOf(xml, 'Initiated')]
     for (const [index, key] of keys.entries()) {
       const isAbandoned = Date.parse(begun[index] ?? '') < now - ABANDONED_MS
       if (isAbandoned && expiryOf(key.slice(prefix.length)) !== undefined) {
-        await client.send({
-          method: 'DELETE', key: key.slice(prefix.length), parameters: { uploadId: ids[index] }
-        })
+        await remove(key.slice(prefix.length), { uploadId: ids[index] })
       }
     }
   }
@@ -82,14 +83,14 @@ class Upload {
   #id: string | undefined
   readonly #etags: string[] = []
   /** Sent with the next part, or alone if it is the only one. */
-  #waiting: Uint8Array<ArrayBuffer> | undefined
+  #waiting: Uint8Array | undefined
 
   constructor (client: S3Client, key: string) {
     this.#client = client
     this.#key = key
   }
 
-  async add (part: Uint8Array<ArrayBuffer>): Promise<void> {
+  async add (part: Uint8Array): Promise<void> {
     if (part.length === PART_BYTES) await this.#send(part)
     else this.#waiting = part
   }
@@ -97,7 +98,7 @@ class Upload {
   async complete (): Promise<void> {
     const [last, key] = [this.#waiting, this.#key]
     if (this.#id === undefined) {
-      await this.#client.send({ method: 'PUT', key, body: last ?? new Uint8Array() })
+      await drain(this.#client.send({ method: 'PUT', key, body: last ?? '' }))
       return
     }
     if (last !== undefined) await this.#send(last)
@@ -107,32 +108,31 @@ class Upload {
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
     const answer = await this.#client.send({ method: 'POST', key, parameters: { uploadId: this.#id }, body })
     // S3 sends its status before it has put the parts together.
-    const text = await answer.text()
-    if (text.includes('<Error>')) throw new S3Error('POST', answer.status, text)
+    const said = await text(answer)
+    if (said.includes('<Error>')) throw new S3Error('POST', answer.statusCode ?? 0, said)
   }
 
   /** A failure leaves parts, which the sweep deletes: the error of the writer is the one to report. */
   async abort (): Promise<void> {
     if (this.#id === undefined) return
     const parameters = { uploadId: this.#id }
-    await this.#client.send({ method: 'DELETE', key: this.#key, parameters }).catch(() => {})
+    await drain(this.#client.send({ method: 'DELETE', key: this.#key, parameters })).catch(() => {})
   }
 
-  async #send (body: Uint8Array<ArrayBuffer>): Promise<void> {
+  async #send (body: Uint8Array): Promise<void> {
     const key = this.#key
     if (this.#id === undefined) {
       const begun = await this.#client.send({ method: 'POST', key, parameters: { uploads: '' } })
-      ;[this.#id = ''] = textsOf(await begun.text(), 'UploadId')
+      ;[this.#id = ''] = textsOf(await text(begun), 'UploadId')
     }
     const parameters = { partNumber: this.#etags.length + 1, uploadId: this.#id }
-    const sent = await this.#client.send({ method: 'PUT', key, parameters, body })
-    await sent.arrayBuffer()
-    this.#etags.push(sent.headers.get('etag') ?? '')
+    const { headers } = await drain(this.#client.send({ method: 'PUT', key, parameters, body }))
+    this.#etags.push(headers.etag ?? '')
   }
 }
 
 /** Parts of PART_BYTES. The last one is smaller, and may be missing. Each part uses the same memory. */
-async function * toParts (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function * toParts (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(PART_BYTES)
   let used = 0
   for await (const chunk of source) {
@@ -150,7 +150,12 @@ async function * toParts (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (used > 0) yield buffer.subarray(0, used)
 }
 
-async function orUndefined (sending: Promise<Response>): Promise<Response | undefined> {
+/** The connection is used again once the answer is read. */
+async function drain (sending: Promise<IncomingMessage>): Promise<IncomingMessage> {
+  return (await sending).resume()
+}
+
+async function orUndefined (sending: Promise<IncomingMessage>): Promise<IncomingMessage | undefined> {
   return await sending.catch((error: unknown) => {
     if (error instanceof S3Error && error.status === 404) return undefined
     throw error
