@@ -33,14 +33,15 @@ const CATALOG_LINK_MS = 86_400_000
 export function createFileAccess (
   { links, openRoom, maxEmbeddedBytes, now }: FileAccessDependencies
 ): FileAccess {
-  const load = async () => await import('./handler-files.ts')
   return {
     open: (client) => ({
       async put (source, options = {}) {
-        return await (await load()).putFile(await openRoom(), client, source, options)
+        const { putFile } = await import('./handler-files.ts')
+        return await putFile(await openRoom(), client, source, options)
       },
       async upload (options) {
-        return await (await load()).askForFile(await openRoom(), client, options)
+        const { askForFile } = await import('./handler-files.ts')
+        return await askForFile(await openRoom(), client, options)
       }
     }),
     linkTo (uri, size, principal) {

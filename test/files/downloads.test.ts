@@ -41,7 +41,7 @@ t.test('put resolves to a resource_link with a URL below the public one', async 
   })
 })
 
-t.test('a file comes from a path, from bytes and from a stream, and has a name for each browser', async (t) => {
+t.test('a file comes from a path, from bytes or from a stream, and each browser reads its name', async (t) => {
   const { app, get, folder } = await build(t)
   const path = join(folder, 'plan.pdf')
   await writeFile(path, 'plan')
@@ -92,7 +92,8 @@ t.test('an expired, a foreign, a torn and an unknown link get the same 404', asy
     { catalog, ...QUIET, ...PUBLIC, authenticator: NAMES }, undefined, { now: () => now }
   )
   t.teardown(async () => await app.close())
-  const link = linkIn(await call(app, 'put', { text: 'secret', name: 'a.txt', ttlMs: 60_000 }, { as: 'ada' }))
+  const put = { text: 'secret', name: 'a.txt', ttlMs: 60_000 }
+  const link = linkIn(await call(app, 'put', put, { as: 'ada' }))
   const get = async (link: string, headers = {}, method: 'GET' | 'POST' = 'GET') => {
     const { statusCode, headers: sent, body } = await app.inject({
       method, url: new URL(link).pathname, headers: { host: 'mcp.example.com', ...headers }
@@ -150,11 +151,14 @@ t.test('a file over a limit is refused in words for the model, and nothing is ke
   const { app, folder } = await build(t, { maxFileBytes: 100_000, maxOwnerFileBytes: 150_000 })
   const put = async (args: object) => await call(app, 'put', { name: 'a.bin', ...args })
   const large = await put({ bytes: 100_001 })
-  t.match(large, { isError: true, content: [{ text: 'The file is larger than 100000 bytes, the most that is taken.' }] })
+  const text = 'The file is larger than 100000 bytes, the most that is taken.'
+  t.match(large, { isError: true, content: [{ text }] })
   t.strictSame(await readdir(folder), [])
-  t.match(await call(app, 'put_path', { path: process.execPath }), large, 'a path is refused before it is read')
+  t.match(await call(app, 'put_path', { path: process.execPath }), large, 'before it is read')
   t.notOk((await put({ bytes: 90_000 })).isError)
-  t.match(await put({ bytes: 60_001 }), { isError: true, content: [{ text: /^The limit of files is reached/ }] })
+  t.match(await put({ bytes: 60_001 }), {
+    isError: true, content: [{ text: /^The limit of files is reached/ }]
+  })
   t.notOk((await put({ bytes: 60_000 })).isError)
   t.equal((await readdir(folder)).length, 2)
 })
@@ -217,7 +221,8 @@ t.test('a large file of the catalog is linked, and a small one is not', async (t
     'resources/large.txt': 'x'.repeat(20_000),
     'resources/huge.bin': Buffer.alloc(40_000)
   }, { ...PUBLIC, maxEmbeddedBytes: 10_000, maxResourceBytes: 30_000 })
-  const get = async (link: string) => await app.inject({ url: new URL(link).pathname, headers: { host: 'mcp.example.com' } })
+  const headers = { host: 'mcp.example.com' }
+  const get = async (link: string) => await app.inject({ url: new URL(link).pathname, headers })
   t.match(await call(app, 'show', { uri: 'file:///small.txt' }), {
     content: [{ uri: 'file:///small.txt' }, { resource: { text: 'small' } }]
   })
@@ -252,7 +257,8 @@ t.test('a link to a file of the catalog is as hidden as the file', async (t) => 
     }
   })
   const link = linkIn(await call(app, 'show', {}, { as: 'plans' }))
-  const read = async () => await app.inject({ url: new URL(link).pathname, headers: { host: 'mcp.example.com' } })
+  const headers = { host: 'mcp.example.com' }
+  const read = async () => await app.inject({ url: new URL(link).pathname, headers })
   t.equal((await read()).statusCode, 200)
   t.ok((await call(app, 'show', {}, { as: 'others' })).isError)
 })

@@ -24,7 +24,9 @@ testFileStorage('a bucket', async (t) => {
 })
 
 t.test('the URL and the usual variables say where the bucket is', async (t) => {
-  const read = async (text: string, variables = {}) => await readBucket(text, readerOf({ ...KEYS, ...variables }))
+  const read = async (text: string, variables = {}) => {
+    return await readBucket(text, readerOf({ ...KEYS, ...variables }))
+  }
   t.match(await read('s3://files'), {
     url: 'https://files.s3.us-east-1.amazonaws.com', prefix: '', region: 'us-east-1', sessionToken: undefined
   })
@@ -34,16 +36,18 @@ t.test('the URL and the usual variables say where the bucket is', async (t) => {
   t.match(await read('s3://files?endpoint=https://s3.example.com/&region=x', { AWS_REGION: 'y' }), {
     url: 'https://s3.example.com/files', region: 'x'
   })
-  t.match(await read('s3://files', { AWS_ENDPOINT_URL: 'http://minio:9000' }), { url: 'http://minio:9000/files' })
+  const variables = { AWS_ENDPOINT_URL: 'http://minio:9000' }
+  t.match(await read('s3://files', variables), { url: 'http://minio:9000/files' })
 })
 
 t.test('a missing variable and a wrong URL are named', async (t) => {
   const none = readerOf({})
   await t.rejects(readBucket('s3://files', none), {
-    message: 'TRIVET_FILES_URL is a bucket, and AWS_ACCESS_KEY_ID is missing: set it, or AWS_ACCESS_KEY_ID_FILE ' +
-      'to the path of a file'
+    message: 'TRIVET_FILES_URL is a bucket, and AWS_ACCESS_KEY_ID is missing: set it, or ' +
+      'AWS_ACCESS_KEY_ID_FILE to the path of a file'
   })
-  await t.rejects(readBucket('s3://files?acl=public', none), { message: /has the parameter acl: expected region or/ })
+  const wrong = { message: /has the parameter acl: expected region or/ }
+  await t.rejects(readBucket('s3://files?acl=public', none), wrong)
   await t.rejects(readBucket('s3://files?endpoint=minio', none), { message: /endpoint must be an http:\/\// })
 })
 

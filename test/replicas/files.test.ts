@@ -96,7 +96,9 @@ async function growthDuring (services: readonly Service[], work: () => Promise<v
 }
 
 /** A file of the whole way: through both replicas, in both directions. */
-async function exchange (t: Test, [first, second]: readonly [Service, Service], bytes: number): Promise<void> {
+async function exchange (
+  t: Test, [first, second]: readonly [Service, Service], bytes: number
+): Promise<void> {
   const put = await call(t, first, 'put', { bytes, name: 'large.bin' })
   const { size } = await hashOf(at(second, linkIn(put)))
   t.equal(size, bytes, 'what one replica keeps, the other sends')

@@ -34,12 +34,12 @@ export async function readBucket (text: string, readVariable: ReadVariable): Pro
     url: endpoint === undefined ? toAmazonUrl(bucket, region) : `${toEndpoint(endpoint)}/${bucket}`,
     prefix: folder === '' ? '' : `${folder}/`,
     region,
-    accessKeyId: await require('AWS_ACCESS_KEY_ID'),
-    secretAccessKey: await require('AWS_SECRET_ACCESS_KEY'),
+    accessKeyId: await needed('AWS_ACCESS_KEY_ID'),
+    secretAccessKey: await needed('AWS_SECRET_ACCESS_KEY'),
     sessionToken: await readVariable('AWS_SESSION_TOKEN')
   }
 
-  async function require (name: string): Promise<string> {
+  async function needed (name: string): Promise<string> {
     const value = await readVariable(name)
     if (value !== undefined) return value
     throw new Error(`TRIVET_FILES_URL is a bucket, and ${name} is missing: ` +

@@ -65,7 +65,7 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
           const { statusCode: status = 0 } = response
           if (status < 300) return response
           const error = new S3Error(method, status, await text(response))
-          if (status < 500 || isLast) throw error
+          if (status < 500 || status === 501 || isLast) throw error
         } catch (error) {
           // A request that creates something may have been served before its connection was lost.
           if (error instanceof S3Error || isLast || method === 'POST') throw error
@@ -77,7 +77,9 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
 }
 
 /** `fetch` would copy each part of a file. */
-async function transmit ({ url, method, headers }: Request, body: S3Request['body']): Promise<IncomingMessage> {
+async function transmit (
+  { url, method, headers }: Request, body: S3Request['body']
+): Promise<IncomingMessage> {
   const request = url.startsWith('https:') ? requestSecurely : requestPlainly
   return await new Promise((resolve, reject) => {
     const sending = request(url, { method, headers: Object.fromEntries(headers), timeout: IDLE_MS }, resolve)

@@ -11,6 +11,10 @@ import { createS3Client, S3Error, textsOf, type S3Client } from './client.ts'
 /** S3 takes parts of 5 MiB or more, and 10,000 of them: 58 GiB. One part is in memory for each writer. */
 const PART_BYTES = 6_291_456
 
+const NOT_FOUND = 404
+/** Some servers cannot list uploads that are not complete. */
+const NOT_IMPLEMENTED = 501
+
 export async function openS3Storage (url: string, readVariable: ReadVariable): Promise<FileStorage> {
   const bucket = await readBucket(url, readVariable)
   const client = createS3Client(bucket)
@@ -65,6 +69,8 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
   /** Deletes the parts of writers that were killed. */
   async function abortAbandoned (now: number): Promise<void> {
     const listed = await client.send({ method: 'GET', parameters: { uploads: '', prefix } })
+      .catch(undefinedIf(NOT_IMPLEMENTED))
+    if (listed === undefined) return
     const xml = await text(listed)
     const [keys, ids, begun] = [textsOf(xml, 'Key'), textsOf(xml, 'UploadId'), textsOf(xml, 'Initiated')]
     for (const [index, key] of keys.entries()) {
@@ -156,8 +162,11 @@ async function drain (sending: Promise<IncomingMessage>): Promise<IncomingMessag
 }
 
 async function orUndefined (sending: Promise<IncomingMessage>): Promise<IncomingMessage | undefined> {
-  return await sending.catch((error: unknown) => {
-    if (error instanceof S3Error && error.status === 404) return undefined
-    throw error
-  })
+  return await sending.catch(undefinedIf(NOT_FOUND))
+}
+
+function undefinedIf (status: number) {
+  return (error: unknown): undefined => {
+    if (!(error instanceof S3Error && error.status === status)) throw error
+  }
 }
