@@ -14,6 +14,12 @@ export interface StorageUnderTest {
   list (): Promise<readonly string[]>
 }
 
+function createGate () {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { open, opened }
+}
+
 export function testFileStorage (name: string, open: (t: Test) => Promise<StorageUnderTest>): void {
   const inTime = () => createStorageKey(Date.now() + HOUR_MS)
   const read = async ({ storage }: StorageUnderTest, key: string, range?: ByteRange) => {
@@ -68,15 +74,15 @@ export function testFileStorage (name: string, open: (t: Test) => Promise<Storag
   t.test(`${name} shows a file only when it is complete`, async (t) => {
     const opened = await open(t)
     const key = inTime()
-    let resume = (): void => {}
+    const gate = createGate()
     const writing = opened.storage.write(key, (async function * () {
       yield randomBytes(7_000_000)
-      await new Promise<void>((resolve) => { resume = resolve })
+      await gate.opened
       yield randomBytes(10)
     })())
     await pause(300)
     t.equal(await opened.storage.has(key), false)
-    resume()
+    gate.open()
     await writing
     t.equal((await read(opened, key))?.length, 7_000_010)
   })
@@ -89,18 +95,17 @@ export function testFileStorage (name: string, open: (t: Test) => Promise<Storag
     t.equal(await opened.storage.sweep(now), 1)
     t.equal(await opened.storage.has(expired), false)
     t.equal(await opened.storage.has(kept), true)
-    let resume = (): void => {}
+    const gate = createGate()
     const writing = opened.storage.write(createStorageKey(now + 9 * HOUR_MS), (async function * () {
       yield randomBytes(7_000_000)
-      await new Promise<void>((resolve) => { resume = resolve })
+      await gate.opened
     })())
-    await pause(300)
-    t.equal((await opened.list()).length, 2, 'and what is being written is kept')
+    while ((await opened.list()).length < 2) await pause(20)
     await opened.storage.sweep(now)
     t.equal((await opened.list()).length, 2)
     t.equal(await opened.storage.sweep(now + 2 * HOUR_MS), 1)
     t.strictSame(await opened.list(), [])
-    resume()
+    gate.open()
     await writing.catch(() => {})
   })
 }

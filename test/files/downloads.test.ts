@@ -41,7 +41,7 @@ t.test('put resolves to a resource_link with a URL below the public one', async 
   })
 })
 
-t.test('a file comes from a path, from bytes or from a stream, and each browser reads its name', async (t) => {
+t.test('a file comes from a path, from bytes or a stream, and each browser reads its name', async (t) => {
   const { app, get, folder } = await build(t)
   const path = join(folder, 'plan.pdf')
   await writeFile(path, 'plan')
