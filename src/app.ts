@@ -1,20 +1,19 @@
 // The composition root: it creates and connects all components.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { openAuthenticator } from './app-access.ts'
-import { openMetering, type Build } from './app-admin.ts'
-import { openAudit } from './app-audit.ts'
-import { openConfiguredCatalog, toCheckedParts } from './app-catalog.ts'
-import { openFiles } from './app-files.ts'
-import { openLegacyEra } from './app-legacy.ts'
-import { openCallLimiter } from './app-limits.ts'
-import { openConfiguredBackend, openSealer } from './app-state.ts'
-import { openTasks } from './app-tasks.ts'
-import { openRequestTracer } from './app-tracing.ts'
+import { openAuthenticator } from './app/access.ts'
+import { openMetering, type Build } from './app/admin.ts'
+import { openAudit } from './app/audit.ts'
+import { openConfiguredCatalog, toCheckedParts } from './app/catalog.ts'
+import { openFiles } from './app/files.ts'
+import { openLegacyEra } from './app/legacy.ts'
+import { openCallLimiter } from './app/limits.ts'
+import { openConnections } from './app/connections.ts'
+import { registerRoutes } from './app/routes.ts'
+import { openConfiguredBackend, openSealer } from './app/state.ts'
+import { openTasks } from './app/tasks.ts'
+import { openRequestTracer } from './app/tracing.ts'
 import type { Authenticator } from './access/authenticator.ts'
-import { isLocal } from './access/loopback.ts'
-import { createRangeCheck } from './access/proxy-range.ts'
-import { createOutageLog } from './backends/outage-log.ts'
 import { createScopeGroups } from './catalog/scope-groups.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
@@ -27,26 +26,16 @@ import { createPipeline, type Pipeline, type PipelineDependencies } from './disp
 import type { EventBus } from './events/event-bus.ts'
 import { createOpenStreams } from './events/open-streams.ts'
 import { createSubscriptions } from './events/subscriptions.ts'
-import { registerBody } from './http/body.ts'
-import { rememberPeers } from './http/client-address.ts'
-import { limitConnections, MAX_OTHER_CONNECTIONS } from './http/connections.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
-import { createChallenges } from './http/challenges.ts'
-import { registerGuards } from './http/guards.ts'
-import { registerHealthRoutes } from './http/health-routes.ts'
 import { createCheckedPart, createReadiness } from './http/readiness.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
-import { registerMcpRoute } from './http/mcp-route.ts'
 import { createModernEra } from './http/modern/era.ts'
-import { registerNotFound } from './http/not-found.ts'
-import { createOriginPolicy } from './http/origin-policy.ts'
 import { createReplies } from './http/replies.ts'
-import { metadataUrlOf, registerResourceMetadata } from './http/resource-metadata.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { createWaitingBytes } from './http/waiting-bytes.ts'
 import { createInputRounds } from './input/sealed-input-round.ts'
-import { openLog, type ServiceLog } from './log.ts'
+import { openLog, type ServiceLog } from './log/log.ts'
 import { createMethods } from './methods/method-list.ts'
 import type { MemoryLimits } from './overload/pressure.ts'
 import { createShedReport } from './overload/shed-report.ts'
@@ -201,17 +190,8 @@ export async function createService (
   })
 
   const app = createFastify(log, config)
-  limitConnections(app.server, {
-    maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
-    isProxy: createRangeCheck(config.trustedProxies),
-    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
-    onRefused: createOutageLog({ log, message: 'connections were refused' })
-  })
-  rememberPeers(app.server)
   app.addHook('onReady', async () => shedding.start())
-  const policy = createOriginPolicy(config)
-  // Runs before the first connection. The policy depends on the address that the app listens on.
-  app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
+  const policy = openConnections(app, { config, log })
   // Each observer, the authorizer and the limiter is one line here.
   const observer = joinObservers([
     createLogObserver(requestLog),
@@ -275,22 +255,8 @@ export async function createService (
     }
   })
   const readiness = createReadiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
-  const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
-  const hasMetadata = publicUrl !== undefined && issuers.length > 0
-  app.decorate('challenges', createChallenges({
-    metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
-  }))
-  registerNotFound(app, { policy, replies })
-  if (hasMetadata) {
-    app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
-  }
-  const guards = { policy, authenticator, shutdown, shedding, replies }
-  files.register(app, { ...guards, openStreams })
-  app.register(async (open) => registerHealthRoutes(open, readiness))
-  app.register(async (guarded) => {
-    registerGuards(guarded, guards)
-    registerBody(guarded, { ...config, replies })
-    registerMcpRoute(guarded, { path: config.path, eras, replies })
+  registerRoutes(app, {
+    config, policy, authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
   })
   const admin = metering?.createApp(log, readiness)
   const reload = () => {

@@ -2,10 +2,10 @@
 
 import { inspect } from 'node:util'
 import { isLoopback } from './access/loopback.ts'
-import { findAccessConflicts } from './access-settings.ts'
+import { findAccessConflicts } from './settings/access-settings.ts'
 import { isSharedUrl } from './backends/url-schemes.ts'
-import type { Setting } from './setting-kinds.ts'
-import { collect, SETTINGS, type Config } from './settings.ts'
+import type { Setting } from './settings/setting-kinds.ts'
+import { collect, SETTINGS, type Config } from './settings/settings.ts'
 
 /** The settings that only the process uses. The app uses all others. */
 type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'logLevelFile' | 'otlpUrl'

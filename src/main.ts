@@ -9,18 +9,18 @@ import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
-import type { Build } from './app-admin.ts'
-import type { TraceSink } from './app-tracing.ts'
+import type { Build } from './app/admin.ts'
+import type { TraceSink } from './app/tracing.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
 import { CatalogError } from './catalog/problem.ts'
 import type { Snapshot } from './catalog/snapshot.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { readLogLevel, updateLogLevel } from './log-level.ts'
-import { flushLog, openLog, type ServiceLog } from './log.ts'
+import { readLogLevel, updateLogLevel } from './log/log-level.ts'
+import { flushLog, openLog, type ServiceLog } from './log/log.ts'
 import { readHeapOption } from './overload/heap-option.ts'
-import { logPrinted, type PrintedLines } from './printed-lines.ts'
-import { SECRET_VARIABLES, type Config } from './settings.ts'
-import { findUnknownVariables } from './unknown-variables.ts'
+import { logPrinted, type PrintedLines } from './log/printed-lines.ts'
+import { SECRET_VARIABLES, type Config } from './settings/settings.ts'
+import { findUnknownVariables } from './settings/unknown-variables.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
@@ -114,7 +114,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const hangUps = listenForHangUps()
   const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
-  const toText = isForPeople || isatty(1) ? (await import('./log-for-people.ts')).toPeople : undefined
+  const toText = isForPeople || isatty(1) ? (await import('./log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
   const lines = printed = logPrinted(logger, process)
@@ -136,7 +136,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
     await opened.traces?.close()
   })
   // The SDK comes first: the catalog's modules may use it while they load.
-  const { openTraceSink } = await import('./app-tracing.ts')
+  const { openTraceSink } = await import('./app/tracing.ts')
   opened.traces = await openTraceSink({ url: otlpUrl, readVersion: () => readBuild().version, log: logger })
   const { createService } = await import('./app.ts')
   const build = adminPort === undefined ? undefined : readBuild()

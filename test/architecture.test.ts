@@ -38,7 +38,7 @@ const ROOMS = {
     'access'
   ],
   metrics: ['dispatch'],
-  audit: ['dispatch', 'access', 'protocol', 'line-destination.ts'],
+  audit: ['dispatch', 'access', 'protocol', 'log'],
   overload: [],
   tracing: ['dispatch', 'authoring', 'input', 'protocol'],
   // An adapter knows no method and no catalog: the pipeline does.
@@ -47,41 +47,17 @@ const ROOMS = {
   contracts: ['catalog', 'protocol'],
   client: ['catalog', 'protocol'],
   cli: [
-    'advice', 'author-frames.ts', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts',
-    'protocol', 'schema', 'settings.ts', 'sources', 'testing'
+    'advice', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'log', 'protocol',
+    'schema', 'settings', 'sources', 'testing'
   ],
-  'setting-kinds.ts': [],
-  'file-settings.ts': ['setting-kinds.ts', 'files'],
-  'settings.ts': ['file-settings.ts', 'setting-kinds.ts', 'backends', 'access'],
-  'access-settings.ts': ['settings.ts', 'access'],
-  'config.ts': ['setting-kinds.ts', 'settings.ts', 'access-settings.ts', 'backends', 'access'],
-  'app-access.ts': ['access-settings.ts', 'config.ts', 'access'],
-  'app-admin.ts': ['backends', 'catalog', 'events', 'http', 'metrics', 'overload', 'sources'],
-  'app-catalog.ts': ['backends', 'catalog', 'config.ts', 'contracts', 'http', 'index.ts', 'sources', 'state'],
-  'app-audit.ts': ['audit', 'backends', 'dispatch', 'config.ts'],
-  'app-files.ts': [
-    'access', 'backends', 'catalog', 'config.ts', 'files', 'http', 'sealing', 'sources', 'state'
-  ],
-  'app-limits.ts': ['access', 'config.ts', 'dispatch', 'state'],
-  'app-state.ts': ['backends', 'config.ts', 'sealing', 'state'],
-  'app-tasks.ts': ['backends', 'catalog', 'config.ts', 'dispatch', 'sealing', 'state', 'tasks'],
-  'app-tracing.ts': ['backends', 'dispatch', 'tracing'],
+  settings: ['files', 'catalog', 'backends', 'access', 'config.ts'],
+  'config.ts': ['settings', 'backends', 'access'],
+  log: ['settings', 'config.ts', 'catalog', 'dispatch'],
+  // The parts of the composition root.
+  app: ['*'],
   'app.ts': ['*'],
-  'app-legacy.ts': ['*'],
-  'line-destination.ts': [],
-  'printed-log.ts': ['dispatch'],
-  'stream-lines.ts': ['dispatch', 'printed-log.ts'],
-  'printed-lines.ts': ['dispatch', 'printed-log.ts', 'stream-lines.ts'],
-  'log.ts': ['line-destination.ts'],
-  'author-frames.ts': [],
-  'log-for-people.ts': ['author-frames.ts', 'catalog'],
-  'log-level.ts': ['config.ts', 'settings.ts'],
-  'unknown-variables.ts': ['catalog', 'settings.ts'],
   'launch.ts': ['main.ts'],
-  'main.ts': [
-    'app.ts', 'app-admin.ts', 'app-tracing.ts', 'cli', 'config.ts', 'printed-lines.ts', 'settings.ts',
-    'log.ts', 'log-for-people.ts', 'log-level.ts', 'unknown-variables.ts', 'catalog', 'overload'
-  ],
+  'main.ts': ['app.ts', 'app', 'cli', 'config.ts', 'log', 'settings', 'catalog', 'overload'],
   testing: ['app.ts', 'authoring', 'catalog', 'dispatch', 'access', 'protocol'],
   'testing.ts': ['testing', 'catalog', 'protocol'],
   'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
@@ -97,7 +73,7 @@ async function readSources (): Promise<Sources> {
 }
 
 const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  (isType && /^(?:main|app-(?:admin|catalog|files|legacy|state))\.ts$/.test(file))
+  (isType && /^(?:main\.ts$|app\/)/.test(file))
 const DRIVERS: { readonly [name: string]: string } = {
   lmdb: 'backends/lmdb/', ioredis: 'backends/redis/', aws4fetch: 'files/s3/'
 }
@@ -160,8 +136,8 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfEras(sources),
     made: {
       'http/legacy/a.ts': "import { s } from '../../legacy/session.ts'\n",
-      'app.ts': "import { open } from './app-legacy.ts'\n",
-      'app-legacy.ts': "import { a } from './http/legacy/a.ts'\n",
+      'app.ts': "import { open } from './app/legacy.ts'\n",
+      'app/legacy.ts': "import { a } from '../http/legacy/a.ts'\n",
       'http/b.ts': "import { a } from './legacy/a.ts'\n",
       'dispatch/c.ts': "import type { S } from '../legacy/session.ts'\n"
     },
@@ -210,7 +186,7 @@ const RULES: ReadonlyArray<{
     ],
     made: {
       'metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
-      'app-admin.ts': "import type { A } from './metrics/a.ts'\nconst a = await import('./metrics/a.ts')\n",
+      'app/admin.ts': "import type { A } from '../metrics/a.ts'\nconst a = await import('../metrics/a.ts')\n",
       'app.ts': "import { a } from './metrics/a.ts'\n",
       'http/b.ts': "import type { Registry } from 'prom-client'\n"
     },
@@ -226,7 +202,7 @@ const RULES: ReadonlyArray<{
     ],
     made: {
       'tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
-      'app-tracing.ts': "import type { A } from './tracing/a.ts'\nconst a = await import('./tracing/a.ts')\n",
+      'app/tracing.ts': "import type { A } from '../tracing/a.ts'\nconst a = import('../tracing/a.ts')\n",
       'app.ts': "import { a } from './tracing/a.ts'\n",
       'dispatch/b.ts': "import type { Span } from '@opentelemetry/api'\n"
     },

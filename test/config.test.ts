@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isLoopback } from '../src/access/loopback.ts'
 import { completeConfig, ConfigError, readConfig } from '../src/config.ts'
-import { SETTINGS, type Config } from '../src/settings.ts'
+import { SETTINGS, type Config } from '../src/settings/settings.ts'
 
 interface Expectation {
   readonly fallback: unknown

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import { openLineDestination } from '../line-destination.ts'
+import { openLineDestination } from '../log/line-destination.ts'
 import type { WriteAuditLine } from './audit-observer.ts'
 import { createTimeStamp } from './time-stamp.ts'
 

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { CallResult } from '../testing/test-results.ts'
 import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
-import { isAuthorFrame } from '../author-frames.ts'
+import { isAuthorFrame } from '../log/author-frames.ts'
 import { readConfig } from '../config.ts'
 import { toPlain } from '../protocol/plain-text.ts'
 import { createPerson } from './ask-person.ts'

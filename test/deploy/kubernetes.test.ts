@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { readConfig } from '../../src/config.ts'
-import { SETTINGS } from '../../src/settings.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 import { buildMetered, linesOf } from '../helpers/admin.ts'
 import {
   BASE, environmentOf, findManifest, listBase, readKustomization, readManifests, readMountedCatalog

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { NO_LIMITS } from '../../src/access/call-limits.ts'
 import { appSettings, fileSettings, folderSettings } from '../../src/catalog/definition-shapes.ts'
-import { SETTINGS } from '../../src/settings.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
 

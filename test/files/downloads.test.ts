@@ -197,7 +197,7 @@ t.test('a storage that fails is an error that the model reads, and the log has t
 
 t.test('options that are not valid are named', async (t) => {
   const lines: string[] = []
-  const { openLog } = await import('../../src/log.ts')
+  const { openLog } = await import('../../src/log/log.ts')
   const { logger } = openLog('error')
   const log = Object.assign(Object.create(logger), {
     child () { return this }, error: (fields: { err?: Error }) => lines.push(String(fields.err?.message))
@@ -264,7 +264,7 @@ t.test('a link to a file of the catalog is as hidden as the file', async (t) => 
 })
 
 t.test('shared state without a named storage is refused at the first file, with the setting', async (t) => {
-  const { openFiles } = await import('../../src/app-files.ts')
+  const { openFiles } = await import('../../src/app/files.ts')
   const parts = { backend: {}, sealer: {}, catalog: {}, environment: {}, log: {}, clock: {} } as never
   const config = { stateUrl: 'redis://h', filesUrl: undefined, publicUrl: 'https://a.example.com' } as never
   const { access } = await openFiles(config, parts)

@@ -79,7 +79,7 @@ export function breaksOfStrangers (sources: Sources, room: string, except: RegEx
     ).map(toLine)
 }
 
-const ofEarlierEras = (file: string) => /(?:^|\/)legacy\//.test(file) || file === 'app-legacy.ts'
+const ofEarlierEras = (file: string) => /(?:^|\/)legacy\//.test(file) || file === 'app/legacy.ts'
 
 /** Imports of files that can be deleted together. Only the one line that joins them may import them. */
 export function breaksOfEras (sources: Sources): string[] {

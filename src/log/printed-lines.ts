@@ -4,7 +4,7 @@
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import type { Logger } from 'pino'
-import { createPrintScope, type PrintScope } from './dispatch/print-scope.ts'
+import { createPrintScope, type PrintScope } from '../dispatch/print-scope.ts'
 import { createPrintedLog, type PrintedLog } from './printed-log.ts'
 import { logStreams, type StandardStreams, type StreamLines } from './stream-lines.ts'
 

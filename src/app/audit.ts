@@ -1,11 +1,11 @@
 // The composition root of the audit log.
 
-import { createAuditObserver } from './audit/audit-observer.ts'
-import { openAuditFile } from './audit/audit-file.ts'
-import { createOutageLog } from './backends/outage-log.ts'
-import { ConfigError } from './config.ts'
-import type { RequestLog } from './dispatch/caller.ts'
-import type { Observer } from './dispatch/observer.ts'
+import { createAuditObserver } from '../audit/audit-observer.ts'
+import { openAuditFile } from '../audit/audit-file.ts'
+import { createOutageLog } from '../backends/outage-log.ts'
+import { ConfigError } from '../config.ts'
+import type { RequestLog } from '../dispatch/caller.ts'
+import type { Observer } from '../dispatch/observer.ts'
 
 export interface Audit {
   readonly observer: Observer

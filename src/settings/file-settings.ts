@@ -1,6 +1,6 @@
 // The settings of large files.
 
-import { FILES_URL_FORM, isFilesUrl } from './files/url-schemes.ts'
+import { FILES_URL_FORM, isFilesUrl } from '../files/url-schemes.ts'
 import { integer, oneOf, text, type Setting } from './setting-kinds.ts'
 
 export interface LargeFileSettings {

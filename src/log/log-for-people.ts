@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { styleText } from 'node:util'
 import { isAuthorFrame, isFrame } from './author-frames.ts'
-import { lineNumberOf, type Problem } from './catalog/problem.ts'
+import { lineNumberOf, type Problem } from '../catalog/problem.ts'
 
 type Fields = { readonly [name: string]: unknown }
 type Style = Parameters<typeof styleText>[0]

@@ -1,7 +1,7 @@
 // Finds environment variables that look like settings and are none. A misspelt one would do nothing, in
 // silence.
 
-import { createNearestNames } from './catalog/nearest-names.ts'
+import { createNearestNames } from '../catalog/nearest-names.ts'
 import { SETTINGS } from './settings.ts'
 
 export interface UnknownVariable {

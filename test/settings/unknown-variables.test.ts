@@ -1,9 +1,9 @@
 import t from 'tap'
-import { SETTINGS } from '../src/settings.ts'
-import { findUnknownVariables } from '../src/unknown-variables.ts'
-import { writeCatalog } from './helpers/catalog-folder.ts'
-import { until } from './helpers/deadline.ts'
-import { startService } from './helpers/service.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
+import { findUnknownVariables } from '../../src/settings/unknown-variables.ts'
+import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
+import { startService } from '../helpers/service.ts'
 
 t.test('names what a misspelt variable may mean', async (t) => {
   const environment = { TRIVET_X: 'jwt', TRIVET_MAX_BODY_BITES: '1', PATH: '/bin', HOST: '::' }

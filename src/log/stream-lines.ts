@@ -4,7 +4,7 @@
 
 import { StringDecoder } from 'node:string_decoder'
 import type { Writable } from 'node:stream'
-import type { PrintingRequest } from './dispatch/print-scope.ts'
+import type { PrintingRequest } from '../dispatch/print-scope.ts'
 import { MAX_LENGTH, type PrintedLog } from './printed-log.ts'
 
 type Name = 'stdout' | 'stderr'

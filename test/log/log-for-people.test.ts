@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
-import { toPeople } from '../src/log-for-people.ts'
+import { toPeople } from '../../src/log/log-for-people.ts'
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime()
 const show = (fields: object) => stripVTControlCharacters(
@@ -41,7 +41,7 @@ t.test('any other line has its level, its message, and the fields that say somet
 })
 
 t.test('an error has its message and the lines of its author, without those of the service', async (t) => {
-  const own = new URL('../src/methods/tools-call.ts', import.meta.url)
+  const own = new URL('../../src/methods/tools-call.ts', import.meta.url)
   const stack = [
     'TypeError: x is not a function',
     `    at Object.run (${join(process.cwd(), 'tools/x.ts')}:6:11)`,

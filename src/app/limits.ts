@@ -1,10 +1,10 @@
 // The composition root of the limits of calls.
 
-import { readCallLimits } from './access/call-limits.ts'
-import type { AppConfig } from './config.ts'
-import { createCallLimiter, type LimitHit } from './dispatch/call-limiter.ts'
-import type { Limiter } from './dispatch/limiter.ts'
-import type { CallCounter } from './state/call-counter.ts'
+import { readCallLimits } from '../access/call-limits.ts'
+import type { AppConfig } from '../config.ts'
+import { createCallLimiter, type LimitHit } from '../dispatch/call-limiter.ts'
+import type { Limiter } from '../dispatch/limiter.ts'
+import type { CallCounter } from '../state/call-counter.ts'
 
 export function openCallLimiter (
   config: AppConfig, counter: CallCounter, onHit?: (hit: LimitHit) => void

@@ -2,11 +2,11 @@
 // keep.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { OpenedBackend } from './backends/backend.ts'
-import { openBackend } from './backends/url-schemes.ts'
-import { ConfigError, type AppConfig } from './config.ts'
-import { createSealer, type Sealer } from './sealing/sealer.ts'
-import type { Clock } from './state/clock.ts'
+import type { OpenedBackend } from '../backends/backend.ts'
+import { openBackend } from '../backends/url-schemes.ts'
+import { ConfigError, type AppConfig } from '../config.ts'
+import { createSealer, type Sealer } from '../sealing/sealer.ts'
+import type { Clock } from '../state/clock.ts'
 
 /** Opens the backend of `stateUrl`. Rejects with a ConfigError. */
 export async function openConfiguredBackend (

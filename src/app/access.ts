@@ -1,14 +1,14 @@
 // Builds the authenticator that the settings ask for. app.ts connects it.
 
-import { openToAll, type Authenticator } from './access/authenticator.ts'
-import { createBearerAuthenticator } from './access/bearer-authenticator.ts'
-import { reasonOf } from './access/error-reason.ts'
-import { createIntrospectionVerifier } from './access/introspection-verifier.ts'
-import { createJwtVerifier } from './access/jwt-verifier.ts'
-import { openStaticTokens, type StaticTokensLog } from './access/static-tokens.ts'
-import type { TokenVerifier } from './access/token-verifier.ts'
-import { audiencesIn, rulesIn, type AccessConfig } from './access-settings.ts'
-import { ConfigError } from './config.ts'
+import { openToAll, type Authenticator } from '../access/authenticator.ts'
+import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'
+import { reasonOf } from '../access/error-reason.ts'
+import { createIntrospectionVerifier } from '../access/introspection-verifier.ts'
+import { createJwtVerifier } from '../access/jwt-verifier.ts'
+import { openStaticTokens, type StaticTokensLog } from '../access/static-tokens.ts'
+import type { TokenVerifier } from '../access/token-verifier.ts'
+import { audiencesIn, rulesIn, type AccessConfig } from '../settings/access-settings.ts'
+import { ConfigError } from '../config.ts'
 
 /** Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError. */
 export async function openAuthenticator (

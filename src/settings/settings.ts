@@ -1,10 +1,10 @@
 // Every setting of the service, with its default, its unit and its bounds.
 
-import { PRESETS } from './access/presets.ts'
-import { isProxyRange } from './access/proxy-range.ts'
-import { RATE_FORM, RATE_PATTERN } from './access/rate.ts'
-import { isHttpUrl, isPublicUrl, isServerUrl } from './access/server-url.ts'
-import { isStateUrl, STATE_URL_FORM } from './backends/url-schemes.ts'
+import { PRESETS } from '../access/presets.ts'
+import { isProxyRange } from '../access/proxy-range.ts'
+import { RATE_FORM, RATE_PATTERN } from '../access/rate.ts'
+import { isHttpUrl, isPublicUrl, isServerUrl } from '../access/server-url.ts'
+import { isStateUrl, STATE_URL_FORM } from '../backends/url-schemes.ts'
 import { collectFileSettings, FILE_SETTINGS, type LargeFileSettings } from './file-settings.ts'
 import { address, integer, keyOf, list, manyOf, oneOf, text, type Setting } from './setting-kinds.ts'
 

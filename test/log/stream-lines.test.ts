@@ -2,10 +2,10 @@
 
 import { Writable } from 'node:stream'
 import t from 'tap'
-import type { PrintingRequest } from '../src/dispatch/print-scope.ts'
-import { createPrintedLog, MAX_LENGTH } from '../src/printed-log.ts'
-import { logStreams } from '../src/stream-lines.ts'
-import { createReadableLog } from './helpers/log.ts'
+import type { PrintingRequest } from '../../src/dispatch/print-scope.ts'
+import { createPrintedLog, MAX_LENGTH } from '../../src/log/printed-log.ts'
+import { logStreams } from '../../src/log/stream-lines.ts'
+import { createReadableLog } from '../helpers/log.ts'
 
 interface Kept { readonly stream: Writable, readonly written: string[] }
 

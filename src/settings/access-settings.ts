@@ -1,8 +1,8 @@
 // Joins the settings about access: which are needed together, and what the parts of access get.
 
-import { PRESETS } from './access/presets.ts'
-import type { AcceptedAudience } from './access/accepted-audience.ts'
-import type { TokenRules } from './access/token-rules.ts'
+import { PRESETS } from '../access/presets.ts'
+import type { AcceptedAudience } from '../access/accepted-audience.ts'
+import type { TokenRules } from '../access/token-rules.ts'
 import type { Config } from './settings.ts'
 
 /** The settings whose names begin with `auth`, and the public URL. */

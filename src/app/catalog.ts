@@ -1,15 +1,15 @@
 // The composition root of the catalog: its folder, its settings, and the checks of its dependencies.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { OpenedBackend } from './backends/backend.ts'
-import type { LoadGuard } from './catalog/load-guard.ts'
-import type { Snapshot } from './catalog/snapshot.ts'
-import type { AppConfig } from './config.ts'
-import { createCheckedPart, type CheckedPart } from './http/readiness.ts'
-import { openCatalogFolder } from './sources/catalog-folder.ts'
-import { createSettingReader, type Environment } from './sources/environment-settings.ts'
-import { openLiveCatalog, type LiveCatalog } from './sources/live-catalog.ts'
-import type { Clock } from './state/clock.ts'
+import type { OpenedBackend } from '../backends/backend.ts'
+import type { LoadGuard } from '../catalog/load-guard.ts'
+import type { Snapshot } from '../catalog/snapshot.ts'
+import type { AppConfig } from '../config.ts'
+import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
+import { openCatalogFolder } from '../sources/catalog-folder.ts'
+import { createSettingReader, type Environment } from '../sources/environment-settings.ts'
+import { openLiveCatalog, type LiveCatalog } from '../sources/live-catalog.ts'
+import type { Clock } from '../state/clock.ts'
 
 interface CatalogDependencies {
   readonly environment: Environment
@@ -25,13 +25,13 @@ export async function openConfiguredCatalog (
   { environment, backend, log, guard, clock }: CatalogDependencies
 ): Promise<LiveCatalog> {
   // Imported here and not at the top, because index.ts imports app.ts.
-  const trivet = await import('./index.ts')
+  const trivet = await import('../index.ts')
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet })
   const options = {
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    loadComparison: async () => (await import('./contracts/breaking-problems.ts')).createComparison
+    loadComparison: async () => (await import('../contracts/breaking-problems.ts')).createComparison
   }
   return await openLiveCatalog(source, backend.bus, log, options, guard).catch(async (error: unknown) => {
     await backend.close()

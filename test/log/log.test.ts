@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process'
 import { constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { flushLog, openLog } from '../src/log.ts'
-import { until } from './helpers/deadline.ts'
+import { flushLog, openLog } from '../../src/log/log.ts'
+import { until } from '../helpers/deadline.ts'
 
 /** A named pipe. Its reader is this test, when it likes. */
 function openPipe (t: Test): number {

@@ -1,11 +1,11 @@
 // What modules print is lines of the log of the built service, with the request that printed them.
 
 import t, { type Test } from 'tap'
-import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
-import { until } from './helpers/deadline.ts'
-import type { Message, RequestParts } from './helpers/request.ts'
-import { runService, startService, type Service } from './helpers/service.ts'
-import { post } from './helpers/stream.ts'
+import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
+import type { Message, RequestParts } from '../helpers/request.ts'
+import { runService, startService, type Service } from '../helpers/service.ts'
+import { post } from '../helpers/stream.ts'
 
 const SOURCES = ['console', 'stdout', 'stderr']
 

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { ConfigError } from './config.ts'
-import { SETTINGS, type Config } from './settings.ts'
+import { ConfigError } from '../config.ts'
+import { SETTINGS, type Config } from '../settings/settings.ts'
 
 type LevelSettings = Pick<Config, 'logLevel' | 'logLevelFile'>
 

@@ -1,7 +1,7 @@
 // The lines of the log that modules print, with the request whose code printed them.
 
 import type { Logger } from 'pino'
-import type { PrintingRequest, PrintScope } from './dispatch/print-scope.ts'
+import type { PrintingRequest, PrintScope } from '../dispatch/print-scope.ts'
 
 export interface PrintedLog extends Pick<PrintScope, 'current'> {
   /** @param source what the module wrote to: `console`, `stdout` or `stderr`. */

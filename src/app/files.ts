@@ -7,20 +7,20 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { isLocal } from './access/loopback.ts'
-import type { OpenedBackend } from './backends/backend.ts'
-import { isSharedUrl } from './backends/url-schemes.ts'
-import type { Catalog } from './catalog/catalog.ts'
-import { openCatalogFile } from './catalog/file-bytes.ts'
-import { ConfigError, type AppConfig } from './config.ts'
-import { createFileAccess, type FileAccess } from './files/file-access.ts'
-import type { FileRoom } from './files/file-room.ts'
-import { createLinks } from './files/links.ts'
-import { isLocalUrl, openStorage } from './files/url-schemes.ts'
-import { registerFiles, type FileRouteDependencies } from './http/files/routes.ts'
-import type { Sealer } from './sealing/sealer.ts'
-import { createSettingReader, type Environment } from './sources/environment-settings.ts'
-import type { Clock } from './state/clock.ts'
+import { isLocal } from '../access/loopback.ts'
+import type { OpenedBackend } from '../backends/backend.ts'
+import { isSharedUrl } from '../backends/url-schemes.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { openCatalogFile } from '../catalog/file-bytes.ts'
+import { ConfigError, type AppConfig } from '../config.ts'
+import { createFileAccess, type FileAccess } from '../files/file-access.ts'
+import type { FileRoom } from '../files/file-room.ts'
+import { createLinks } from '../files/links.ts'
+import { isLocalUrl, openStorage } from '../files/url-schemes.ts'
+import { registerFiles, type FileRouteDependencies } from '../http/files/routes.ts'
+import type { Sealer } from '../sealing/sealer.ts'
+import { createSettingReader, type Environment } from '../sources/environment-settings.ts'
+import type { Clock } from '../state/clock.ts'
 
 interface FilesDependencies {
   readonly backend: OpenedBackend
@@ -34,7 +34,7 @@ interface FilesDependencies {
 /** What the routes get from here. */
 type OwnDependency = 'openServer' | 'title' | 'publicUrl' | 'token'
 
-interface OpenedFiles {
+export interface OpenedFiles {
   readonly access: FileAccess
   /** Adds the routes. Links have the address that the app listens on if no setting has the public URL. */
   register (app: FastifyInstance, dependencies: Omit<FileRouteDependencies, OwnDependency>): void
@@ -68,7 +68,7 @@ export async function openFiles (
   async function open (): Promise<FileRoom> {
     const { storage, remove } = await openConfiguredStorage()
     const limits = { maxFileBytes, maxOwnerFileBytes, uploadTtlMs: config.requestStateTtlMs }
-    const { createFileRoom } = await import('./files/file-room.ts')
+    const { createFileRoom } = await import('../files/file-room.ts')
     const room = createFileRoom({ storage, store: backend.store, links, limits, log, now })
     return {
       ...room,
@@ -123,7 +123,7 @@ export async function openFiles (
     access: createFileAccess({ links, openRoom, maxEmbeddedBytes: config.maxEmbeddedBytes, now }),
     register (app, given) {
       findAddress = () => app.server.address()
-      const openServer = async () => (await import('./files/file-server.ts')).createFileServer(
+      const openServer = async () => (await import('../files/file-server.ts')).createFileServer(
         links, openRoom, async (uri, scopes) => await openCatalogFile(catalog.current, uri, scopes)
       )
       const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name

@@ -3,8 +3,8 @@
 import { fileURLToPath } from 'node:url'
 
 const FRAME = /^\s+at /
-/** The folder of this file is that of the service's code. */
-const OWN_FOLDER = fileURLToPath(new URL('.', import.meta.url))
+/** All of the service's code is below it, as sources and as a bundle. */
+const OWN_FOLDER = fileURLToPath(new URL('..', import.meta.url))
 
 /** @param line of a stack. */
 export function isFrame (line: string): boolean {
