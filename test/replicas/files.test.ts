@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { linkIn, FILES, pageIn, toForm } from '../files/file-tools.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { startS3Server } from '../helpers/s3-server.ts'
@@ -34,7 +35,9 @@ async function startTwo (t: Test, environment: { readonly [name: string]: string
   return [await start(), await start()] as const
 }
 
-async function call (t: Test, { url }: Service, name: string, args: object, more = {}): Promise<Message> {
+type Located = Pick<Service, 'url'>
+
+async function call (t: Test, { url }: Located, name: string, args: object, more = {}): Promise<Message> {
   const { response } = await post(t, url, {
     method: 'tools/call', params: { name, arguments: args, ...more }, meta: CAPABILITIES
   })
@@ -42,7 +45,7 @@ async function call (t: Test, { url }: Service, name: string, args: object, more
 }
 
 /** The link at this replica, and not through the public URL. */
-const at = ({ url }: Service, link: string) => new URL(new URL(link).pathname, url).href
+const at = ({ url }: Located, link: string) => new URL(new URL(link).pathname, url).href
 
 async function hashOf (url: string): Promise<{ readonly hash: string, readonly size: number }> {
   const digest = createHash('sha256')
@@ -97,7 +100,7 @@ async function growthDuring (services: readonly Service[], work: () => Promise<v
 
 /** A file of the whole way: through both replicas, in both directions. */
 async function exchange (
-  t: Test, [first, second]: readonly [Service, Service], bytes: number
+  t: Test, [first, second]: readonly [Located, Located], bytes: number
 ): Promise<void> {
   const put = await call(t, first, 'put', { bytes, name: 'large.bin' })
   const { size } = await hashOf(at(second, linkIn(put)))
@@ -130,6 +133,14 @@ for (const [name, start] of Object.entries(STORAGES)) {
     for (const bytes of grown) t.ok(bytes < MAX_GROWTH_BYTES, `${(bytes / MIB).toFixed(1)} MiB`)
   })
 }
+
+t.test('nginx of docker-compose.yml passes on files that are larger than other requests', async (t) => {
+  if (!hasRedisServer(t) || !hasNginx(t)) return
+  const [first, second] = await startTwo(t, await STORAGES.folder(t))
+  const ports = [first, second, first].map(({ url }) => Number(new URL(url).port))
+  const proxy = { url: `${await startNginx(t, ports)}/mcp` }
+  await exchange(t, [proxy, proxy], 8 * MIB)
+})
 
 t.test('a shared folder is said at the start', async (t) => {
   if (!hasRedisServer(t)) return
