@@ -11,7 +11,8 @@ import { call, endlessCalls, FILES, SCENARIOS } from './era-scenarios.ts'
 
 /** Logged once at the start: these services have no secret. */
 const EPHEMERAL =
-  'TRIVET_SECRETS is not set: sessions, questions to clients, and tasks are lost when this process ends'
+  'TRIVET_SECRETS is not set: sessions, questions to clients, tasks, and links to files are lost when ' +
+  'this process ends'
 
 async function serve (
   t: Test, options: object = {}
