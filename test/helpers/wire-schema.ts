@@ -105,7 +105,8 @@ function withoutApps (method: string | undefined, result: Message): Message {
   if (method !== 'initialize' || result?.capabilities?.extensions === undefined) return result
   const { extensions: all, ...capabilities } = result.capabilities
   const { 'io.modelcontextprotocol/ui': apps, ...extensions } = all
-  const others = Object.keys(extensions).length === 0 ? {} : { extensions }
+  const isOnlyApps = apps !== undefined && Object.keys(extensions).length === 0
+  const others = isOnlyApps ? {} : { extensions }
   return { ...result, capabilities: { ...capabilities, ...others } }
 }
 
