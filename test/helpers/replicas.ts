@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { makeFolder } from './folder.ts'
 import { PROXIES, type ProxyName } from './proxies.ts'
 import { readComposition } from './proxy.ts'
 import { findFreePort, startRedisServer, type RedisServer } from './redis-server.ts'
@@ -47,7 +48,7 @@ export async function startReplicas (
   const [, ...redisCommand]: string[] = composition.services.redis.command.split(' ')
   const redis = await startRedisServer(t, { args: redisCommand })
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
-  const common = await toReplicaEnvironment(redis.url, catalog)
+  const common = await toReplicaEnvironment(t, redis.url, catalog)
   const replicas = await Promise.all(ports.map(async (port) => await startReplica(t, {
     ...common, ...environment, PORT: String(port)
   })))
@@ -56,11 +57,13 @@ export async function startReplicas (
 }
 
 /** The variables of the compose file, for replicas of one machine. */
-export async function toReplicaEnvironment (stateUrl: string, catalog: string) {
+export async function toReplicaEnvironment (t: Test, stateUrl: string, catalog: string) {
   const composition = await readComposition()
   return {
     ...composition['x-replica'].environment,
     TRIVET_STATE_URL: stateUrl,
+    TRIVET_FILES_URL: `file:${await makeFolder(t)}`,
+    TRIVET_PUBLIC_URL: 'http://localhost:3000/mcp',
     TRIVET_SECRETS: 'a secret of the replicas of one test',
     TRIVET_DRAIN_MS: '0',
     TRIVET_ADMIN_PORT: '0',

@@ -18,14 +18,14 @@ import { openPlaces, type Place } from './places.ts'
 
 /** Set for the whole run: the kills are then counted too, which a busy machine may delay. */
 const { CHAOS_TASKS } = process.env
-const TASKS = Number(CHAOS_TASKS ?? 24)
+const TASKS = Number(CHAOS_TASKS ?? 16)
 const STEPS = 10
 /** About as long as a step takes. Shorter than the life of a replica: otherwise no step would end. */
 const STEP_MS = 1000
 const LEASE_MS = 1500
 const KILL_EVERY_MS = 1000
 const PLACES = 3
-const SPARES = CHAOS_TASKS === undefined ? 4 : 60
+const SPARES = CHAOS_TASKS === undefined ? 3 : 60
 /** The master's last writes, which its replica never gets: none of them may be acknowledged. */
 const CUT_OFF_MS = 300
 const END_DEADLINE_MS = 180_000
@@ -83,7 +83,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
     places: PLACES,
     spares: SPARES,
     environment: {
-      ...await toReplicaEnvironment(redis.url, catalog),
+      ...await toReplicaEnvironment(t, redis.url, catalog),
       TRIVET_TASK_GRACE_MS: '20',
       TRIVET_TASK_LEASE_MS: String(LEASE_MS),
       TRIVET_WATCH: 'off'

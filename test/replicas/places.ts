@@ -16,6 +16,8 @@ export interface Place {
 
 /** How many replicas start at once. */
 const STARTING = 2
+/** How many starts may fail in a row while Redis is away. */
+const MAX_FAILURES = 20
 
 interface PlacesOptions {
   /** Must abort before the test ends: no replica starts after that. */
@@ -64,6 +66,7 @@ function createPool (
   const ready: Service[] = []
   const waiting: Array<(service: Service | undefined) => void> = []
   let wanted = size
+  let failures = 0
   signal.addEventListener('abort', () => { for (const leave of waiting.splice(0)) leave(undefined) })
 
   async function start (): Promise<void> {
@@ -76,7 +79,10 @@ function createPool (
         const next = waiting.shift()
         if (next === undefined) ready.push(service)
         else next(wake(service))
-      } catch {
+        failures = 0
+      } catch (error) {
+        // Many in a row have another cause.
+        if (++failures > MAX_FAILURES) throw error
         wanted++
       }
     }
