@@ -1,27 +1,25 @@
-import { text } from 'node:stream/consumers'
+import { randomBytes } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { readBucket } from '../../src/files/s3/address.ts'
-import { createS3Client, textsOf } from '../../src/files/s3/client.ts'
+import { createS3Client } from '../../src/files/s3/client.ts'
+import { createStorageKey, type FileStorage } from '../../src/files/storage.ts'
 import { openStorage } from '../../src/files/url-schemes.ts'
 import { testFileStorage } from '../contracts/file-storage-contract.ts'
-import { startS3Server } from '../helpers/s3-server.ts'
+import { hasS3Server, startS3Server, type S3Server } from '../helpers/s3-server.ts'
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+const TWO_HOURS_MS = 7_200_000
+const DAY_MS = 86_400_000
 const readerOf = (variables: { readonly [name: string]: string }) => async (name: string) => variables[name]
+async function * chunks (...bytes: readonly Uint8Array[]) { yield * bytes }
+async function read (storage: FileStorage, key: string): Promise<Buffer> {
+  const stream = await storage.read(key)
+  if (stream === undefined) throw new Error(`there is no file ${key}`)
+  return await buffer(stream)
+}
 
-testFileStorage('a bucket', async (t) => {
-  const { url, environment, incomplete } = await startS3Server(t)
-  const readVariable = readerOf(environment)
-  const client = createS3Client(await readBucket(url, readVariable))
-  const complete = async () => {
-    const listed = await client.send({ method: 'GET', parameters: { 'list-type': 2 } })
-    return textsOf(await text(listed), 'Key')
-  }
-  return {
-    storage: await openStorage(url, readVariable),
-    list: async () => [...await complete(), ...await incomplete()]
-  }
-})
+if (hasS3Server(t)) testBuckets(await startS3Server(t))
 
 t.test('the URL and the usual variables say where the bucket is', async (t) => {
   const read = async (text: string, variables = {}) => {
@@ -51,9 +49,70 @@ t.test('a missing variable and a wrong URL are named', async (t) => {
   await t.rejects(readBucket('s3://files?endpoint=minio', none), { message: /endpoint must be an http:\/\// })
 })
 
-t.test('what the bucket refuses is an error with its status and its reason', async (t) => {
-  const { url } = await startS3Server(t)
-  const storage = await openStorage(url, readerOf({ ...KEYS, AWS_ACCESS_KEY_ID: 'S3RVER' }))
-  await t.rejects(storage.has('a'), { name: 'S3Error', status: 403 })
-  await t.rejects(storage.read('a'), { message: /^the bucket answered 403 to GET: \w+, \w/ })
-})
+function testBuckets ({ environment, createBucket }: S3Server): void {
+  const readVariable = readerOf(environment)
+
+  testFileStorage('a bucket', async () => {
+    const { url, list } = await createBucket()
+    return { storage: await openStorage(url, readVariable), list }
+  })
+
+  for (const prefix of ['', "it's=$(1);@,:!*~"]) {
+    t.test(`files under the prefix "${prefix}" are kept and swept`, async (t) => {
+      const { url, list } = await createBucket(prefix)
+      const storage = await openStorage(url, readVariable)
+      const now = Date.now()
+      const bytes = randomBytes(7_000_000)
+      const expired = createStorageKey(now - 1000)
+      await storage.write(expired, chunks(bytes))
+      t.ok((await read(storage, expired)).equals(bytes))
+      const client = createS3Client(await readBucket(url, readVariable))
+      const abandoned = createStorageKey(now + DAY_MS)
+      ;(await client.send({ method: 'POST', key: abandoned, parameters: { uploads: '' } })).resume()
+      t.equal((await list()).length, 2)
+      t.equal(await storage.sweep(now + TWO_HOURS_MS), 1)
+      t.strictSame(await list(), [])
+    })
+  }
+
+  t.test('a sweep deletes more files than the bucket lists at once', async (t) => {
+    const { url, list } = await createBucket()
+    const storage = await openStorage(url, readVariable)
+    const now = Date.now()
+    const expired = Array.from({ length: 25 }, () => createStorageKey(now - 1000))
+    const kept = createStorageKey(now + 1000)
+    for (const key of [...expired, kept]) await storage.write(key, chunks(randomBytes(1)))
+    t.equal(await storage.sweep(now), 25)
+    t.equal(await storage.sweep(now), 0)
+    t.strictSame(await list(), [`kept/by-trivet/${kept}`])
+  })
+
+  t.test('credentials that expire sign every request', async (t) => {
+    const { url } = await createBucket()
+    const variables = { ...environment, AWS_SESSION_TOKEN: 'a/token+of=S3' }
+    const storage = await openStorage(url, readerOf(variables))
+    const key = createStorageKey(Date.now() + DAY_MS)
+    await storage.write(key, chunks(randomBytes(7_000_000)))
+    t.equal((await read(storage, key)).length, 7_000_000)
+  })
+
+  t.test('what the bucket refuses is an error with its status and its reason', async (t) => {
+    const { url } = await createBucket()
+    const open = async (url: string, more = {}) => {
+      return await openStorage(url, readerOf({ ...environment, ...more }))
+    }
+    const stranger = await open(url, { AWS_SECRET_ACCESS_KEY: 'wrong' })
+    await t.rejects(stranger.has('a'), {
+      name: 'S3Error', status: 403, message: /^the bucket answered 403 to HEAD/
+    })
+    await t.rejects(stranger.read('a'), {
+      message: /^the bucket answered 403 to GET: SignatureDoesNotMatch, The request signature/
+    })
+    const elsewhere = await open(url.replace('eu-central-1', 'us-west-2'))
+    const message = /the region 'us-west-2' is wrong; expecting 'eu-central-1'/
+    await t.rejects(elsewhere.read('a'), { message })
+    const nowhere = await open(url.replace('s3://files', 's3://missing'))
+    await t.rejects(nowhere.write('a', chunks(randomBytes(1))), { message: /404 to PUT: NoSuchBucket/ })
+    await t.rejects(nowhere.sweep(Date.now()), { message: /404 to GET: NoSuchBucket/ })
+  })
+}

@@ -38,13 +38,17 @@ export function hasRedisServer (t: Test): boolean {
   return hasPrograms(t, ['redis-server', 'redis-cli'], 'redis-server')
 }
 
-/**
- * Whether the programs that a test starts as servers are installed, by their names or paths. If one is
- * missing, the test fails when CI or TRIVET_TEST_REQUIRE_SERVERS is set; otherwise it is skipped, and the
- * report says so.
- */
+/** Whether the programs that a test starts are installed, by their names or paths. See `isComplete`. */
 export function hasPrograms (t: Test, programs: readonly string[], debianPackage: string): boolean {
   const missing = programs.filter((program) => spawnSync(program, ['-v']).error !== undefined)
+  return isComplete(t, missing, debianPackage)
+}
+
+/**
+ * Whether nothing is missing that a test needs. Otherwise the test fails if CI or TRIVET_TEST_REQUIRE_SERVERS
+ * is set; if neither is, the test is skipped, and the report says so.
+ */
+export function isComplete (t: Test, missing: readonly string[], debianPackage: string): boolean {
   if (missing.length === 0) return true
   const reason =
     `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package ${debianPackage}`

@@ -1,66 +1,74 @@
-// A server with the interface of S3, in the process of a test. The package lacks two requests about uploads
-// that are not complete: they are added here, and work on its files.
+// A real server with the interface of S3: OpenStack Swift, on free ports of the loopback interface.
 
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import S3rver from '@20minutes/s3rver'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { readBucket } from '../../src/files/s3/address.ts'
+import { createS3Client, textsOf, type S3Request } from '../../src/files/s3/client.ts'
+import { until, within } from './deadline.ts'
+import { makeFolder } from './folder.ts'
+import { isComplete } from './redis-server.ts'
 
 export interface S3Server {
-  /** For `TRIVET_FILES_URL`. */
-  readonly url: string
   /** The usual variables of the server's only account. */
   readonly environment: { readonly AWS_ACCESS_KEY_ID: string, readonly AWS_SECRET_ACCESS_KEY: string }
-  /** The ids of the uploads that are not complete. */
-  incomplete (): Promise<readonly string[]>
+  createBucket (prefix?: string): Promise<TestBucket>
 }
 
-const BUCKET = 'files'
+interface TestBucket {
+  /** For `TRIVET_FILES_URL`. */
+  readonly url: string
+  /** The keys of the first ten files, and of the uploads that are not complete. */
+  list (): Promise<readonly string[]>
+}
 
-/** Starts the server with an empty bucket, and stops it when the test ends. */
+/** Debian's packages are for this Python. PATH may begin with another one. */
+const PYTHON = '/usr/bin/python3'
+const PROGRAM = fileURLToPath(new URL('swift-server.py', import.meta.url))
+const REGION = 'eu-central-1'
+const START_MS = 30_000
+
+/** Whether Swift can be started here. See `isComplete`. */
+export function hasS3Server (t: Test): boolean {
+  const isThere = spawnSync(PYTHON, ['-c', 'import swift']).status === 0
+  return isComplete(t, isThere ? [] : ['OpenStack Swift'], 'python3-swift')
+}
+
+/** Starts the server, and stops it when the test ends. */
 export async function startS3Server (t: Test): Promise<S3Server> {
-  const directory = await mkdtemp(join(tmpdir(), 'trivet-s3-'))
-  const s3 = new S3rver({ silent: true, directory, configureBuckets: [{ name: BUCKET, configs: [] }] })
-  await s3.configureBuckets()
-  const serve = s3.callback()
-  const uploads = join(directory, BUCKET, '._S3rver_uploads')
-  const incomplete = async () => existsSync(uploads) ? await readdir(uploads) : []
-  const server = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://localhost')
-    const id = searchParams.get('uploadId')
-    if (request.method === 'GET' && searchParams.has('uploads')) {
-      list().then((xml) => response.end(xml), () => response.writeHead(500).end())
-    } else if (request.method === 'DELETE' && id !== null) {
-      rm(join(uploads, id), { recursive: true }).then(
-        () => response.writeHead(204).end(), () => response.writeHead(404).end()
-      )
-    } else serve(request, response)
-  }).listen(0, '127.0.0.1')
-
-  async function list (): Promise<string> {
-    const entries = (await incomplete()).map(async (id) => {
-      const key = await readFile(join(uploads, id, 'key'), 'utf8')
-      const { mtime } = await stat(join(uploads, id, 'key'))
-      return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${mtime.toISOString()}</Initiated></Upload>`
-    })
-    return `<ListMultipartUploadsResult>${(await Promise.all(entries)).join('')}</ListMultipartUploadsResult>`
-  }
-
-  await once(server, 'listening')
+  const swift = spawn(PYTHON, [PROGRAM, await makeFolder(t)])
   t.teardown(async () => {
-    server.closeAllConnections()
-    server.close()
-    await rm(directory, { recursive: true, force: true })
+    const exited = once(swift, 'exit')
+    if (swift.kill('SIGKILL')) await within(exited, 'the end of Swift')
   })
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  let [port, printed] = ['', '']
+  swift.stdout.setEncoding('utf8').on('data', (text: string) => { port += text })
+  swift.stderr.setEncoding('utf8').on('data', (text: string) => { printed += text })
+  await until(() => {
+    if (swift.exitCode !== null) throw new Error(`Swift ended:\n${printed}`)
+    return port.endsWith('\n')
+  }, 'Swift', START_MS)
+
+  const environment = { AWS_ACCESS_KEY_ID: 'test:trivet', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const variables = new Map(Object.entries(environment))
+  const readVariable = async (name: string) => variables.get(name)
+  const query = `endpoint=http://127.0.0.1:${port.trim()}&region=${REGION}`
+  let buckets = 0
   return {
-    url: `s3://${BUCKET}/kept/by-trivet?endpoint=http://127.0.0.1:${port}`,
-    environment: { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' },
-    incomplete
+    environment,
+    async createBucket (prefix = 'kept/by-trivet') {
+      const bucket = `files-${++buckets}`
+      const client = createS3Client(await readBucket(`s3://${bucket}?${query}`, readVariable))
+      ;(await client.send({ method: 'PUT' })).resume()
+      const keys = async (parameters: S3Request['parameters'] = {}) => {
+        return textsOf(await text(await client.send({ method: 'GET', parameters })), 'Key')
+      }
+      return {
+        url: `s3://${bucket}/${prefix}?${query}`,
+        list: async () => [...await keys(), ...await keys({ uploads: '' })]
+      }
+    }
   }
 }
