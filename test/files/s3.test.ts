@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { readBucket } from '../../src/files/s3/address.ts'
@@ -49,6 +51,24 @@ t.test('a missing variable and a wrong URL are named', async (t) => {
   await t.rejects(readBucket('s3://files?endpoint=minio', none), { message: /endpoint must be an http:\/\// })
 })
 
+t.test('a sweep ends although the bucket still lists what was deleted', async (t) => {
+  const key = createStorageKey(Date.now() - 1000)
+  const deleted: string[] = []
+  const behind = createServer(({ method, url = '' }, response) => {
+    if (method === 'DELETE') deleted.push(url)
+    const { searchParams } = new URL(url, 'http://localhost')
+    const isListed = searchParams.has('list-type') && (searchParams.get('start-after') ?? '') < key
+    response.end(isListed ? `<ListBucketResult><Key>${key}</Key></ListBucketResult>` : '')
+  }).listen(0, '127.0.0.1')
+  await once(behind, 'listening')
+  t.teardown(() => behind.close().closeAllConnections())
+  const address = behind.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const storage = await openStorage(`s3://files?endpoint=http://127.0.0.1:${port}`, readerOf(KEYS))
+  t.equal(await storage.sweep(Date.now()), 1)
+  t.strictSame(deleted, [`/files/${key}`])
+})
+
 function testBuckets ({ environment, createBucket }: S3Server): void {
   const readVariable = readerOf(environment)
 
@@ -85,6 +105,21 @@ function testBuckets ({ environment, createBucket }: S3Server): void {
     t.equal(await storage.sweep(now), 25)
     t.equal(await storage.sweep(now), 0)
     t.strictSame(await list(), [`kept/by-trivet/${kept}`])
+  })
+
+  t.test('a sweep goes on when an upload ends before the sweep can abort it', async (t) => {
+    const { url, list } = await createBucket()
+    const storage = await openStorage(url, readVariable)
+    const client = createS3Client(await readBucket(url, readVariable))
+    const now = Date.now()
+    for (let uploads = 0; uploads < 5; uploads++) {
+      const key = createStorageKey(now + DAY_MS)
+      ;(await client.send({ method: 'POST', key, parameters: { uploads: '' } })).resume()
+    }
+    await storage.write(createStorageKey(now - 1000), chunks(randomBytes(1)))
+    // Both list the same uploads, and each upload can be aborted once.
+    await Promise.all([storage.sweep(now + TWO_HOURS_MS), storage.sweep(now + TWO_HOURS_MS)])
+    t.strictSame(await list(), [])
   })
 
   t.test('credentials that expire sign every request', async (t) => {

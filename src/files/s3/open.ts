@@ -44,24 +44,29 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
     async sweep (now) {
       await abortAbandoned(now)
       let count = 0
+      let last: string | undefined
       for (;;) {
-        const keys = await listFirst()
+        const keys = await listAfter(last)
         const expired = keys.filter((key) => (expiryOf(key) ?? Infinity) < now)
         for (const key of expired) await remove(key)
         count += expired.length
         // The first keys expire first.
         if (expired.length === 0 || expired.length < keys.length) return count
+        last = expired.at(-1)
       }
     },
     async close () {}
   }
 
+  /** Another replica may delete the same file, and a writer may end the same upload. */
   async function remove (key: string, parameters = {}): Promise<void> {
-    await drain(client.send({ method: 'DELETE', key, parameters }))
+    (await orUndefined(client.send({ method: 'DELETE', key, parameters })))?.resume()
   }
 
-  async function listFirst (): Promise<string[]> {
-    const parameters = { 'list-type': 2, prefix, 'max-keys': 1000 }
+  /** The first keys, or those after this key: a bucket may still list what was just deleted. */
+  async function listAfter (last: string | undefined): Promise<string[]> {
+    const after = last === undefined ? undefined : prefix + last
+    const parameters = { 'list-type': 2, prefix, 'max-keys': 1000, 'start-after': after }
     const listed = await client.send({ method: 'GET', parameters })
     return textsOf(await text(listed), 'Key').map((key) => key.slice(prefix.length))
   }
