@@ -77,7 +77,7 @@ function testBuckets ({ environment, createBucket }: S3Server): void {
     return { storage: await openStorage(url, readVariable), list }
   })
 
-  for (const prefix of ['', "it's=$(1);@,:!*~"]) {
+  for (const prefix of ['', 'a&b+c', "it's=$(1);@,:!*~"]) {
     t.test(`files under the prefix "${prefix}" are kept and swept`, async (t) => {
       const { url, list } = await createBucket(prefix)
       const storage = await openStorage(url, readVariable)

@@ -53,7 +53,7 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
 
   return {
     async send ({ method, key, parameters = {}, headers = {}, body }) {
-      const address = new URL(key === undefined ? url : `${url}/${encodeURI(prefix + key)}`)
+      const address = new URL(key === undefined ? url : `${url}/${toPath(prefix + key)}`)
       for (const [name, value] of Object.entries(parameters)) {
         if (value !== undefined) address.searchParams.set(name, String(value))
       }
@@ -89,8 +89,18 @@ async function transmit (
   })
 }
 
-/** The texts of all elements of this name. Keys and ids of this service need no unescaping. */
+/** The library signs a plus as a space. */
+function toPath (key: string): string {
+  return encodeURI(key).replaceAll('+', '%2B')
+}
+
+/** The texts of all elements of this name. */
 export function textsOf (xml: string, element: string): string[] {
   const pattern = new RegExp(`<${element}>([^<]*)</${element}>`, 'g')
-  return Array.from(xml.matchAll(pattern), ([, found = '']) => found)
+  return Array.from(xml.matchAll(pattern), ([, found = '']) => unescapeXml(found))
+}
+
+/** Of the characters that XML escapes, the prefix in a URL may have only these two. */
+function unescapeXml (text: string): string {
+  return text.replaceAll(/&(?:apos|#39|#x27);/g, "'").replaceAll(/&(?:amp|#38|#x26);/g, '&')
 }
