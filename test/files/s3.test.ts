@@ -138,7 +138,7 @@ function testBuckets ({ environment, createBucket }: S3Server): void {
     }
     const stranger = await open(url, { AWS_SECRET_ACCESS_KEY: 'wrong' })
     await t.rejects(stranger.has('a'), {
-      name: 'S3Error', status: 403, message: /^the bucket answered 403 to HEAD/
+      name: 'S3Error', status: 403, message: /^the bucket answered 403 to HEAD$/
     })
     await t.rejects(stranger.read('a'), {
       message: /^the bucket answered 403 to GET: SignatureDoesNotMatch, The request signature/

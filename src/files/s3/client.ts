@@ -39,7 +39,9 @@ export class S3Error extends Error {
   constructor (method: string, status: number, answer: string) {
     const [, code = 'no code'] = /<Code>([^<]*)/.exec(answer) ?? []
     const [, said = answer.slice(0, MAX_ERROR_LENGTH)] = /<Message>([^<]*)/.exec(answer) ?? []
-    super(`the bucket answered ${status} to ${method}: ${code}, ${said}`)
+    // The answer to HEAD has no body.
+    const reason = answer === '' ? '' : `: ${code}, ${said}`
+    super(`the bucket answered ${status} to ${method}${reason}`)
     this.name = 'S3Error'
     this.status = status
   }
