@@ -1,6 +1,6 @@
 // Edits a text without moving its lines. Columns stay too if a replacement is not longer than its range.
 
-interface Edit { readonly start: number, readonly end: number, readonly text: string }
+export interface Edit { readonly start: number, readonly end: number, readonly text: string }
 
 export interface TextEdits {
   /** Replaces a range by a text, and fills the rest of the range with spaces. Line ends stay. */
@@ -17,16 +17,19 @@ export function createTextEdits (source: string): TextEdits {
       edits.push({ start, end, text: text + blank(source.slice(start, end), text.length) })
     },
     insert: (at, text) => { edits.push({ start: at, end: at, text }) },
-    apply () {
-      let result = ''
-      let at = 0
-      for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
-        result += source.slice(at, start) + text
-        at = end
-      }
-      return result + source.slice(at)
-    }
+    apply: () => applyEdits(source, edits)
   }
+}
+
+/** The source with all edits. Their ranges must not overlap. */
+export function applyEdits (source: string, edits: readonly Edit[]): string {
+  let result = ''
+  let at = 0
+  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
+    result += source.slice(at, start) + text
+    at = end
+  }
+  return result + source.slice(at)
 }
 
 /** Replaces each character after the first `used` ones by a space. Line ends stay. */

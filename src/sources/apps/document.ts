@@ -2,6 +2,7 @@
 // it. Hosts load a screen as one text, without a server behind it. All other text stays as it was written.
 
 import { parse } from 'parse5'
+import { applyEdits, type Edit } from '../../modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type Target } from './app-files.ts'
 import { bundle, type Entry } from './bundle.ts'
 import { attributeOf, elementsOf, placeOfElement, textOf, type Element } from './html-elements.ts'
@@ -11,8 +12,6 @@ import { transformScript } from './script.ts'
 
 /** More problems of the HTML itself than these say nothing more. */
 const MAX_HTML_PROBLEMS = 20
-
-interface Edit { readonly start: number, readonly end: number, readonly text: string }
 
 /** `undefined` if a problem was reported. The same files give the same bytes. */
 export async function makeDocument (
@@ -38,7 +37,7 @@ export async function makeDocument (
   for (const element of elementsOf(tree)) await inliner.visit(element)
   const edits = await inliner.finish()
   if (problems > 0) return undefined
-  const document = apply(html, edits)
+  const document = applyEdits(html, edits)
   if (Buffer.byteLength(document) <= maxBytes) return document
   tell(INDEX, undefined, tooLarge(INDEX, maxBytes).message)
   return undefined
@@ -183,14 +182,4 @@ function toSpecifier ({ path }: Extract<Target, { kind: 'file' }>): string {
 function onLineOf (element: Element, text: string): string {
   const at = element.sourceCodeLocation
   return '\n'.repeat((at?.startTag?.endLine ?? at?.startLine ?? 1) - 1) + text
-}
-
-function apply (source: string, edits: readonly Edit[]): string {
-  let result = ''
-  let at = 0
-  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
-    result += source.slice(at, start) + text
-    at = end
-  }
-  return result + source.slice(at)
 }
