@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createService, type AppOptions } from '../../src/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'
@@ -139,26 +140,32 @@ t.test('a page of another origin cannot send the form, the own page can', async 
   t.equal((await post(url, await toForm('a.txt', 'x'), { host, origin: 'https://mcp.example.com' })).statusCode, 200)
 })
 
-t.test('an upload that breaks off leaves nothing, and may be tried again', async (t) => {
-  const { app, folder, ask, post } = await build(t)
-  await listen(app)
-  const { url } = await ask()
-  const { headers, payload } = await toForm('a.bin', Buffer.alloc(1_000_000))
-  const { port } = new URL(app.listeningOrigin)
-  const sending = httpRequest({
+/** The request of a form that is sent piece by piece. */
+function beginUpload ({ listeningOrigin }: FastifyInstance, url: string, { headers, payload }: Form) {
+  const { port } = new URL(listeningOrigin)
+  return httpRequest({
     port,
     host: '127.0.0.1',
     path: new URL(url).pathname,
     method: 'POST',
     headers: { ...headers, host: 'localhost', 'content-length': payload.length }
   })
+}
+
+t.test('an upload that breaks off leaves nothing, and may be tried again', async (t) => {
+  const { app, folder, ask, post } = await build(t)
+  await listen(app)
+  const { url } = await ask()
+  const form = await toForm('a.bin', Buffer.alloc(1_000_000))
+  const { payload } = form
+  const sending = beginUpload(app, url, form)
   sending.on('error', () => {})
   sending.write(payload.subarray(0, 500_000))
   while ((await readdir(folder)).length === 0) await pause(20)
   sending.destroy()
   for (let tries = 0; (await readdir(folder)).length > 0 && tries < 200; tries++) await pause(20)
   t.strictSame(await readdir(folder), [])
-  t.equal((await post(url, { headers, payload })).statusCode, 200)
+  t.equal((await post(url, form)).statusCode, 200)
 })
 
 t.test('after accept the handler waits for the file', async (t) => {
@@ -228,15 +235,9 @@ t.test('uploads may take longer than other requests, as long as bytes come', asy
   app.server.requestTimeout = 1000
   app.server.headersTimeout = 1000
   const { url } = await ask()
-  const { headers, payload } = await toForm('a.txt', 'slow')
-  const { port } = new URL(app.listeningOrigin)
-  const sending = httpRequest({
-    port,
-    host: '127.0.0.1',
-    path: new URL(url).pathname,
-    method: 'POST',
-    headers: { ...headers, host: 'localhost', 'content-length': payload.length }
-  })
+  const form = await toForm('a.txt', 'slow')
+  const { payload } = form
+  const sending = beginUpload(app, url, form)
   const answered = once(sending, 'response')
   for (const byte of payload.subarray(0, 8)) {
     sending.write(Buffer.of(byte))

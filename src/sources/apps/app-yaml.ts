@@ -20,12 +20,19 @@ const findProblems = createSettingsCheck(appSettings)
 export function readAppYaml (text: string, report: ReportApp): AppSettings | undefined {
   try {
     const { data, lineOf } = parsePlacedYaml(text)
-    const problems = isAccepted(data) ? [...findOriginProblems(data)] : findProblems(data)
-    for (const problem of problems) {
-      const [, path = ''] = /^([\w.[\]]+): /.exec(problem) ?? []
-      report(APP_FILE, { line: lineOf(path) }, problem)
+    const tell = (problems: readonly string[]) => {
+      for (const problem of problems) {
+        const [, path = ''] = /^([\w.[\]]+): /.exec(problem) ?? []
+        report(APP_FILE, { line: lineOf(path) }, problem)
+      }
     }
-    return isAccepted(data) && problems.length === 0 ? data : undefined
+    if (!isAccepted(data)) {
+      tell(findProblems(data))
+      return undefined
+    }
+    const problems = [...findOriginProblems(data)]
+    tell(problems)
+    return problems.length === 0 ? data : undefined
   } catch (error) {
     const line = Number(/\d+/.exec(placeOf(error, APP_FILE))?.[0])
     report(APP_FILE, Number.isNaN(line) ? undefined : { line, ...columnOf(error) }, ruleOf(error))
