@@ -1,52 +1,52 @@
 // The composition root: it creates and connects all components.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Authenticator } from './access/authenticator.ts'
 import { openAuthenticator } from './app/access.ts'
 import { openMetering, type Build } from './app/admin.ts'
 import { openAudit } from './app/audit.ts'
 import { openConfiguredCatalog, toCheckedParts } from './app/catalog.ts'
-import { openFiles } from './app/files.ts'
-import { openLegacyEra } from './app/legacy.ts'
-import { openCallLimiter } from './app/limits.ts'
 import { openConnections } from './app/connections.ts'
+import { openFiles } from './app/files.ts'
+import { openCallLimiter } from './app/limits.ts'
 import { registerRoutes } from './app/routes.ts'
 import { openConfiguredBackend, openSealer } from './app/state.ts'
 import { openTasks } from './app/tasks.ts'
 import { openRequestTracer } from './app/tracing.ts'
-import type { Authenticator } from './access/authenticator.ts'
-import { createScopeGroups } from './catalog/scope-groups.ts'
-import type { Catalog } from './catalog/catalog.ts'
-import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
-import { completeConfig, ConfigError, type AppConfig } from './config.ts'
-import { allowAll } from './dispatch/authorizer.ts'
-import { createLifetimes } from './dispatch/lifetimes.ts'
-import { createLogObserver } from './dispatch/log-observer.ts'
-import { joinObservers } from './dispatch/observer.ts'
-import { createPipeline, type Pipeline, type PipelineDependencies } from './dispatch/pipeline.ts'
-import type { EventBus } from './events/event-bus.ts'
-import { createOpenStreams } from './events/open-streams.ts'
-import { createSubscriptions } from './events/subscriptions.ts'
+import type { Clock } from './base/time.ts'
+import type { Catalog } from './catalog/compiled/catalog.ts'
+import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
+import { createScopeGroups } from './catalog/compiled/scopes/scope-groups.ts'
+import type { Environment } from './catalog/folder/environment-settings.ts'
+import type { LiveCatalog } from './catalog/folder/live/live-catalog.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
-import { createCheckedPart, createReadiness } from './http/readiness.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createModernEra } from './http/modern/era.ts'
+import { createCheckedPart, createReadiness } from './http/readiness.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
-import { createWaitingBytes } from './http/waiting-bytes.ts'
-import { createInputRounds } from './input/sealed-input-round.ts'
-import { openLog, type ServiceLog } from './log/log.ts'
-import { createMethods } from './methods/method-list.ts'
-import type { MemoryLimits } from './overload/pressure.ts'
-import { createShedReport } from './overload/shed-report.ts'
-import { createShedding } from './overload/shedding.ts'
+import { openLegacyEra } from './legacy/open.ts'
+import { createOpenStreams } from './limits/open-streams.ts'
+import { createWaitingBytes } from './limits/waiting-bytes.ts'
+import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
+import { openLog, type ServiceLog } from './ops/log/log.ts'
+import type { MemoryLimits } from './ops/overload/pressure.ts'
+import { createShedReport } from './ops/overload/shed-report.ts'
+import { createShedding } from './ops/overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import type { Environment } from './sources/environment-settings.ts'
-import type { LiveCatalog } from './sources/live-catalog.ts'
-import type { Clock } from './state/clock.ts'
+import { createMethods } from './request/methods/method-list.ts'
+import { allowAll } from './request/pipeline/authorizer.ts'
+import { createLifetimes } from './request/pipeline/lifetimes.ts'
+import { createLogObserver } from './request/pipeline/log-observer.ts'
+import { joinObservers } from './request/pipeline/observer.ts'
+import { createPipeline, type Pipeline, type PipelineDependencies } from './request/pipeline/pipeline.ts'
+import { createInputRounds } from './request/questions/sealed-input-round.ts'
+import type { EventBus } from './store/changes/event-bus.ts'
+import { createSubscriptions } from './store/changes/subscriptions.ts'
+import { createFirstAnswers } from './store/records/first-answers.ts'
+import { createHandles } from './store/records/handles.ts'
 import type { Tasks } from './tasks/tasks.ts'
-import { createFirstAnswers } from './state/first-answers.ts'
-import { createHandles } from './state/handles.ts'
 
 /**
  * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
@@ -168,10 +168,9 @@ export async function createService (
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const scopeGroups = createScopeGroups(catalog)
   const tasks = openTasks(config, { backend, catalog, log, clock, sealer })
-  const methods = createMethods({
+  const methods = [...tasks.methods, ...createMethods({
     files: files.access,
     tasks: tasks.starter,
-    taskAccess: tasks.access,
     taskFollowers: tasks.followers,
     subscriptions,
     openStreams,
@@ -187,7 +186,7 @@ export async function createService (
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
     }
-  })
+  })]
 
   const app = createFastify(log, config)
   app.addHook('onReady', async () => shedding.start())

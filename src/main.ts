@@ -11,16 +11,16 @@ import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app/admin.ts'
 import type { TraceSink } from './app/tracing.ts'
-import { createLoadGuard, type LoadGuard } from './catalog/load-guard.ts'
-import { CatalogError } from './catalog/problem.ts'
-import type { Snapshot } from './catalog/snapshot.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { readLogLevel, updateLogLevel } from './log/log-level.ts'
-import { flushLog, openLog, type ServiceLog } from './log/log.ts'
-import { readHeapOption } from './overload/heap-option.ts'
-import { logPrinted, type PrintedLines } from './log/printed-lines.ts'
-import { SECRET_VARIABLES, type Config } from './settings/settings.ts'
-import { findUnknownVariables } from './settings/unknown-variables.ts'
+import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
+import { CatalogError } from './catalog/compiled/problem.ts'
+import type { Snapshot } from './catalog/compiled/snapshot.ts'
+import { ConfigError, readConfig } from './ops/config/config.ts'
+import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
+import { findUnknownVariables } from './ops/config/unknown-variables.ts'
+import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
+import { flushLog, openLog, type ServiceLog } from './ops/log/log.ts'
+import { logPrinted, type PrintedLines } from './ops/log/printed-lines.ts'
+import { readHeapOption } from './ops/overload/heap-option.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
@@ -114,7 +114,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const hangUps = listenForHangUps()
   const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
   const level = readLogLevel(config)
-  const toText = isForPeople || isatty(1) ? (await import('./log/log-for-people.ts')).toPeople : undefined
+  const toText = isForPeople || isatty(1) ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
   const lines = printed = logPrinted(logger, process)

@@ -1,8 +1,8 @@
 // The admin address of the built service: what it serves, to whom, and until when.
 
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { adminOriginOf, linesOf } from './helpers/admin.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from './helpers/catalog-folder.ts'

@@ -7,61 +7,90 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
   breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfNames, breaksOfPackage,
-  breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
+  breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
   readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
-/** What each room may import of ours, beside itself. */
+/**
+ * The rooms that each room may import beside itself, from the leaves to the composition. The folders of
+ * catalog/, store/, request/, legacy/ and ops/ are rooms of their own.
+ */
 const ROOMS = {
-  protocol: [],
-  access: [],
-  sealing: [],
+  base: [],
+  protocol: ['base'],
+  access: ['base'],
   schema: ['protocol'],
-  authoring: ['protocol', 'access'],
-  events: ['protocol', 'access'],
-  state: ['authoring', 'schema', 'protocol', 'access'],
-  backends: ['state', 'events', 'protocol'],
-  input: ['sealing', 'authoring', 'schema', 'protocol', 'access'],
-  catalog: ['state', 'authoring', 'schema', 'protocol', 'access'],
-  modules: [],
-  files: ['catalog', 'state', 'sealing', 'input', 'authoring', 'access', 'protocol'],
-  sources: ['modules', 'catalog', 'authoring', 'schema', 'protocol', 'events'],
-  dispatch: ['catalog', 'authoring', 'files', 'state', 'events', 'input', 'schema', 'access', 'protocol'],
-  tasks: ['dispatch', 'catalog', 'state', 'events', 'input', 'sealing', 'access', 'protocol'],
-  legacy: [
-    'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'sealing', 'schema', 'protocol', 'access'
+  limits: ['access', 'base', 'protocol'],
+  author: ['access', 'limits', 'protocol'],
+  'store/sealing': [],
+  'store/records': ['access', 'author', 'base', 'limits', 'protocol', 'schema'],
+  'store/changes': ['access', 'limits', 'protocol'],
+  'store/backends': ['base', 'limits', 'protocol', 'store/changes', 'store/records'],
+  'catalog/modules': [],
+  'catalog/compiled': ['access', 'author', 'base', 'limits', 'protocol', 'schema', 'store/records'],
+  'catalog/folder': [
+    'author', 'base', 'catalog/compiled', 'catalog/modules', 'protocol', 'schema', 'store/changes'
   ],
-  methods: [
-    'legacy', 'tasks', 'dispatch', 'catalog', 'authoring', 'state', 'events', 'input', 'schema', 'protocol',
-    'access'
+  'catalog/advice': ['catalog/compiled', 'protocol'],
+  'catalog/contracts': ['catalog/compiled', 'protocol'],
+  'request/questions': ['author', 'protocol', 'schema', 'store/sealing'],
+  'request/pipeline': [
+    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/questions', 'schema',
+    'store/changes', 'store/records'
   ],
-  metrics: ['dispatch'],
-  audit: ['dispatch', 'access', 'protocol', 'log'],
-  overload: [],
-  tracing: ['dispatch', 'authoring', 'input', 'protocol'],
+  'request/methods': [
+    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'schema',
+    'store/changes'
+  ],
+  tasks: [
+    'access', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'request/questions', 'schema',
+    'store/changes', 'store/records', 'store/sealing'
+  ],
+  files: [
+    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'store/records',
+    'store/sealing'
+  ],
+  'ops/overload': [],
+  'ops/config': ['access', 'base', 'files', 'limits', 'store/backends'],
+  'ops/log': ['catalog/compiled', 'ops/config', 'request/pipeline'],
+  'ops/audit': ['access', 'ops/log', 'protocol', 'request/pipeline'],
+  'ops/metrics': ['limits', 'request/pipeline'],
+  'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],
   // An adapter knows no method and no catalog: the pipeline does.
-  http: ['legacy', 'dispatch', 'events', 'files', 'overload', 'protocol', 'access'],
-  advice: ['catalog', 'protocol'],
-  contracts: ['catalog', 'protocol'],
-  client: ['catalog', 'protocol'],
-  cli: [
-    'advice', 'client', 'contracts', 'access', 'catalog', 'config.ts', 'index.ts', 'log', 'protocol',
-    'schema', 'settings', 'sources', 'testing'
+  http: [
+    'access', 'base', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
   ],
-  settings: ['files', 'catalog', 'backends', 'access', 'config.ts'],
-  'config.ts': ['settings', 'backends', 'access'],
-  log: ['settings', 'config.ts', 'catalog', 'dispatch'],
-  // The parts of the composition root.
+  'legacy/sessions': [
+    'access', 'author', 'base', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline',
+    'request/questions', 'schema', 'store/changes', 'store/records', 'store/sealing'
+  ],
+  'legacy/methods': ['catalog/compiled', 'legacy/sessions', 'protocol', 'request/pipeline', 'schema'],
+  'legacy/http': [
+    'access', 'http', 'legacy/sessions', 'limits', 'protocol', 'request/pipeline', 'store/changes'
+  ],
+  // The composition of the era.
+  'legacy/open.ts': [
+    'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',
+    'request/pipeline', 'request/questions', 'store/changes', 'store/records', 'store/sealing'
+  ],
+  // The composition.
   app: ['*'],
   'app.ts': ['*'],
-  'launch.ts': ['main.ts'],
-  'main.ts': ['app.ts', 'app', 'cli', 'config.ts', 'log', 'settings', 'catalog', 'overload'],
-  testing: ['app.ts', 'authoring', 'catalog', 'dispatch', 'access', 'protocol'],
-  'testing.ts': ['testing', 'catalog', 'protocol'],
-  'index.ts': ['app.ts', 'config.ts', 'authoring', 'access', 'protocol']
+  'index.ts': ['access', 'app.ts', 'author', 'limits', 'ops/config', 'protocol'],
+  testing: ['access', 'app.ts', 'author', 'catalog/compiled', 'protocol', 'request/pipeline'],
+  'testing.ts': ['catalog/compiled', 'protocol', 'testing'],
+  cli: [
+    'access', 'base', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
+    'ops/config', 'ops/log', 'protocol', 'schema', 'testing'
+  ],
+  'main.ts': ['app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload'],
+  'launch.ts': ['main.ts']
 }
+
+/** For the source that breaks the rule of permissions. */
+const SMALL_HOUSE = { a: ['b', 'c'], b: [] }
 
 async function readSources (): Promise<Sources> {
   const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted()
@@ -72,26 +101,26 @@ async function readSources (): Promise<Sources> {
   )
 }
 
-const mayImportFastify = ({ file, isType }: Import) => file.startsWith('http/') || file === 'app.ts' ||
-  (isType && /^(?:main\.ts$|app\/)/.test(file))
+const mayImportFastify = ({ file, isType }: Import) => /^(?:http|legacy\/http)\//.test(file) ||
+  file === 'app.ts' || (isType && /^(?:main\.ts$|app\/|legacy\/open\.ts$)/.test(file))
 const DRIVERS: { readonly [name: string]: string } = {
-  lmdb: 'backends/lmdb/', ioredis: 'backends/redis/', aws4fetch: 'files/s3/'
+  lmdb: 'store/backends/lmdb/', ioredis: 'store/backends/redis/', aws4fetch: 'files/s3/'
 }
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(DRIVERS[target] ?? '')
-const ENTRY = /^backends\/[^/]+\/backend\.ts$/
+const ENTRY = /^store\/backends\/[^/]+\/backend\.ts$/
 /**
  * The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory.
  */
 const mayImportBackend = ({ file, target }: Import) => {
-  return (file === 'backends/url-schemes.ts' && ENTRY.test(target)) ||
-    (file.startsWith('backends/lmdb/') && target.startsWith('backends/memory/'))
+  return (file === 'store/backends/url-schemes.ts' && ENTRY.test(target)) ||
+    (file.startsWith('store/backends/lmdb/') && target.startsWith('store/backends/memory/'))
 }
 /** A service without an admin address must not load the library. */
 const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
-  !target.startsWith('metrics/') || file.startsWith('metrics/') || isType || isDynamic
+  !target.startsWith('ops/metrics/') || file.startsWith('ops/metrics/') || isType || isDynamic
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
-  !target.startsWith('tracing/') || file.startsWith('tracing/') || isType || isDynamic
+  !target.startsWith('ops/tracing/') || file.startsWith('ops/tracing/') || isType || isDynamic
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
@@ -109,39 +138,52 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfRooms(sources, ROOMS),
     made: {
       'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
-      'events/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from " +
-        "'../dispatch/method.ts'\n",
-      'http/c.ts': "import '../methods/tools-call.ts'\nexport { a } from '../authoring/context.ts'\n",
-      'sources/d.ts': "const x = await import('../app.ts')\n",
+      'store/changes/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from " +
+        "'../../request/pipeline/method.ts'\n",
+      'http/c.ts': "import '../request/methods/tools-call.ts'\nexport { a } from '../author/context.ts'\n",
+      'catalog/folder/d.ts': "const x = await import('../../app.ts')\n",
+      'catalog/e.ts': '',
       'utils/e.ts': '',
-      'catalog/f.ts': "// import { a } from '../http/body.ts'\nimport { b } from '../protocol/errors.ts'\n"
+      'catalog/compiled/lists/f.ts': "// import { a } from '../../../http/body.ts'\n" +
+        "import { b } from '../../../protocol/errors.ts'\n",
+      'base/g.ts': "import { b } from '../protocol/errors.ts'\n"
     },
     found: [
-      'utils is not listed', 'protocol/a.ts imports access/principal.ts',
-      'events/b.ts imports dispatch/method.ts', 'http/c.ts imports methods/tools-call.ts',
-      'http/c.ts imports authoring/context.ts', 'sources/d.ts imports app.ts'
+      'catalog/e.ts is not listed', 'utils is not listed', 'protocol/a.ts imports access/principal.ts',
+      'store/changes/b.ts imports request/pipeline/method.ts',
+      'http/c.ts imports request/methods/tools-call.ts', 'http/c.ts imports author/context.ts',
+      'catalog/folder/d.ts imports app.ts', 'base/g.ts imports protocol/errors.ts'
     ]
   },
   {
+    claim: 'each room imports the rooms that it may',
+    breaks: (sources) => breaksOfPermissions(sources, sources.has('launch.ts') ? ROOMS : SMALL_HOUSE),
+    made: { 'a/a.ts': "import { b } from '../b/b.ts'\n", 'b/b.ts': '' },
+    found: ['a does not import c']
+  },
+  {
     claim: 'methods do not import methods',
-    breaks: (sources) => breaksOfStrangers(sources, 'methods', /method-list\.ts$/),
+    breaks: (sources) => breaksOfStrangers(sources, 'request/methods', /method-list\.ts$/),
     made: {
-      'methods/a.ts': "import { toolsCall } from './tools-call.ts'\n",
-      'methods/method-list.ts': "import { a } from './a.ts'\n"
+      'request/methods/a.ts': "import { toolsCall } from './tools-call.ts'\n",
+      'request/methods/method-list.ts': "import { a } from './a.ts'\n"
     },
-    found: ['methods/a.ts imports methods/tools-call.ts']
+    found: ['request/methods/a.ts imports request/methods/tools-call.ts']
   },
   {
     claim: 'nothing of the current era knows the earlier ones',
     breaks: (sources) => breaksOfEras(sources),
     made: {
-      'http/legacy/a.ts': "import { s } from '../../legacy/session.ts'\n",
-      'app.ts': "import { open } from './app/legacy.ts'\n",
-      'app/legacy.ts': "import { a } from '../http/legacy/a.ts'\n",
-      'http/b.ts': "import { a } from './legacy/a.ts'\n",
-      'dispatch/c.ts': "import type { S } from '../legacy/session.ts'\n"
+      'legacy/http/a.ts': "import { s } from '../sessions/session.ts'\n",
+      'app.ts': "import { open } from './legacy/open.ts'\nimport { s } from './legacy/sessions/session.ts'\n",
+      'legacy/open.ts': "import { a } from './http/a.ts'\n",
+      'http/b.ts': "import { a } from '../legacy/http/a.ts'\n",
+      'request/pipeline/c.ts': "import type { S } from '../../legacy/sessions/session.ts'\n"
     },
-    found: ['http/b.ts imports http/legacy/a.ts', 'dispatch/c.ts imports legacy/session.ts']
+    found: [
+      'app.ts imports legacy/sessions/session.ts', 'http/b.ts imports legacy/http/a.ts',
+      'request/pipeline/c.ts imports legacy/sessions/session.ts'
+    ]
   },
   {
     claim: 'each wire has the same files for the same jobs',
@@ -149,21 +191,25 @@ const RULES: ReadonlyArray<{
     made: {
       'http/modern/post.ts': '',
       'http/modern/outlet.ts': '',
-      'http/legacy/post.ts': '',
-      'http/legacy/listen.ts': ''
+      'legacy/http/post.ts': '',
+      'legacy/http/listen.ts': ''
     },
-    found: ['http/modern/outlet.ts has no counterpart in http/legacy/']
+    found: ['http/modern/outlet.ts has no counterpart in legacy/http/']
   },
   {
-    claim: 'only http/ and app.ts import Fastify and its plugins',
+    claim: 'only http/, legacy/http/ and app.ts import Fastify and its plugins',
     breaks: (sources) => breaksOfPackage(sources, /^(?:@fastify\/|fastify)/, mayImportFastify),
     made: {
-      'dispatch/a.ts': "import type { FastifyReply } from 'fastify'\n",
+      'request/pipeline/a.ts': "import type { FastifyReply } from 'fastify'\n",
+      'legacy/http/a.ts': "import type { FastifyReply } from 'fastify'\n",
       'main.ts': "import type { FastifyInstance } from 'fastify'\nimport Fastify from 'fastify'\n",
       'http/b.ts': "import cors from '@fastify/cors'\n",
-      'methods/c.ts': "import plugin from 'fastify-plugin'\n"
+      'legacy/sessions/c.ts': "import plugin from 'fastify-plugin'\n"
     },
-    found: ['dispatch/a.ts imports fastify', 'main.ts imports fastify', 'methods/c.ts imports fastify-plugin']
+    found: [
+      'request/pipeline/a.ts imports fastify', 'main.ts imports fastify',
+      'legacy/sessions/c.ts imports fastify-plugin'
+    ]
   },
   {
     claim: 'one file imports ajv when it runs',
@@ -177,36 +223,38 @@ const RULES: ReadonlyArray<{
     found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
   },
   {
-    claim: 'only metrics/ imports prom-client, and the others import metrics/ late',
+    claim: 'only ops/metrics/ imports prom-client, and the others import it late',
     breaks: (sources) => [
-      ...breaksOfPackage(sources, /^prom-client$/, ({ file }) => file.startsWith('metrics/')),
+      ...breaksOfPackage(sources, /^prom-client$/, ({ file }) => file.startsWith('ops/metrics/')),
       ...readImports(sources).filter((one) => !mayImportMetrics(one)).map(
         ({ file, target }) => `${file} imports ${target} early`
       )
     ],
     made: {
-      'metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
-      'app/admin.ts': "import type { A } from '../metrics/a.ts'\nconst a = await import('../metrics/a.ts')\n",
-      'app.ts': "import { a } from './metrics/a.ts'\n",
+      'ops/metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
+      'app/admin.ts': "import type { A } from '../ops/metrics/a.ts'\n" +
+        "const a = await import('../ops/metrics/a.ts')\n",
+      'app.ts': "import { a } from './ops/metrics/a.ts'\n",
       'http/b.ts': "import type { Registry } from 'prom-client'\n"
     },
-    found: ['http/b.ts imports prom-client', 'app.ts imports metrics/a.ts early']
+    found: ['http/b.ts imports prom-client', 'app.ts imports ops/metrics/a.ts early']
   },
   {
-    claim: 'only tracing/ imports OpenTelemetry, and the others import tracing/ late',
+    claim: 'only ops/tracing/ imports OpenTelemetry, and the others import it late',
     breaks: (sources) => [
-      ...breaksOfPackage(sources, /^@opentelemetry\//, ({ file }) => file.startsWith('tracing/')),
+      ...breaksOfPackage(sources, /^@opentelemetry\//, ({ file }) => file.startsWith('ops/tracing/')),
       ...readImports(sources).filter((one) => !mayImportTracing(one)).map(
         ({ file, target }) => `${file} imports ${target} early`
       )
     ],
     made: {
-      'tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
-      'app/tracing.ts': "import type { A } from '../tracing/a.ts'\nconst a = import('../tracing/a.ts')\n",
-      'app.ts': "import { a } from './tracing/a.ts'\n",
-      'dispatch/b.ts': "import type { Span } from '@opentelemetry/api'\n"
+      'ops/tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
+      'app/tracing.ts': "import type { A } from '../ops/tracing/a.ts'\n" +
+        "const a = import('../ops/tracing/a.ts')\n",
+      'app.ts': "import { a } from './ops/tracing/a.ts'\n",
+      'tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"
     },
-    found: ['dispatch/b.ts imports @opentelemetry/api', 'app.ts imports tracing/a.ts early']
+    found: ['tasks/b.ts imports @opentelemetry/api', 'app.ts imports ops/tracing/a.ts early']
   },
   {
     claim: 'nothing that serves imports testing/',
@@ -234,54 +282,56 @@ const RULES: ReadonlyArray<{
     claim: 'a driver is imported by its own folder alone',
     breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis|aws4fetch)$/, mayImportDriver),
     made: {
-      'backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
-      'backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
-      'backends/redis/c.ts': "import { open } from 'lmdb'\n",
-      'backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
-      'backends/e.ts': "const { Redis } = await import('ioredis')\n",
+      'store/backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
+      'store/backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
+      'store/backends/redis/c.ts': "import { open } from 'lmdb'\n",
+      'store/backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
+      'store/backends/e.ts': "const { Redis } = await import('ioredis')\n",
       'app.ts': "import { open } from 'lmdb'\n",
       'files/folder/f.ts': "import { AwsClient } from 'aws4fetch'\n"
     },
     found: [
-      'backends/redis/c.ts imports lmdb', 'backends/memory/d.ts imports ioredis',
-      'backends/e.ts imports ioredis', 'app.ts imports lmdb', 'files/folder/f.ts imports aws4fetch'
+      'store/backends/redis/c.ts imports lmdb', 'store/backends/memory/d.ts imports ioredis',
+      'store/backends/e.ts imports ioredis', 'app.ts imports lmdb', 'files/folder/f.ts imports aws4fetch'
     ]
   },
   {
     claim: 'only main.ts, and launch.ts before it, touch the process',
     breaks: breaksOfProcess,
     made: {
-      'config.ts': 'const port = process.env.PORT\n',
+      'ops/config/config.ts': 'const port = process.env.PORT\n',
       'main.ts': 'process.exit()\n',
       'http/a.ts': "// ends the process\n/** a process */\nlog('the process')\n",
       'http/b.ts': "import { env } from 'node:process'\n",
       'http/c.ts': 'const { exit } = globalThis.process\n'
     },
-    found: ['config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
+    found: ['ops/config/config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
   },
   {
     claim: "what is in a backend's folder is imported by its own folder, and its entry by the table of URL " +
       'schemes',
     breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
-      'app.ts': "import { a } from './backends/memory/open.ts'\nimport { b } from " +
-        "'./backends/url-schemes.ts'\n",
-      'backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
+      'app.ts': "import { a } from './store/backends/memory/open.ts'\nimport { b } from " +
+        "'./store/backends/url-schemes.ts'\n",
+      'store/backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
         "'./lmdb/open.ts'\n",
-      'backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
-      'backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from " +
+      'store/backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
+      'store/backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from " +
         "'./state-store.ts'\n",
-      'backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",
-      'backends/redis/b.ts': "import { a } from '../memory/relay.ts'\nimport { b } from '../backend.ts'\n",
-      'state/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
+      'store/backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",
+      'store/backends/redis/b.ts': "import { a } from '../memory/relay.ts'\n" +
+        "import { b } from '../backend.ts'\n",
+      'store/records/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
         "'./state-store.ts'\n"
     },
     found: [
-      'app.ts imports backends/memory/open.ts', 'backends/url-schemes.ts imports backends/lmdb/open.ts',
-      'backends/outage-log.ts imports ' +
-        'backends/redis/connection.ts', 'backends/lmdb/a.ts imports backends/redis/relay.ts',
-      'backends/redis/b.ts imports ' +
-        'backends/memory/relay.ts', 'state/c.ts imports backends/redis/state-store.ts'
+      'app.ts imports store/backends/memory/open.ts',
+      'store/backends/url-schemes.ts imports store/backends/lmdb/open.ts',
+      'store/backends/outage-log.ts imports store/backends/redis/connection.ts',
+      'store/backends/lmdb/a.ts imports store/backends/redis/relay.ts',
+      'store/backends/redis/b.ts imports store/backends/memory/relay.ts',
+      'store/records/c.ts imports store/backends/redis/state-store.ts'
     ]
   },
   {

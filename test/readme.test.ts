@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { SETTINGS } from '../src/settings/settings.ts'
+import { SETTINGS } from '../src/ops/config/settings.ts'
 import { buildApp } from './helpers/app.ts'
 import { send } from './helpers/request.ts'
 

@@ -10,7 +10,7 @@ import { workspacePath } from '../workspace.mjs'
 import { findFreePort } from './free-port.mjs'
 import { startForeignServer, startServer } from './server-process.mjs'
 
-const FOLDER = fileURLToPath(new URL('../peers/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
 /** The package of the program for this system. Some systems have no such package. */
 const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`

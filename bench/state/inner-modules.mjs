@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const MODULES = [
-  'access/principal', 'authoring/tool-error', 'backends/url-schemes', 'input/request-state',
-  'schema/json-schema', 'sealing/sealer', 'state/handles'
+  'access/principal', 'author/tool-error', 'store/backends/url-schemes', 'request/questions/request-state',
+  'schema/json-schema', 'store/sealing/sealer', 'store/records/handles'
 ]
 /** The folder of the built modules, by the entry file of the build. */
 const built = new Map()

@@ -12,8 +12,8 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  * @param {{ main: string, rounds: number, seconds: number, warmUpSeconds: number }} options
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
-  const { createSealer } = await importInner(main, 'sealing/sealer')
-  const state = await importInner(main, 'input/request-state')
+  const { createSealer } = await importInner(main, 'store/sealing/sealer')
+  const state = await importInner(main, 'request/questions/request-state')
   const { openState, sealState, toBindingText, toStateBytes } = state
   const sealer = createSealer([SECRET])
   const args = { basketId: 'bsk_0123456789abcdefghijkl' }

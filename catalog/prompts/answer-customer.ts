@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { definePrompt, type PromptMessage } from 'trivet'
 
-const folder = new URL('../resources/policies/', import.meta.url)
+const folder = new URL('../resources/policies', import.meta.url)
 const policies = readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3))
 
 export default definePrompt({

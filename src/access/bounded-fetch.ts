@@ -1,6 +1,6 @@
 // Requests to authorization servers. They are trusted, but may be slow, broken or hijacked.
 
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from '../base/loopback.ts'
 
 /** What the libraries ask of `fetch`. */
 export interface FetchInit {

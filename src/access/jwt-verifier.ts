@@ -1,9 +1,9 @@
 // Verifies access tokens that are JWTs, with the keys that their issuers publish. RFC 9068, RFC 8725.
 
 import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
+import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
 import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
-import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
 import { CLOCK_LEEWAY_MS } from './clock-leeway.ts'
 import { reasonOf } from './error-reason.ts'
 import { createIssuerKeys, type IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts'

@@ -7,8 +7,8 @@ import { createIntrospectionVerifier } from '../access/introspection-verifier.ts
 import { createJwtVerifier } from '../access/jwt-verifier.ts'
 import { openStaticTokens, type StaticTokensLog } from '../access/static-tokens.ts'
 import type { TokenVerifier } from '../access/token-verifier.ts'
-import { audiencesIn, rulesIn, type AccessConfig } from '../settings/access-settings.ts'
-import { ConfigError } from '../config.ts'
+import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
+import { ConfigError } from '../ops/config/config.ts'
 
 /** Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError. */
 export async function openAuthenticator (

@@ -1,16 +1,16 @@
 // The composition root of what operators see: the metrics, and the app of the admin address.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { OpenedBackend } from '../backends/backend.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
-import type { OpenStreams } from '../events/open-streams.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
+import type { Reloads } from '../catalog/folder/live/reloads.ts'
 import { createAdminApp } from '../http/admin-app.ts'
 import type { CheckedPart, Readiness, ServicePart } from '../http/readiness.ts'
-import type { Metrics } from '../metrics/metrics.ts'
-import type { MetricSources } from '../metrics/service-metrics.ts'
-import type { Shedding } from '../overload/shedding.ts'
-import type { LiveCatalog } from '../sources/live-catalog.ts'
-import type { Reloads } from '../sources/reloads.ts'
+import type { OpenStreams } from '../limits/open-streams.ts'
+import type { Metrics } from '../ops/metrics/metrics.ts'
+import type { MetricSources } from '../ops/metrics/service-metrics.ts'
+import type { Shedding } from '../ops/overload/shedding.ts'
+import type { OpenedBackend } from '../store/backends/backend.ts'
 
 export type Build = MetricSources['build']
 
@@ -32,7 +32,7 @@ export async function openMetering (
   { build, openStreams, shedding, storePart, backend: { bus, relay }, live }: MeteringDependencies
 ): Promise<Metering> {
   // Imported only when the service has an admin address: the library takes time to load.
-  const { createMetrics } = await import('../metrics/metrics.ts')
+  const { createMetrics } = await import('../ops/metrics/metrics.ts')
   const metrics = createMetrics({
     build,
     openStreams: () => openStreams.size,

@@ -1,11 +1,11 @@
 // The composition root of the audit log.
 
-import { createAuditObserver } from '../audit/audit-observer.ts'
-import { openAuditFile } from '../audit/audit-file.ts'
-import { createOutageLog } from '../backends/outage-log.ts'
-import { ConfigError } from '../config.ts'
-import type { RequestLog } from '../dispatch/caller.ts'
-import type { Observer } from '../dispatch/observer.ts'
+import { createOutageLog } from '../base/outage-log.ts'
+import { openAuditFile } from '../ops/audit/audit-file.ts'
+import { createAuditObserver } from '../ops/audit/audit-observer.ts'
+import { ConfigError } from '../ops/config/config.ts'
+import type { RequestLog } from '../request/pipeline/caller.ts'
+import type { Observer } from '../request/pipeline/observer.ts'
 
 export interface Audit {
   readonly observer: Observer

@@ -1,15 +1,15 @@
 // The composition root of the catalog: its folder, its settings, and the checks of its dependencies.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { OpenedBackend } from '../backends/backend.ts'
-import type { LoadGuard } from '../catalog/load-guard.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
-import type { AppConfig } from '../config.ts'
+import type { Clock } from '../base/time.ts'
+import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { createSettingReader, type Environment } from '../catalog/folder/environment-settings.ts'
+import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
-import { openCatalogFolder } from '../sources/catalog-folder.ts'
-import { createSettingReader, type Environment } from '../sources/environment-settings.ts'
-import { openLiveCatalog, type LiveCatalog } from '../sources/live-catalog.ts'
-import type { Clock } from '../state/clock.ts'
+import type { AppConfig } from '../ops/config/config.ts'
+import type { OpenedBackend } from '../store/backends/backend.ts'
 
 interface CatalogDependencies {
   readonly environment: Environment
@@ -31,7 +31,7 @@ export async function openConfiguredCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    loadComparison: async () => (await import('../contracts/breaking-problems.ts')).createComparison
+    loadComparison: async () => (await import('../catalog/contracts/breaking-problems.ts')).createComparison
   }
   return await openLiveCatalog(source, backend.bus, log, options, guard).catch(async (error: unknown) => {
     await backend.close()

@@ -1,13 +1,13 @@
 // The connections of the main app: their limits, and the host names that they may ask for.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { isLocal } from '../access/loopback.ts'
 import { createRangeCheck } from '../access/proxy-range.ts'
-import { createOutageLog } from '../backends/outage-log.ts'
-import type { AppConfig } from '../config.ts'
+import { isLocal } from '../base/loopback.ts'
+import { createOutageLog } from '../base/outage-log.ts'
 import { rememberPeers } from '../http/client-address.ts'
 import { limitConnections, MAX_OTHER_CONNECTIONS } from '../http/connections.ts'
 import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
+import type { AppConfig } from '../ops/config/config.ts'
 
 interface ConnectionDependencies {
   readonly config: AppConfig

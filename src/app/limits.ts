@@ -1,14 +1,13 @@
 // The composition root of the limits of calls.
 
-import { readCallLimits } from '../access/call-limits.ts'
-import type { AppConfig } from '../config.ts'
-import { createCallLimiter, type LimitHit } from '../dispatch/call-limiter.ts'
-import type { Limiter } from '../dispatch/limiter.ts'
-import type { CallCounter } from '../state/call-counter.ts'
+import type { CallCounter } from '../limits/call-counter.ts'
+import { createCallLimiter, type CallLimiter, type LimitHit } from '../limits/call-limiter.ts'
+import { readCallLimits } from '../limits/call-limits.ts'
+import type { AppConfig } from '../ops/config/config.ts'
 
 export function openCallLimiter (
   config: AppConfig, counter: CallCounter, onHit?: (hit: LimitHit) => void
-): Limiter {
+): CallLimiter {
   const limits = readCallLimits({
     calls: config.limitCalls,
     allCalls: config.limitAllCalls,

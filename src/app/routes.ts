@@ -1,7 +1,6 @@
 // The routes of the main app: health, MCP, files, and where clients find the authorization server.
 
 import type { FastifyInstance } from 'fastify'
-import type { AppConfig } from '../config.ts'
 import { registerBody } from '../http/body.ts'
 import { createChallenges } from '../http/challenges.ts'
 import type { Era } from '../http/era.ts'
@@ -11,6 +10,7 @@ import { registerMcpRoute } from '../http/mcp-route.ts'
 import { registerNotFound } from '../http/not-found.ts'
 import type { Readiness } from '../http/readiness.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
+import type { AppConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
 type Guards = Parameters<typeof registerGuards>[1]

@@ -2,11 +2,11 @@
 // keep.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { OpenedBackend } from '../backends/backend.ts'
-import { openBackend } from '../backends/url-schemes.ts'
-import { ConfigError, type AppConfig } from '../config.ts'
-import { createSealer, type Sealer } from '../sealing/sealer.ts'
-import type { Clock } from '../state/clock.ts'
+import type { Clock } from '../base/time.ts'
+import { ConfigError, type AppConfig } from '../ops/config/config.ts'
+import type { OpenedBackend } from '../store/backends/backend.ts'
+import { openBackend } from '../store/backends/url-schemes.ts'
+import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 
 /** Opens the backend of `stateUrl`. Rejects with a ConfigError. */
 export async function openConfiguredBackend (

@@ -1,11 +1,11 @@
 // The composition root of tasks: calls that go on after they were answered.
 
-import type { OpenedBackend } from '../backends/backend.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
-import type { AppConfig } from '../config.ts'
-import type { Sealer } from '../sealing/sealer.ts'
-import type { Clock } from '../state/clock.ts'
+import type { Clock } from '../base/time.ts'
+import type { Catalog } from '../catalog/compiled/catalog.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { AppConfig } from '../ops/config/config.ts'
+import type { OpenedBackend } from '../store/backends/backend.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
 import { createTasks, type Tasks, type TasksOptions } from '../tasks/tasks.ts'
 
 interface TasksDependencies {

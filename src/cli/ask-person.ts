@@ -1,6 +1,6 @@
 // Puts the questions of a handler to a person at a terminal.
 
-import { toPlain } from '../protocol/plain-text.ts'
+import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { createSchemaCompiler, SchemaError } from '../schema/json-schema.ts'

@@ -1,11 +1,11 @@
 // The command `trivet call`: calls a tool of a folder in this process, as a test would, or of a URL.
 
 import type { Command } from 'commander'
-import type { CallResult } from '../testing/test-results.ts'
+import { toPlain } from '../base/words.ts'
+import { readConfig } from '../ops/config/config.ts'
+import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
-import { isAuthorFrame } from '../log/author-frames.ts'
-import { readConfig } from '../config.ts'
-import { toPlain } from '../protocol/plain-text.ts'
+import type { CallResult } from '../testing/test-results.ts'
 import { createPerson } from './ask-person.ts'
 import { readArguments } from './call-arguments.ts'
 import {

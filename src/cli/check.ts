@@ -2,10 +2,10 @@
 // handle badly.
 
 import { Option } from 'commander'
-import { findAdvice } from '../advice/find-advice.ts'
-import { ADVICE, ADVICE_NAMES } from '../advice/piece.ts'
-import type { SettingFacts } from '../catalog/compile-settings.ts'
-import { CatalogError, lineNumberOf, type Problem } from '../catalog/problem.ts'
+import { findAdvice } from '../catalog/advice/find-advice.ts'
+import { ADVICE, ADVICE_NAMES } from '../catalog/advice/piece.ts'
+import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
+import { CatalogError, lineNumberOf, type Problem } from '../catalog/compiled/problem.ts'
 import { FAILED, FOLDER, type CommandModule, type Surroundings } from './command.ts'
 import type { Findings } from './findings.ts'
 import { loadCatalog } from './loaded-catalog.ts'

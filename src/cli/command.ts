@@ -1,7 +1,7 @@
 // What the commands of `trivet` have in common.
 
 import type { Command } from 'commander'
-import type { LoadGuard } from '../catalog/load-guard.ts'
+import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 
 /** Exit codes. */
 export const FAILED = 1

@@ -2,8 +2,8 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { offeredBy, type Offered, type OfferedPrimitive } from '../contracts/offered.ts'
-import { readConfig } from '../config.ts'
+import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
+import { readConfig } from '../ops/config/config.ts'
 import { isUrl, type Surroundings } from './command.ts'
 import { loadCatalog } from './loaded-catalog.ts'
 import { openRemote, type RemoteFlags } from './remote.ts'

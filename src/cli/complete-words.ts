@@ -1,7 +1,7 @@
 // What may stand in place of the last word of a command line.
 
 import type { Command, Option } from 'commander'
-import { toPlain } from '../protocol/plain-text.ts'
+import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Tool } from '../protocol/primitives.ts'
 import { isUrl, type Surroundings } from './command.ts'

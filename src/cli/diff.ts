@@ -1,7 +1,7 @@
 // The command `trivet diff`: what changed between two catalogs, and what of it breaks clients.
 
-import { findDefinitionLine } from '../contracts/change-line.ts'
-import { findChanges, type Change } from '../contracts/changes.ts'
+import { findDefinitionLine } from '../catalog/contracts/change-line.ts'
+import { findChanges, type Change } from '../catalog/contracts/changes.ts'
 import { FAILED, toJsonText, type CommandModule, type Surroundings } from './command.ts'
 import { openCompared, type ComparedCatalog } from './compared-catalog.ts'
 import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'

@@ -1,8 +1,8 @@
 // Errors that a command may end with: their exit codes, and their form for people and for programs.
 
-import { CatalogError } from '../catalog/problem.ts'
-import { ConnectionError } from '../client/connection-error.ts'
-import { ConfigError } from '../config.ts'
+import { CatalogError } from '../catalog/compiled/problem.ts'
+import { ConfigError } from '../ops/config/config.ts'
+import { ConnectionError } from './client/connection-error.ts'
 import { CommandError, FAILED } from './command.ts'
 
 interface Failure {

@@ -1,6 +1,6 @@
-import type { Advice } from '../advice/piece.ts'
-import type { SettingFacts } from '../catalog/compile-settings.ts'
-import type { Problem } from '../catalog/problem.ts'
+import type { Advice } from '../catalog/advice/piece.ts'
+import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
+import type { Problem } from '../catalog/compiled/problem.ts'
 
 /**
  * What is wrong with a catalog, and the settings that it needs. A catalog with problems gets no advice, and

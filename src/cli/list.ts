@@ -1,6 +1,6 @@
 // The command `trivet list`: what a catalog offers.
 
-import type { Snapshot } from '../catalog/snapshot.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { FOLDER_OR_URL, isUrl, toJsonText, type CommandModule, type Surroundings } from './command.ts'
 import { loadCatalog } from './loaded-catalog.ts'
 import { addRemoteFlags, openRemote, REMOTE_HELP, type RemoteFlags } from './remote.ts'

@@ -1,10 +1,10 @@
 // Loads a catalog once, as the service would, and serves nothing.
 
-import { createCatalogCompiler } from '../catalog/compile-catalog.ts'
-import type { LoadedCatalog } from '../catalog/named-changes.ts'
-import { readConfig } from '../config.ts'
-import { openCatalogFolder } from '../sources/catalog-folder.ts'
-import { createSettingReader } from '../sources/environment-settings.ts'
+import { createCatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
+import type { LoadedCatalog } from '../catalog/compiled/lists/named-changes.ts'
+import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { createSettingReader } from '../catalog/folder/environment-settings.ts'
+import { readConfig } from '../ops/config/config.ts'
 import type { Surroundings } from './command.ts'
 
 /**

@@ -1,6 +1,6 @@
 // What a tool reports while it runs, as lines for a terminal.
 
-import { toPlain } from '../protocol/plain-text.ts'
+import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
 

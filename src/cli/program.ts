@@ -2,9 +2,9 @@
 
 import { Command, CommanderError } from 'commander'
 import { callCommand } from './call.ts'
-import { completionCommand } from './completion.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { diffCommand } from './diff.ts'
 import { toCommandFailure } from './failure.ts'
 import { initCommand } from './init.ts'

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { ClientFacts } from '../client/remote-service.ts'
 import type { TestCaller } from '../testing/test-catalog.ts'
+import type { ClientFacts } from './client/remote-service.ts'
 import { UsageError, type Surroundings } from './command.ts'
 
 export interface RemoteFlags {
@@ -39,7 +39,7 @@ export async function openRemote (
   onNotification: (json: string) => void = () => {}
 ): Promise<OpenedRemote> {
   if (!URL.canParse(url)) throw new UsageError(`${url} is no URL`)
-  const { openService } = await import('../client/open-service.ts')
+  const { openService } = await import('./client/open-service.ts')
   const { CatalogCaller } = await import('../testing/catalog-caller.ts')
   const client: ClientFacts = { info: { name: 'trivet', version }, capabilities: TERMINAL_CAPABILITIES }
   const service = await openService({ url, headers: await readHeaders(flags, environment) }, client)

@@ -1,7 +1,7 @@
 // Findings in the Static Analysis Results Interchange Format, which code hosts show beside the lines.
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
-import { lineNumberOf } from '../catalog/problem.ts'
+import { lineNumberOf } from '../catalog/compiled/problem.ts'
 import type { Findings } from './findings.ts'
 
 interface Finding { readonly file: string, readonly place: string, readonly rule: string }

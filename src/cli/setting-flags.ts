@@ -1,7 +1,7 @@
 // The flags of the settings: each setting that is no secret has one, named like its variable.
 
 import { Option } from 'commander'
-import { SETTINGS } from '../settings/settings.ts'
+import { SETTINGS } from '../ops/config/settings.ts'
 import type { Spell, Surroundings } from './command.ts'
 
 /** A secret in the arguments of a process can be read by every user of the machine. */

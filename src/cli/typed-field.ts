@@ -1,6 +1,6 @@
 // One field of a form at a terminal: its prompt, and the value of what is typed.
 
-import { toPlain } from '../protocol/plain-text.ts'
+import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 

@@ -2,12 +2,12 @@
 // keep only its share.
 
 import { createHash } from 'node:crypto'
-import { networkOf, type Sender } from '../access/network.ts'
 import { ownerOf, type Principal } from '../access/principal.ts'
-import { shareOf } from '../access/share.ts'
-import { ToolError } from '../authoring/tool-error.ts'
-import { EMPTY_VALUE } from '../state/shares.ts'
-import type { StateStore } from '../state/state-store.ts'
+import { ToolError } from '../author/tool-error.ts'
+import { networkOf, type Sender } from '../limits/network.ts'
+import { shareOf } from '../limits/share.ts'
+import { EMPTY_VALUE } from '../store/records/shares.ts'
+import type { StateStore } from '../store/records/state-store.ts'
 
 /** Whose a file is. Without addresses and subjects: it travels in links. */
 export interface FileOwner {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { FileSource } from '../authoring/files.ts'
+import type { FileSource } from '../author/files.ts'
 
 interface ByteSource {
   readonly bytes: AsyncIterable<Uint8Array>

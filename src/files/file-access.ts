@@ -1,21 +1,9 @@
 // What handlers use of this room. Everything else is imported when a handler uses it.
 
-import type { Principal } from '../access/principal.ts'
-import type { Files } from '../authoring/files.ts'
+import type { FileAccess } from '../request/pipeline/file-access.ts'
 import { fileOwnerOf } from './accounts.ts'
 import type { FileRoom } from './file-room.ts'
-import type { FileClient } from './handler-files.ts'
 import type { Links } from './links.ts'
-
-export interface FileAccess {
-  /** The files of one request. */
-  open (client: FileClient): Files
-  /**
-   * The URL of a file of the catalog that is too large to be part of a result. `undefined` for a smaller
-   * file, and if the service does not know its public URL.
-   */
-  linkTo (uri: string, size: number, principal: Principal): string | undefined
-}
 
 interface FileAccessDependencies {
   readonly links: Links

@@ -1,6 +1,6 @@
 // Reads what authors pass to `ctx.files`.
 
-import type { UploadOptions } from '../authoring/files.ts'
+import type { UploadOptions } from '../author/files.ts'
 import { isAccepted } from './accepted-types.ts'
 
 const DAY_MS = 86_400_000

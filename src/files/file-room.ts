@@ -1,7 +1,7 @@
 // What the parts of this room share once files are used: the storage, the counts, the links.
 
-import { EMPTY_VALUE } from '../state/shares.ts'
-import type { StateStore } from '../state/state-store.ts'
+import { EMPTY_VALUE } from '../store/records/shares.ts'
+import type { StateStore } from '../store/records/state-store.ts'
 import { createAccounts } from './accounts.ts'
 import { createKeptFiles, type KeptFiles } from './kept-files.ts'
 import type { Links } from './links.ts'

@@ -3,27 +3,18 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Sender } from '../access/network.ts'
-import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../authoring/files.ts'
-import { elicit } from '../authoring/input-request.ts'
-import type { InputRound } from '../input/input-round.ts'
+import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
+import { elicit } from '../author/input-request.ts'
+import type { Sender } from '../limits/network.ts'
 import type { ResourceLink } from '../protocol/content.ts'
-import { toFileOwner } from './accounts.ts'
+import type { FileClient } from '../request/pipeline/file-access.ts'
 import { isHeaderType, typeOfName } from './accepted-types.ts'
+import { toFileOwner } from './accounts.ts'
 import { openSource } from './byte-source.ts'
 import { readTtl, readUpload, toFileName } from './file-options.ts'
 import type { FileRoom } from './file-room.ts'
 import type { UploadLink } from './links.ts'
 import type { ReceivedFile } from './upload-records.ts'
-
-/** The request of the handler. */
-export interface FileClient {
-  readonly sender: Sender
-  readonly round: Pick<InputRound, 'ask' | 'once'>
-  readonly signal: AbortSignal
-  /** Stops the time limit until the returned function is called. */
-  pauseClock (): () => void
-}
 
 /** How long a handler waits for a file, in milliseconds. Many clients and proxies wait 60 s for an answer. */
 const WAIT_MS = 45_000

@@ -1,6 +1,6 @@
 // Keeps files: streams them into the storage within the limits, and counts them for their owner.
 
-import { ToolError } from '../authoring/tool-error.ts'
+import { ToolError } from '../author/tool-error.ts'
 import { FilesFull, type Accounts, type FileOwner } from './accounts.ts'
 import { createStorageKey, type FileStorage } from './storage.ts'
 

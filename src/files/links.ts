@@ -1,6 +1,6 @@
 // The links to files and to upload pages: sealed, so that any replica opens them and nobody else can.
 
-import type { Sealer } from '../sealing/sealer.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
 import type { FileOwner } from './accounts.ts'
 
 /** A file that a handler has put. */

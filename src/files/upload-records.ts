@@ -1,6 +1,6 @@
 // Remembers for each upload link which file came by it. Creating the record is what makes a link one-time.
 
-import type { StateStore } from '../state/state-store.ts'
+import type { StateStore } from '../store/records/state-store.ts'
 import type { KeptFile } from './kept-files.ts'
 import type { UploadLink } from './links.ts'
 

@@ -1,7 +1,7 @@
 // The app of the admin address: health in detail and metrics, for operators. It never has the endpoint.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { isLoopback } from '../access/loopback.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { createFastify } from './fastify.ts'
 import { createOriginPolicy } from './origin-policy.ts'
 import type { Readiness } from './readiness.ts'

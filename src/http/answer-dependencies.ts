@@ -1,6 +1,6 @@
-import type { OpenStreams } from '../events/open-streams.ts'
+import type { OpenStreams } from '../limits/open-streams.ts'
+import type { WaitingBytes } from '../limits/waiting-bytes.ts'
 import type { KeepAlive } from './keep-alive.ts'
-import type { WaitingBytes } from './waiting-bytes.ts'
 
 /** What the answers of both eras share. */
 export interface AnswerDependencies {

@@ -4,9 +4,9 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { networkOf } from '../access/network.ts'
 import { ANONYMOUS } from '../access/principal.ts'
-import { createTally } from '../events/tally.ts'
+import { createTally } from '../base/tally.ts'
+import { networkOf } from '../limits/network.ts'
 
 interface ConnectionLimits {
   /** One network may have half of them. */

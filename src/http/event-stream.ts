@@ -4,7 +4,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { MessageSink } from '../events/message-sink.ts'
+import type { MessageSink } from '../store/changes/message-sink.ts'
 
 /** While more than this many bytes wait for the client, notifications of a request are left out. */
 const MAX_BUFFERED_BYTES = 1_048_576

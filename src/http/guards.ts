@@ -6,7 +6,7 @@ import { AuthenticationError, AuthenticationUnavailable } from '../access/authen
 import type { Authenticator } from '../access/authenticator.ts'
 import { reasonOf } from '../access/error-reason.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Shedding } from '../overload/shedding.ts'
+import type { Shedding } from '../ops/overload/shedding.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'

@@ -2,11 +2,11 @@
 // no answer.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Ending, Observer, RefusedRequest } from '../dispatch/observer.ts'
-import type { RequestTracer } from '../dispatch/request-tracer.ts'
-import { toProtocolError } from '../dispatch/to-protocol-error.ts'
 import { InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
+import type { Ending, Observer, RefusedRequest } from '../request/pipeline/observer.ts'
+import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
+import { toProtocolError } from '../request/pipeline/to-protocol-error.ts'
 import { toPrintable } from './client-text.ts'
 
 const INTERNAL_ERROR_CODE = -32603

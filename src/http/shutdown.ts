@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Lifetimes } from '../dispatch/lifetimes.ts'
+import type { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { Health } from './readiness.ts'
 
 interface ShutdownOptions {

@@ -1,8 +1,8 @@
 // One factory for each error of the protocol. Codes, HTTP statuses and messages are written here only.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
+import { toPlain } from '../base/words.ts'
 import type { ClientCapabilities } from './capabilities.ts'
-import { toPlain } from './plain-text.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
 
 export interface ProtocolErrorDetails {

@@ -2,8 +2,8 @@
 // other file imports ajv.
 
 import { _, Ajv, type Options } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { COST, createMeter, meterPattern } from './check-cost.ts'
 import type { Dialect } from './dialects.ts'
 import { replaceComparisons } from './json-equality.ts'

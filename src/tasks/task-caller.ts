@@ -1,6 +1,6 @@
 // The caller of a run that no request began: the principal and the client of the call, as the task has them.
 
-import type { Caller, RequestLog, ResumedTask } from '../dispatch/caller.ts'
+import type { Caller, RequestLog, ResumedTask } from '../request/pipeline/caller.ts'
 import type { TaskRecord } from './task-record.ts'
 
 export function toTaskCaller (

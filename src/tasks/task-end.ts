@@ -1,8 +1,8 @@
 // How the runs of tasks end: the last write of the record, and when the task is due next.
 
 import type { ProtocolError } from '../protocol/errors.ts'
-import { addQuestions } from './task-questions.ts'
 import type { TaskJournal } from './task-journal.ts'
+import { addQuestions } from './task-questions.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'
 import type { TaskWriter, TaskWriterDependencies } from './task-writer.ts'

@@ -1,30 +1,20 @@
 // The streams that are told the status of tasks.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Principal } from '../access/principal.ts'
-import type { EventBus } from '../events/event-bus.ts'
-import type { MessageSink } from '../events/message-sink.ts'
+import type { TaskFollowers, TaskStream } from '../request/pipeline/task-seam.ts'
+import type { EventBus } from '../store/changes/event-bus.ts'
 import { toDetailedTask } from './task-record.ts'
 import type { TaskKey, TaskRecords } from './task-records.ts'
 
 /** Before a task is read again, if the store was away, in milliseconds. */
 const RETRY_MS = 1000
 
-/** What a stream sends: each task by its JSON, as members without braces. */
-export interface TaskStream {
-  readonly sink: Pick<MessageSink, 'send' | 'isBlocked' | 'onDrain' | 'onClose'>
-  toMessage (members: string): string
-}
+/** The followers of tasks, until the service closes. */
+export interface OpenTaskFollowers extends TaskFollowers { close (): void }
 
-export interface TaskFollowers {
-  /** Resolves to the ids of those tasks that the principal has. */
-  findOwn (principal: Principal, ids: readonly string[]): Promise<string[]>
-  /** Sends each task now, and again whenever its status has changed, until the stream closes. */
-  follow (principal: Principal, ids: readonly string[], stream: TaskStream): void
-  close (): void
-}
-
-export function createTaskFollowers (records: TaskRecords, bus: EventBus, now: () => number): TaskFollowers {
+export function createTaskFollowers (
+  records: TaskRecords, bus: EventBus, now: () => number
+): OpenTaskFollowers {
   const byEntry = new Map<string, Set<Follower>>()
   const unsubscribe = bus.subscribe((event) => {
     if (event.type === 'task-changed') tell(event.entry)

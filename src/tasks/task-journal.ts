@@ -1,7 +1,7 @@
 // What the handler of a task has done so far: its steps, answers, questions and sleeps. A call that may
 // become a task has a journal too. It is not kept.
 
-import { Suspended, type Journal, type RequestState } from '../input/journal.ts'
+import { Suspended, type Journal, type RequestState } from '../request/questions/journal.ts'
 import type { TaskRecord } from './task-record.ts'
 import { findStateExcess } from './task-sizes.ts'
 

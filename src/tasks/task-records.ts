@@ -3,11 +3,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
-import { shareOf, ShareUsed } from '../access/share.ts'
+import { shareOf, ShareUsed } from '../limits/share.ts'
 import { tooManyKeptTasks, tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
-import type { Sealer } from '../sealing/sealer.ts'
-import { createShares, EMPTY_VALUE } from '../state/shares.ts'
-import type { StateKey, StateStore, StateValue } from '../state/state-store.ts'
+import { createShares, EMPTY_VALUE } from '../store/records/shares.ts'
+import type { StateKey, StateStore, StateValue } from '../store/records/state-store.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
 import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './task-record.ts'
 
 /** A record as it was read. */

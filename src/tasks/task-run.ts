@@ -1,17 +1,17 @@
 // One run of a task's handler on this replica: keeps what the handler does in the task's record, and decides
 // how the run ends.
 
-import type { Outlet, ResumedTask } from '../dispatch/caller.ts'
-import { HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime } from '../dispatch/lifetime.ts'
-import { MAX_TIMER_MS } from '../dispatch/run-step.ts'
-import type { MessageSink } from '../events/message-sink.ts'
 import {
   resultTooLarge, taskExpired, taskInterrupted, tooManyQuestions, type ProtocolError
 } from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
+import type { Outlet, ResumedTask } from '../request/pipeline/caller.ts'
 import {
-  finishTask, releaseTask, suspendTask, toTaskFailure, type TaskEndDependencies
-} from './task-end.ts'
+  HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime
+} from '../request/pipeline/lifetime.ts'
+import { MAX_TIMER_MS } from '../request/questions/run-step.ts'
+import type { MessageSink } from '../store/changes/message-sink.ts'
+import { finishTask, releaseTask, suspendTask, toTaskFailure, type TaskEndDependencies } from './task-end.ts'
 import { TaskJournal } from './task-journal.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'
 import type { StoredTask, TaskKey } from './task-records.ts'

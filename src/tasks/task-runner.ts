@@ -1,11 +1,11 @@
 // Runs tasks again on this replica: those whose time has come, and those whose replica was lost. It has one
 // timer for the next due time, and one that renews the leases of what runs here.
 
-import type { RequestLog } from '../dispatch/caller.ts'
-import type { Pipeline } from '../dispatch/pipeline.ts'
-import type { DueTimes } from '../state/due-times.ts'
 import { taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
+import type { RequestLog } from '../request/pipeline/caller.ts'
+import type { Pipeline } from '../request/pipeline/pipeline.ts'
+import type { DueTimes } from '../store/records/due-times.ts'
 import { toTaskCaller } from './task-caller.ts'
 import { endTask, forgetTask, toTaskFailure } from './task-end.ts'
 import { timeLeft, type TaskRecord } from './task-record.ts'

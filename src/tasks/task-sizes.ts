@@ -1,7 +1,7 @@
 // How much the service keeps of one task.
 
-import type { RequestState } from '../input/journal.ts'
-import { toObjectJson } from '../input/request-state.ts'
+import type { RequestState } from '../request/questions/journal.ts'
+import { toObjectJson } from '../request/questions/request-state.ts'
 
 /** The results of steps and the answers of the client, as JSON. */
 export const MAX_STATE_BYTES = 262_144

@@ -2,9 +2,9 @@
 // begun, so that a replica that was paused changes nothing when it continues.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { RequestCancelled } from '../dispatch/lifetime.ts'
 import { isTerminal } from '../protocol/tasks.ts'
-import { StoreUnavailable } from '../state/state-store.ts'
+import { RequestCancelled } from '../request/pipeline/lifetime.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
 import type { TaskRecord } from './task-record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from './task-records.ts'
 

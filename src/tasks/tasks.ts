@@ -1,19 +1,21 @@
 // All tasks of the service, as its parts use them: calls begin them, methods read and change them, the
 // pipeline runs them.
 
-import type { RequestLog } from '../dispatch/caller.ts'
-import type { Pipeline } from '../dispatch/pipeline.ts'
-import type { TaskStarter } from '../dispatch/task-starter.ts'
-import type { EventBus } from '../events/event-bus.ts'
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { hasTasks } from '../protocol/revision-features.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
-import type { Sealer } from '../sealing/sealer.ts'
-import type { DueTimes } from '../state/due-times.ts'
-import type { StateStore } from '../state/state-store.ts'
+import type { RequestLog } from '../request/pipeline/caller.ts'
+import type { Method } from '../request/pipeline/method.ts'
+import type { Pipeline } from '../request/pipeline/pipeline.ts'
+import type { TaskFollowers, TaskStarter } from '../request/pipeline/task-seam.ts'
+import type { EventBus } from '../store/changes/event-bus.ts'
+import type { DueTimes } from '../store/records/due-times.ts'
+import type { StateStore } from '../store/records/state-store.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
-import { createTaskAccess, type TaskAccess } from './task-access.ts'
-import { createTaskFollowers, type TaskFollowers } from './task-followers.ts'
+import { createTaskAccess } from './task-access.ts'
+import { createTaskFollowers } from './task-followers.ts'
+import { createTaskMethods } from './task-methods.ts'
 import { createTaskRecords, type TaskKey } from './task-records.ts'
 import { createTaskRunner } from './task-runner.ts'
 
@@ -36,7 +38,7 @@ export interface TasksOptions {
 
 export interface Tasks {
   readonly starter: TaskStarter
-  readonly access: TaskAccess
+  readonly methods: readonly Method[]
   readonly followers: TaskFollowers
   /** Runs tasks through this pipeline from now on. */
   start (pipeline: Pipeline): void
@@ -95,7 +97,7 @@ export function createTasks (options: TasksOptions): Tasks {
         return isTaker ? new FirstTaskRun(runDependencies, request, tool.key, tool.task, args) : undefined
       }
     },
-    access: createTaskAccess({ ...runDependencies, runner }),
+    methods: createTaskMethods(createTaskAccess({ ...runDependencies, runner })),
     followers,
     start: (pipeline) => runner.start(pipeline),
     look: () => runner.noteDue(0),

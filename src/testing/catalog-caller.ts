@@ -1,15 +1,15 @@
 // A caller in a test: one method for each thing that a client asks of a catalog.
 
-import type { Completion } from '../protocol/completion.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Completion } from '../protocol/completion.ts'
 import { Answers, runRounds } from './answered-rounds.ts'
 import type { Exchange, TestSender } from './exchange.ts'
 import { Report } from './report.ts'
-import { RequestError } from './test-errors.ts'
-import { followTask, type SendTaskRequest, type TestTask } from './test-task.ts'
 import type { TestCaller } from './test-catalog.ts'
+import { RequestError } from './test-errors.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult, ResultsJson } from './test-results.ts'
+import { followTask, type SendTaskRequest, type TestTask } from './test-task.ts'
 
 type Params = { readonly [key: string]: unknown }
 

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { createService } from '../app.ts'
-import type { LoadGuard } from '../catalog/load-guard.ts'
+import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { TestCatalog, TestDownload } from './test-catalog.ts'

@@ -3,8 +3,8 @@
 import type { Completion } from '../protocol/completion.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
-import type { TestTask } from './test-task.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './test-results.ts'
+import type { TestTask } from './test-task.ts'
 
 /**
  * One caller of a catalog. Its requests take the way of served ones: schemas, defaults, scopes, `authorize`,

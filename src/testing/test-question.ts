@@ -1,9 +1,7 @@
 // A question of a handler, as a test sees and answers it.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import type {
-  FormAnswer, InputKind, RootsAnswer, SampleAnswer, UrlAnswer
-} from '../authoring/input-request.ts'
+import type { FormAnswer, InputKind, RootsAnswer, SampleAnswer, UrlAnswer } from '../author/input-request.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 
 /** One question of a handler. */

@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TaskStatus } from '../protocol/tasks.ts'
-import type { InputRequestJson, TestAnswer } from './test-question.ts'
 import { RequestError } from './test-errors.ts'
 import type { AnswerOptions } from './test-options.ts'
+import type { InputRequestJson, TestAnswer } from './test-question.ts'
 import type { CallResult, ResultsJson } from './test-results.ts'
 
 /**

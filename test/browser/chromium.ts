@@ -1,7 +1,7 @@
 // Debian's Chromium, for one test.
 
-import type { Test } from 'tap'
 import { chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { hasPrograms } from '../helpers/redis-server.ts'
 
 const PROGRAM = '/usr/bin/chromium'

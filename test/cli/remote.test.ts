@@ -1,8 +1,8 @@
 // `trivet call` and `trivet list` on the URL of a service.
 
-import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { runProgram } from '../helpers/program.ts'
 import { buildApp } from '../helpers/app.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
+import { runProgram } from '../helpers/program.ts'
 import { send, type Answer } from '../helpers/request.ts'
 
 const run = async (...args: string[]) => await runProgram(['token', ...args])

@@ -1,7 +1,7 @@
 // The contract of every call counter. A new backend is done when its counter passes.
 
 import type { Test } from 'tap'
-import type { CallCounter, CountedRate } from '../../src/state/call-counter.ts'
+import type { CallCounter, CountedRate } from '../../src/limits/call-counter.ts'
 
 interface CheckedCounter {
   readonly counter: CallCounter

@@ -1,7 +1,7 @@
 // The contract of all due times. A new backend is done when its due times pass.
 
 import type { Test } from 'tap'
-import type { DueTimes } from '../../src/state/due-times.ts'
+import type { DueTimes } from '../../src/store/records/due-times.ts'
 
 interface CheckedDueTimes {
   readonly dueTimes: DueTimes

@@ -1,8 +1,8 @@
 // The contract of every event bus. A new backend is done when its bus passes.
 
 import type { Test } from 'tap'
-import type { ChangeEvent } from '../../src/events/change-event.ts'
-import type { EventBus } from '../../src/events/event-bus.ts'
+import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
+import type { EventBus } from '../../src/store/changes/event-bus.ts'
 import { until } from '../helpers/deadline.ts'
 
 const updated = (uri: string) => ({ type: 'resource-updated', uri }) as const

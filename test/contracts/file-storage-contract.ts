@@ -1,8 +1,8 @@
 // What every storage of files does.
 
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createStorageKey, type ByteRange, type FileStorage } from '../../src/files/storage.ts'
 

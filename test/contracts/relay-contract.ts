@@ -1,7 +1,7 @@
 // The contract of every relay. A new backend is done when its relay passes.
 
 import type { Test } from 'tap'
-import type { Relay, RelayMessage } from '../../src/events/relay.ts'
+import type { Relay, RelayMessage } from '../../src/store/changes/relay.ts'
 import { until } from '../helpers/deadline.ts'
 
 const numbered = (number: number): RelayMessage => ({ type: 'test-numbered', number })

@@ -1,7 +1,9 @@
 // The stores that a contract opens, and the values that its tests share.
 
 import type { Test } from 'tap'
-import type { RecordLifetime, StateKey, StateRecord, StateStore } from '../../src/state/state-store.ts'
+import type {
+  RecordLifetime, StateKey, StateRecord, StateStore
+} from '../../src/store/records/state-store.ts'
 import { toValue } from '../helpers/state-value.ts'
 
 /** A new store for one test, and its clock. */

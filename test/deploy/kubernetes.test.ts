@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
-import { readConfig } from '../../src/config.ts'
-import { SETTINGS } from '../../src/settings/settings.ts'
+import { readConfig } from '../../src/ops/config/config.ts'
+import { SETTINGS } from '../../src/ops/config/settings.ts'
 import { buildMetered, linesOf } from '../helpers/admin.ts'
 import {
   BASE, environmentOf, findManifest, listBase, readKustomization, readManifests, readMountedCatalog

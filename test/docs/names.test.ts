@@ -3,9 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { NO_LIMITS } from '../../src/access/call-limits.ts'
-import { appSettings, fileSettings, folderSettings } from '../../src/catalog/definition-shapes.ts'
-import { SETTINGS } from '../../src/settings/settings.ts'
+import {
+  appSettings, fileSettings, folderSettings
+} from '../../src/catalog/compiled/definitions/definition-shapes.ts'
+import { NO_LIMITS } from '../../src/limits/call-limits.ts'
+import { SETTINGS } from '../../src/ops/config/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
 
@@ -83,8 +85,8 @@ t.test('every key of server.yaml, front matter, sidecars, app.yaml and limits is
     const [, shape = ''] = /\bType\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
     return [...shape.matchAll(/^ {2}(\w+): /gm)].map(([, key = '']) => key)
   }
-  const yaml = keysOf(await readSource('src/sources/server-yaml.ts'))
-  const matter = keysOf(await readSource('src/sources/markdown-prompt.ts'))
+  const yaml = keysOf(await readSource('src/catalog/folder/server-yaml.ts'))
+  const matter = keysOf(await readSource('src/catalog/folder/prompts/markdown-prompt.ts'))
   const sidecars = [fileSettings, folderSettings, appSettings].flatMap(
     ({ properties }) => Object.keys(Object(properties))
   )
@@ -102,7 +104,7 @@ t.test('every dependency of the package has a row in the table of costs', async 
 })
 
 t.test('every member of ctx is in a page', async (t) => {
-  const source = await readSource('src/authoring/context.ts')
+  const source = await readSource('src/author/context.ts')
   const [, members = ''] = /export interface Context \{\n([^]*?)\n\}/.exec(source) ?? []
   const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)\b.*[:(]/gm)].map(([, name = '']) => name)
   t.ok(names.includes('signal') && names.includes('ask'))

@@ -197,7 +197,7 @@ t.test('a storage that fails is an error that the model reads, and the log has t
 
 t.test('options that are not valid are named', async (t) => {
   const lines: string[] = []
-  const { openLog } = await import('../../src/log/log.ts')
+  const { openLog } = await import('../../src/ops/log/log.ts')
   const { logger } = openLog('error')
   const log = Object.assign(Object.create(logger), {
     child () { return this }, error: (fields: { err?: Error }) => lines.push(String(fields.err?.message))

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { createService } from '../../src/app.ts'
-import { createLoadGuard } from '../../src/catalog/load-guard.ts'
+import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { until } from './deadline.ts'
 import { QUIET } from './quiet-options.ts'

@@ -1,4 +1,4 @@
-import type { CatalogContents } from '../../src/catalog/contents.ts'
+import type { CatalogContents } from '../../src/catalog/compiled/contents.ts'
 
 /** The contents of a catalog without primitives. A test adds what it is about. */
 export const EMPTY_CONTENTS: CatalogContents = {

@@ -1,13 +1,13 @@
 // Loads and compiles a catalog without a service.
 
 import type { Test } from 'tap'
-import { createCatalogCompiler } from '../../src/catalog/compile-catalog.ts'
-import type { LoadedCatalog } from '../../src/catalog/named-changes.ts'
-import { CatalogError, type Problem } from '../../src/catalog/problem.ts'
-import type { Snapshot } from '../../src/catalog/snapshot.ts'
+import { createCatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
+import type { LoadedCatalog } from '../../src/catalog/compiled/lists/named-changes.ts'
+import { CatalogError, type Problem } from '../../src/catalog/compiled/problem.ts'
+import type { Snapshot } from '../../src/catalog/compiled/snapshot.ts'
+import { openCatalogFolder } from '../../src/catalog/folder/catalog-folder.ts'
+import type { CatalogSource } from '../../src/catalog/folder/catalog-source.ts'
 import * as trivet from '../../src/index.ts'
-import { openCatalogFolder } from '../../src/sources/catalog-folder.ts'
-import type { CatalogSource } from '../../src/sources/catalog-source.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
 function openSource (root: string): CatalogSource {

@@ -1,4 +1,4 @@
-import type { Session } from '../../src/legacy/session.ts'
+import type { Session } from '../../src/legacy/sessions/session.ts'
 
 /** What the service knows of a session after `initialize`. */
 export const SESSION: Session = {

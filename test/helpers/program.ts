@@ -1,6 +1,6 @@
 // The command line in process: what it writes, and its exit code.
 
-import { createLoadGuard } from '../../src/catalog/load-guard.ts'
+import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
 import { runProgram as run } from '../../src/cli/program.ts'
 
 interface Ran {

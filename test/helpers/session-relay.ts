@@ -1,7 +1,7 @@
 // The session relay of one process. Tests share it between parts that would run on several replicas.
 
-import { createMemoryRelay } from '../../src/backends/memory/relay.ts'
-import { createSessionRelay, type SessionRelay } from '../../src/legacy/session-relay.ts'
+import { createSessionRelay, type SessionRelay } from '../../src/legacy/sessions/session-relay.ts'
+import { createMemoryRelay } from '../../src/store/backends/memory/relay.ts'
 
 /** An error of a listener becomes an uncaught exception, which fails the test. */
 export function createLocalSessionRelay (): SessionRelay {

@@ -4,8 +4,8 @@
 import { request as openRequest, type Agent, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { BegunAnswer } from './begun-answer.ts'
-import { META, readMessages, toPost, type Message, type RequestParts } from './request.ts'
 import { within } from './deadline.ts'
+import { META, readMessages, toPost, type Message, type RequestParts } from './request.ts'
 import { checkSent } from './wire-schema.ts'
 
 /** An answer that has begun. */

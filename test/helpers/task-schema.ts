@@ -1,7 +1,7 @@
 // The JSON of tasks, as the extension io.modelcontextprotocol/tasks has it.
 
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Message } from './request.ts'
 
 const time = { type: 'string', format: 'date-time' }

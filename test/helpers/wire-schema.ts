@@ -1,8 +1,8 @@
 // Whatever the service sends is held against the JSON Schema of the revision that it speaks.
 
 import { Ajv } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { definitionsOf, readPublishedSchemas, type Schema } from './published-schemas.ts'
 import type { Message } from './request.ts'
 import { skillResultProblems } from './skill-schema.ts'

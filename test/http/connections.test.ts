@@ -8,8 +8,8 @@ import { createRangeCheck } from '../../src/access/proxy-range.ts'
 import { limitConnections } from '../../src/http/connections.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
-import { call, FILES } from './streaming-catalog.ts'
 import { toPost } from '../helpers/request.ts'
+import { call, FILES } from './streaming-catalog.ts'
 
 const ANSWER = Buffer.alloc(10_000_000)
 

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
-import { createReadableLog } from '../helpers/log.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
+import { createReadableLog } from '../helpers/log.ts'
 import { type RequestParts, send, toPost } from '../helpers/request.ts'
 
 const files = {

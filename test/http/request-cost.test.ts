@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
-import { toPost, type RequestParts } from '../helpers/request.ts'
 import { checkCosts, LARGE } from '../helpers/request-cost.ts'
+import { toPost, type RequestParts } from '../helpers/request.ts'
 
 const SCHEMAS: { readonly [name: string]: object } = {
   anything: { type: 'object' },

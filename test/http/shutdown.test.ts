@@ -2,8 +2,8 @@
 
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
-import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
 import type { AppOptions } from '../../src/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until, within } from '../helpers/deadline.ts'

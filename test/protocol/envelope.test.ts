@@ -1,7 +1,7 @@
 import t from 'tap'
+import { findMissingCapabilities } from '../../src/protocol/capabilities.ts'
 import { readEnvelope } from '../../src/protocol/envelope.ts'
 import { isAtLeast, isLogLevel, LOG_LEVELS } from '../../src/protocol/log-levels.ts'
-import { findMissingCapabilities } from '../../src/protocol/capabilities.ts'
 import { isSupportedRevision, SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 import { META } from '../helpers/request.ts'
 

@@ -11,8 +11,8 @@ import { startPair } from '../helpers/pair.ts'
 import { PROXIES } from '../helpers/proxies.ts'
 import { readComposition } from '../helpers/proxy.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
-import { openSession } from '../helpers/session.ts'
 import type { Service } from '../helpers/service.ts'
+import { openSession } from '../helpers/session.ts'
 import { post } from '../helpers/stream.ts'
 
 const [ADA, BOB] = ['203.0.113.7', '203.0.113.8']

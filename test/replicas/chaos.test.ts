@@ -9,8 +9,8 @@ import { hasNginx } from '../helpers/nginx.ts'
 import { hasRedisServer } from '../helpers/redis-server.ts'
 import { startReplicas, type Replica, type Replicas } from '../helpers/replicas.ts'
 import { Listener } from './listener.ts'
-import { createRandom, Shopping } from './shopping.ts'
 import { ShopClient } from './shop-client.ts'
+import { createRandom, Shopping } from './shopping.ts'
 
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 12)
 const CLIENTS = 32

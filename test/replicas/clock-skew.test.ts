@@ -7,7 +7,7 @@ import { until } from '../helpers/deadline.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import { openSession, type SessionClient } from '../helpers/session.ts'
-import { FILES, follow, touch } from '../http/legacy/session-stream-catalog.ts'
+import { FILES, follow, touch } from '../legacy/http/session-stream-catalog.ts'
 
 const CLOCK = new URL('../helpers/clock-skew.mjs', import.meta.url)
 const SKEW_MS = 20_000

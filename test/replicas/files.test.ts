@@ -1,9 +1,9 @@
 // Large files between two processes with one Redis and one folder.
 
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { request } from 'node:http'
-import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { linkIn, FILES, pageIn, toForm } from '../files/file-tools.ts'

@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { z } from 'zod'
-import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
-import { findJsonLoss, isPlainJson } from '../../src/schema/json-form.ts'
 import { checkJsonForm } from '../../src/schema/json-form-check.ts'
+import { findJsonLoss, isPlainJson } from '../../src/schema/json-form.ts'
+import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
 import { toCheck } from '../../src/schema/standard-schema.ts'
 
 class Point { x = 1 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonSchema } from '../../src/protocol/primitives.ts'
-import { preview } from '../../src/schema/value-preview.ts'
 import { createSchemaCompiler } from '../../src/schema/json-schema.ts'
+import { preview } from '../../src/schema/value-preview.ts'
 
 function problemsOf (schema: JsonSchema, value: unknown): readonly string[] {
   const verdict = createSchemaCompiler({ useDefaults: false }).compile(schema)(value)

@@ -44,19 +44,19 @@ t.test('a stranger adds', async (t) => {
   const copy = await copyProject(t)
   await copy.add(ADDED)
   await copy.insert(
-    'methods/method-list.ts', /^import \{ serverDiscover/, "import { serverEcho } from './server-echo.ts'"
+    'request/methods/method-list.ts', /^import \{ serverDiscover/, "import { serverEcho } from './server-echo.ts'"
   )
-  await copy.insert('methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
+  await copy.insert('request/methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
   await copy.insert(
-    'app.ts', /^import \{ createLogObserver/, "import { metrics } from './dispatch/metrics.ts'"
+    'app.ts', /^import \{ createLogObserver/, "import { metrics } from './request/pipeline/metrics.ts'"
   )
   await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    metrics,')
   await copy.insert('app.ts', /^import \{ createPipeline/, "import { serveStdio } from './stdio/stdio.ts'")
   await copy.insert('app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
   await copy.insert(
-    'backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
+    'store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
   )
-  await copy.insert('backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
+  await copy.insert('store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   t.equal(await copy.build(), '', 'and all of it compiles')
   const app = await copy.start(t, FILES)
 

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
-import { createMemoryStateStore } from '../../src/backends/memory/state-store.ts'
-import { createSealer } from '../../src/sealing/sealer.ts'
+import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
+import { createSealer } from '../../src/store/sealing/sealer.ts'
 import type { TaskRecord } from '../../src/tasks/task-record.ts'
 import { createTaskRecords } from '../../src/tasks/task-records.ts'
 

@@ -3,13 +3,13 @@
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
-import { Type } from 'typebox'
-import * as v from 'valibot'
-import { z } from 'zod'
 import {
   defineDependency, definePrompt, defineResourceTemplate, defineSettings, defineTool, elicit, sample,
   toolResult, type CompletionFunction, type ContentBlock, type Context, type Principal
 } from 'trivet'
+import { Type } from 'typebox'
+import * as v from 'valibot'
+import { z } from 'zod'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function same<A, B> (_: Same<A, B>): void {}

@@ -4,13 +4,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../../access/principal.ts'
-import type { Caller, RequestLog, RequestHeaders } from '../../dispatch/caller.ts'
 import { readEnvelope, type Envelope } from '../../protocol/envelope.ts'
 import { handshakeRefused, headerMismatch, unsupportedRevision } from '../../protocol/errors.ts'
 import { checkLiteralHeader } from '../../protocol/header-values.ts'
 import { isObject, type Request } from '../../protocol/json-rpc.ts'
 import { META_PROTOCOL_VERSION } from '../../protocol/meta-keys.ts'
 import { isSupportedRevision } from '../../protocol/revisions.ts'
+import type { Caller, RequestLog, RequestHeaders } from '../../request/pipeline/caller.ts'
 import { checkAccept } from '../accept.ts'
 
 /** Throws the ProtocolError of the first check that does not pass. */

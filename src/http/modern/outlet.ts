@@ -1,10 +1,10 @@
 // Sends the answer to one POST: a JSON body, or a stream if a notification must be sent before the result.
 
 import type { FastifyReply } from 'fastify'
-import type { Outlet } from '../../dispatch/caller.ts'
-import { ClientGone, type Lifetime } from '../../dispatch/lifetime.ts'
 import { answerDropped, type ProtocolError } from '../../protocol/errors.ts'
 import { toErrorResponse, toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import type { Outlet } from '../../request/pipeline/caller.ts'
+import { ClientGone, type Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { AnswerDependencies } from '../answer-dependencies.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
 import { sendError } from '../replies.ts'

@@ -1,8 +1,8 @@
 // Serves a POST: reads its message, checks it, and passes it to the pipeline.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Pipeline } from '../../dispatch/pipeline.ts'
 import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
+import type { Pipeline } from '../../request/pipeline/pipeline.ts'
 import type { AnswerDependencies } from '../answer-dependencies.ts'
 import type { Replies } from '../replies.ts'
 import { admit, ModernCaller } from './admission.ts'

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openJsonBackend } from '../../src/backends/json/open.ts'
-import { openJsonStateStore } from '../../src/backends/json/state-store.ts'
-import type { EventLogLimits } from '../../src/events/event-log.ts'
+import { openJsonBackend } from '../../src/store/backends/json/open.ts'
+import { openJsonStateStore } from '../../src/store/backends/json/state-store.ts'
+import type { EventLogLimits } from '../../src/store/changes/event-log.ts'
 import { checkEventBus } from '../contracts/event-bus-contract.ts'
 import { checkEventLog } from '../contracts/event-log-contract.ts'
 import { checkRelay } from '../contracts/relay-contract.ts'

@@ -1,0 +1,175 @@
+// Defines a tool.
+
+import type { Principal } from '../access/principal.ts'
+import type { CallLimitOptions } from '../limits/call-limits.ts'
+import type { ToolVisibility } from '../protocol/apps.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import type { ToolAnnotations } from '../protocol/primitives.ts'
+import type { Context } from './context.ts'
+import { define, type CommonOptions, type Definition } from './definition.ts'
+import type { ArgumentsOf, Schema } from './schema.ts'
+import type { ToolOutput } from './tool-output.ts'
+
+/** What `defineTool` takes. `name` is 1 to 128 letters, digits, `_`, `-` and `.`. */
+export interface ToolOptions<I, O> extends CommonOptions {
+  /**
+   * The schema of the arguments, an object schema. By default the tool takes no arguments. The model receives
+   * the problems of arguments that do not match.
+   *
+   * A client mirrors a property with `x-mcp-header: 'Name'` in the header `Mcp-Param-Name`, for routing.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
+   */
+  inputSchema?: I
+  /**
+   * The schema of the structured content. A value that does not match is an internal error: the client does
+   * not receive it. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+   */
+  outputSchema?: O
+  /** Hints about the tool's behaviour, such as `{ readOnlyHint: true }`. */
+  annotations?: ToolAnnotations
+  /**
+   * The capabilities that the client must declare, such as `{ sampling: {} }`. A client without them receives
+   * error -32021; a client of an earlier revision receives a result with `isError`. None by default.
+   */
+  requiredCapabilities?: ClientCapabilities
+  /**
+   * How many calls may begin in a time, how many may run at once, and how large one may be:
+   * `{ calls: '10/1m', running: 2, resultBytes: 100_000 }`. A call beyond a limit ends in a tool error that
+   * says which limit it is, and how long to wait if that helps. None by default: only the limits of the
+   * service hold.
+   */
+  limits?: CallLimitOptions
+  /**
+   * Whether a repeated call gets the first answer instead of running again, for a minute and on any replica.
+   * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, without that
+   * header, with the same JSON-RPC id and the same arguments. A repetition waits while the first call runs.
+   * Internal errors, time limits, questions to the client, and results of more than 65,536 characters are not
+   * kept. Calls also run again while the state store is away, or while a principal has 1,000 answers there.
+   * Needs `annotations: { idempotentHint: true }` for that reason. `false` by default.
+   */
+  dedupe?: boolean
+  /**
+   * Whether a call may become a task, which goes on after its request was answered: the client asks for its
+   * status and its result later, on any replica. Only clients that declare the extension
+   * io.modelcontextprotocol/tasks get tasks.
+   * - `never`: each call is answered with its result.
+   * - `allowed`: a call that takes longer than TRIVET_TASK_GRACE_MS (1000 by default), or that begins a
+   *   `ctx.sleep` of a second or more, becomes a task. For all other clients it is an ordinary call.
+   * - `required`: each call becomes a task. A client of revision 2026-07-28 without the extension receives
+   *   error -32021. For clients of earlier revisions it is an ordinary call.
+   *
+   * A question that `run` asks in the grace time is asked before there is a task. `never` by default. Not
+   * together with `dedupe`.
+   * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+   */
+  task?: 'never' | 'allowed' | 'required'
+  /**
+   * The time limit of a task from its call on, in milliseconds: from 1000 to 2,592,000,000 (30 days). Time in
+   * which it sleeps, or waits for answers, counts. A task that takes longer fails. `timeoutMs` does not limit
+   * a task. 3,600,000 (an hour) by default.
+   */
+  ttlMs?: number
+  /**
+   * How long a task is kept at least after its end, in milliseconds, so that the client can get its result:
+   * from 1000 to 2,592,000,000. 3,600,000 (an hour) by default.
+   */
+  keepResultMs?: number
+  /**
+   * What happens to a task when the replica that runs it is lost, or ends before the task does.
+   * - `fail`: the task fails, with an error that says so.
+   * - `rerun`: another replica, or the same one after its restart, calls `run` again from its first line.
+   *   Steps that had ended (`ctx.once`, `ctx.step`, `ctx.sleep`) and answers are not repeated. Put every
+   *   side effect into a step.
+   *
+   * A task also runs again from its first line after an answer of its client, and after a `ctx.sleep` of a
+   * second or more, whatever this says. `fail` by default.
+   */
+  onReplicaLoss?: 'fail' | 'rerun'
+  /**
+   * The screen that hosts show for the results of this tool: the name of a folder in apps/. Hosts get the
+   * result too. Hosts without screens get only the result, so `content` must say everything by itself. None
+   * by default. Not together with a `ui` in `_meta`.
+   *
+   * The list has the URI of the screen as `_meta.ui.resourceUri`, and as `_meta['ui/resourceUri']` for older
+   * hosts. A name without an app keeps the catalog from loading.
+   * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#resource-discovery
+   */
+  ui?: string
+  /**
+   * Who may call the tool: the `model`, the screens of this service (`app`), or both. Hosts that show screens
+   * obey it: the service cannot tell who has made a call. All other hosts offer each tool to the model. To
+   * keep callers out, use `scopes`. `['model', 'app']` by default.
+   * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#visibility
+   */
+  visibility?: readonly ToolVisibility[]
+  /**
+   * Decides what scopes cannot say, such as whether the records belong to the caller's tenant. Called before
+   * each `run`, with arguments that have passed the check; again with each answer of a client that `run` has
+   * asked. `run` is called only for `true`. For `false` the model receives a tool error that these arguments
+   * are not allowed, and for a string that text as the error. None by default.
+   *
+   * What it throws is handled as if `run` had thrown it. Any other output is an internal error.
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
+   *
+   * @example
+   * async authorize ({ claims }, { orderId }) {
+   *   return await orders.tenantOf(orderId) === claims?.tenant || `There is no order ${orderId}.`
+   * }
+   */
+  authorize? (
+    principal: Principal, args: ArgumentsOf<I>, ctx: Context
+  ): boolean | string | Promise<boolean | string>
+  /**
+   * Does the work. `args` have passed the check against `inputSchema`, and hold its defaults.
+   *
+   * The model receives the message of a ToolError. Anything else that `run` throws is an internal error: the
+   * log has the cause, and the client does not receive it.
+   */
+  run (args: ArgumentsOf<I>, ctx: Context): ToolOutput<O> | Promise<ToolOutput<O>>
+}
+
+/** A tool, made by `defineTool`. The types of its schemas are no longer visible. */
+export type ToolDefinition = Definition & CommonOptions & {
+  readonly inputSchema?: object
+  readonly outputSchema?: object
+  readonly annotations?: ToolAnnotations
+  readonly requiredCapabilities?: ClientCapabilities
+  readonly limits?: CallLimitOptions
+  readonly dedupe?: boolean
+  readonly task?: 'never' | 'allowed' | 'required'
+  readonly ttlMs?: number
+  readonly keepResultMs?: number
+  readonly onReplicaLoss?: 'fail' | 'rerun'
+  readonly ui?: string
+  readonly visibility?: readonly ToolVisibility[]
+  authorize? (
+    principal: Principal, args: unknown, ctx: Context
+  ): boolean | string | Promise<boolean | string>
+  run (args: unknown, ctx: Context): unknown
+}
+
+/**
+ * Defines a tool: a function that a model can call. The arguments of `run` are typed from `inputSchema`, its
+ * result from `outputSchema`. Export the definition from a module in tools/.
+ *
+ * A definition that is not valid keeps the catalog from loading, with the file and the field in the log.
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+ *
+ * @example
+ * export default defineTool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   inputSchema: {
+ *     type: 'object',
+ *     properties: { a: { type: 'number' }, b: { type: 'number' } },
+ *     required: ['a', 'b']
+ *   },
+ *   run: ({ a, b }) => `${a + b}`
+ * })
+ */
+export function defineTool<
+  const I extends Schema | undefined = undefined, const O extends Schema | undefined = undefined
+> (options: ToolOptions<I, O>): ToolDefinition {
+  // The service checks the arguments before it calls `run`: their type then holds.
+  return define('tool', options) as unknown as ToolDefinition
+}

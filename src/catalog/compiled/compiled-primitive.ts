@@ -1,0 +1,38 @@
+// The members that all compiled primitives have: the entry in a list, its position, and its scopes.
+
+import type { CommonOptions, WhenMissing } from '../../author/definition.ts'
+import type { Located } from './contents.ts'
+
+export interface CompiledPrimitive {
+  /** The name or the URI. Unique in its list. */
+  readonly key: string
+  readonly order: number
+  /** A caller must hold all of these to use the primitive. */
+  readonly scopes: readonly string[]
+  readonly whenMissing: WhenMissing
+  /** The entry in the list, as JSON. */
+  readonly json: string
+  /** Whether its handlers may write with `console` or to a standard stream. */
+  readonly mayPrint: boolean
+}
+
+type Listable = Pick<
+  Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition' | 'mayPrint'
+>
+
+/** @param members more members of the entry, which are JSON already, without braces. */
+export function toCompiledPrimitive (
+  key: string, { definition, mayPrint = false }: Listable, entry: object, members?: string
+): CompiledPrimitive {
+  const { order = 0, scopes = [], whenMissing = 'hide' } = definition
+  const own = JSON.stringify(entry)
+  const json = members === undefined ? own : `${own.slice(0, -1)},${members}}`
+  return { key, order, scopes, whenMissing, json, mayPrint }
+}
+
+/** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */
+export function compareListOrder (
+  a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>
+): number {
+  return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+}

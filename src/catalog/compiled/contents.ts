@@ -1,0 +1,106 @@
+// The contents of a catalog as a source delivers them: read, but not compiled.
+
+import type { DependencyDefinition } from '../../author/define-dependency.ts'
+import type { HandleDefinition } from '../../author/define-handle.ts'
+import type { PromptDefinition } from '../../author/define-prompt.ts'
+import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
+import type { SettingsDefinition } from '../../author/define-settings.ts'
+import type { ToolDefinition } from '../../author/define-tool.ts'
+import type { CommonOptions } from '../../author/definition.ts'
+import type { CallLimitOptions, Unread } from '../../limits/call-limits.ts'
+import type { Implementation } from '../../protocol/primitives.ts'
+import type { Skill, SkillResource } from '../../protocol/skills.ts'
+import type { Problem } from './problem.ts'
+import type { FileBytes } from './results/opened-bytes.ts'
+
+/** A definition and its place, which every problem of the definition names. */
+export interface Located<D> {
+  readonly definition: D
+  readonly file: string
+  readonly place: string
+  /** Whether its handlers may write with `console` or to a standard stream. `false` by default. */
+  readonly mayPrint?: boolean
+}
+
+/** A skill as its folder has it. Its files are among the resources of the catalog. */
+export interface SkillDefinition
+  extends Pick<Skill, 'uri' | 'frontmatter'>, Pick<CommonOptions, 'scopes' | 'whenMissing'> {
+  readonly resources: readonly SkillResource[]
+}
+
+/** `bytes` is there for a resource that is a file. */
+export interface LocatedResource extends Located<ResourceDefinition> { readonly bytes?: FileBytes }
+
+/** A scope as the settings of a catalog describe it. */
+export interface ScopeDefinition {
+  readonly name: string
+  /** For people. */
+  readonly description?: string
+  /** The scopes that a caller with this scope also holds, with those that they include in turn. */
+  readonly includes?: readonly string[]
+}
+
+export interface ServerSettings {
+  /** Every result has its name and version. */
+  readonly info: Implementation
+  readonly instructions: string | undefined
+  /** How long clients may cache lists and the result of `server/discover`, in milliseconds. */
+  readonly listTtlMs: number
+  /** How long clients may cache the contents of a resource without a `ttlMs` of its own, in milliseconds. */
+  readonly readTtlMs: number
+  /** The entries on one page of a list. `undefined`: the service's setting decides. */
+  readonly pageSize: number | undefined
+  readonly scopes: ReadonlyArray<Located<ScopeDefinition>>
+  /**
+   * What happens to a reload that breaks clients. `undefined`: what the catalog before it said; for a first
+   * catalog `off`.
+   */
+  readonly guard?: 'off' | 'warn' | 'refuse' | undefined
+  /** Of all calls. The service's settings come before them. */
+  readonly limits: Unread<CallLimitOptions> | undefined
+}
+
+/** A file in the folders of a catalog that it is not made of. */
+export interface PassedOver {
+  /** Relative to the catalog folder. */
+  readonly file: string
+  /** Why, and what to do. */
+  readonly reason: string
+}
+
+/** A screen, as tools name it. */
+export interface CatalogApp {
+  readonly uri: string
+  /** What a caller needs to read it. */
+  readonly scopes: readonly string[]
+}
+
+export interface CatalogContents {
+  readonly server: ServerSettings
+  readonly tools: ReadonlyArray<Located<ToolDefinition>>
+  readonly prompts: ReadonlyArray<Located<PromptDefinition>>
+  readonly resources: readonly LocatedResource[]
+  /** Resources that can be read, but are not in the list. */
+  readonly unlisted: ReadonlyArray<Located<ResourceDefinition>>
+  readonly templates: ReadonlyArray<Located<ResourceTemplateDefinition>>
+  readonly skills: ReadonlyArray<Located<SkillDefinition>>
+  /** The screens that tools may name. They are among the resources too. */
+  readonly apps: ReadonlyMap<string, CatalogApp>
+  readonly handles: ReadonlyArray<Located<HandleDefinition>>
+  readonly settings: ReadonlyArray<Located<SettingsDefinition>>
+  readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
+  /** The modules that are as they were in the contents that are served, with all that they import. */
+  readonly unchangedModules: ReadonlySet<string>
+  /** For resources that are files, by URI: a text that changes whenever the file changes. */
+  readonly stamps: ReadonlyMap<string, string>
+  /**
+   * A hash of the contents of all files of the source. The same on every replica with the same files: it has
+   * no times and no absolute paths.
+   */
+  readonly digest: string
+  /** The digest of each of these files, by its path in the source. */
+  readonly fileDigests: ReadonlyMap<string, string>
+  readonly passedOver: readonly PassedOver[]
+  /** The problems that were found while reading. */
+  readonly problems: readonly Problem[]
+}

@@ -1,0 +1,59 @@
+// Compiles the definition of a handle to a handle kind.
+
+import type { HandleDefinition } from '../../../author/define-handle.ts'
+import { toDuration } from '../../../base/duration.ts'
+import { isObject } from '../../../protocol/json-rpc.ts'
+import { SchemaError } from '../../../schema/json-schema.ts'
+import { isStandardSchema, toJsonSchema } from '../../../schema/standard-schema.ts'
+import type { HandleKind } from '../../../store/records/handle-kind.ts'
+import type { ReportProblem } from '../problem.ts'
+import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
+import { handleShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
+
+const DEFAULT_MAX_BYTES = 65_536
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compileHandle (
+  definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
+): HandleKind | undefined {
+  const verdict = handleShape(definition)
+  if (!verdict.ok) {
+    for (const problem of verdict.problems) report('', problem)
+    return undefined
+  }
+  const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy } = definition
+  if (maxAgeMs !== undefined && maxAgeMs < idleTtlMs) {
+    report('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
+    return undefined
+  }
+  const { migrate } = definition
+  const problems = migrate === undefined ? [] : findHandlerProblems({ migrate })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
+  const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
+  if (schema === undefined) return undefined
+  const mayChangeValue = isStandardSchema(definition.schema) ||
+    JSON.stringify(schema.schema).includes('"default"')
+  const checkValue = schema.check
+  const checkKept = acceptsItsOutput(definition.schema) ? checkValue : undefined
+  const checks = { checkValue, checkKept, mayChangeValue, migrate }
+  return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, ...checks }
+}
+
+/** A library cannot describe what its transforms return. */
+function acceptsItsOutput (schema: object): boolean {
+  if (!isStandardSchema(schema)) return true
+  try {
+    return isObject(toJsonSchema(schema, 'output'))
+  } catch (error) {
+    if (error instanceof SchemaError) return false
+    throw error
+  }
+}
+
+/** The sentence for the model. It is part of the description of the tool that creates the handle. */
+export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: HandleKind): string {
+  const atMost = maxAgeMs === undefined ? '' : `, and for ${toDuration(maxAgeMs)} at most`
+  return `Each ${kind} is kept for ${toDuration(idleTtlMs)} after its last use${atMost}.`
+}

@@ -1,0 +1,98 @@
+// Compiles the definition of a prompt, and writes its results.
+
+import type { CompletionSource } from '../../../author/completion.ts'
+import type { Context } from '../../../author/context.ts'
+import type { PromptDefinition, PromptOutput } from '../../../author/define-prompt.ts'
+import type { Prompt } from '../../../protocol/primitives.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import type { Located } from '../contents.ts'
+import { isCompletionSource } from '../lists/completions.ts'
+import type { ReportProblem } from '../problem.ts'
+import { checkMessages, checkMeta } from '../results/content-checks.ts'
+import { toMessagesJson } from '../results/content-json.ts'
+import { ContractError, type ResultWriter } from '../results/result-json.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { promptShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
+
+export type PromptArguments = { readonly [name: string]: string | undefined }
+
+export interface CompiledPrompt extends CompiledPrimitive {
+  readonly description: string | undefined
+  readonly audit: AuditRule
+  readonly timeoutMs: number | undefined
+  readonly requiredArguments: readonly string[]
+  /** By argument. An argument without suggestions has an empty list. */
+  readonly completions: ReadonlyMap<string, CompletionSource>
+  render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
+}
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compilePrompt (
+  located: Located<PromptDefinition>, report: ReportProblem
+): CompiledPrompt | undefined {
+  const { definition } = located
+  const verdict = promptShape(definition)
+  const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
+  const { name, description, timeoutMs, arguments: args = [] } = definition
+  return {
+    ...toCompiledPrimitive(name, located, toPromptEntry(definition)),
+    description,
+    timeoutMs,
+    audit: toAuditRule(definition, args.map((argument) => argument.name)),
+    requiredArguments: args.filter(({ required }) => required === true).map((argument) => argument.name),
+    completions: new Map(args.map((argument) => [argument.name, argument.complete ?? []])),
+    render: (values, ctx) => definition.render(values, ctx)
+  }
+}
+
+function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition): string[] {
+  const names = args.map(({ name }) => name)
+  const repeated = names.filter((name, index) => names.indexOf(name) !== index)
+  const uncompletable = args.filter(
+    ({ complete }) => complete !== undefined && !isCompletionSource(complete)
+  )
+  return [
+    ...findHandlerProblems({ render }).map(([place, rule]) => `${place}: ${rule}`),
+    ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
+    ...uncompletable.map(
+      ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`
+    )
+  ]
+}
+
+function toPromptEntry (
+  { name, title, description, icons, _meta, arguments: args }: PromptDefinition
+): Prompt {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(args === undefined ? {} : { arguments: args.map(({ complete, ...argument }) => argument) }),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+/** Writes a GetPromptResult. Throws a ContractError when the messages are malformed. */
+export function promptResult (
+  writer: ResultWriter, output: PromptOutput, fallbackDescription: string | undefined
+): string {
+  const { description = fallbackDescription, messages, _meta } = toPromptMessages(output)
+  const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
+  const messagesJson = toMessagesJson(writer.toMessages(checkMessages(messages)))
+  return writer.write(`${head}"messages":${messagesJson}`, checkMeta(_meta))
+}
+
+function toPromptMessages (output: PromptOutput): Extract<PromptOutput, { messages: unknown }> {
+  if (typeof output === 'string') {
+    return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  }
+  if (typeof output !== 'object' || output === null) {
+    throw new ContractError('the output of render', ['must be a string or messages'])
+  }
+  if ('messages' in output) return output
+  return { messages: output }
+}

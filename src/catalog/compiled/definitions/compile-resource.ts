@@ -1,0 +1,151 @@
+// Compiles the definitions of resources and of resource templates.
+
+import type { CompletionSource } from '../../../author/completion.ts'
+import type { ReadContext } from '../../../author/context.ts'
+import type {
+  ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
+} from '../../../author/define-resource.ts'
+import {
+  UNCACHED, type CacheHints, type Resource, type ResourceTemplate
+} from '../../../protocol/primitives.ts'
+import { preview } from '../../../schema/value-preview.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import type { Located, LocatedResource } from '../contents.ts'
+import { isCompletionSource } from '../lists/completions.ts'
+import type { ReportProblem } from '../problem.ts'
+import { createUriTemplate, type UriTemplate } from '../resources/uri-template.ts'
+import { toUri } from '../resources/uri.ts'
+import type { FileBytes } from '../results/opened-bytes.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { resourceShape, templateShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
+
+export interface CompiledResource extends CompiledPrimitive {
+  readonly mimeType: string | undefined
+  readonly cache: CacheHints
+  readonly timeoutMs: number | undefined
+  /** Of a resource that is a file. */
+  readonly bytes: FileBytes | undefined
+  read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
+}
+
+export interface CompiledTemplate extends CompiledPrimitive {
+  readonly mimeType: string | undefined
+  readonly cache: CacheHints
+  readonly timeoutMs: number | undefined
+  readonly audit: AuditRule
+  readonly template: UriTemplate
+  /** By variable. A variable without suggestions has an empty list. */
+  readonly completions: ReadonlyMap<string, CompletionSource>
+  read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
+}
+
+type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compileResource (
+  located: LocatedResource, readTtlMs: number, report: ReportProblem
+): CompiledResource | undefined {
+  const { definition } = located
+  const verdict = resourceShape(definition)
+  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
+  const uri = readResourceUri(definition.uri, report)
+  if (uri === undefined) return undefined
+  return {
+    ...toCompiledPrimitive(uri, located, toResourceEntry(uri, definition)),
+    mimeType: definition.mimeType,
+    cache: toCacheHints(definition, readTtlMs),
+    timeoutMs: definition.timeoutMs,
+    bytes: located.bytes,
+    read: (ctx) => definition.read(ctx)
+  }
+}
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compileTemplate (
+  located: Located<ResourceTemplateDefinition>, readTtlMs: number, report: ReportProblem
+): CompiledTemplate | undefined {
+  const { definition } = located
+  const verdict = templateShape(definition)
+  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
+  const template = readTemplate(definition.uriTemplate, report)
+  if (template === undefined) return undefined
+  const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
+  for (const [variable, source] of Object.entries(definition.complete ?? {})) {
+    const place = `complete.${variable}`
+    if (!completions.has(variable)) report(place, 'names no variable of the uriTemplate')
+    else if (!isCompletionSource(source)) report(place, 'must be a list of strings or a function')
+    else completions.set(variable, source)
+  }
+  return {
+    ...toCompiledPrimitive(definition.uriTemplate, located, toTemplateEntry(definition)),
+    mimeType: definition.mimeType,
+    cache: toCacheHints(definition, readTtlMs),
+    timeoutMs: definition.timeoutMs,
+    audit: toAuditRule(definition, template.variables),
+    template,
+    completions,
+    read: (variables, ctx) => definition.read(variables, ctx)
+  }
+}
+
+function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
+  const problems = findHandlerProblems({ read }).map(([place, rule]) => `${place}: ${rule}`)
+  if (cache?.cacheScope === 'public' && scopes.length > 0) {
+    problems.push('cache.cacheScope: cannot be public, because scopes decide who may read this')
+  }
+  return problems
+}
+
+/** Private by default: the contents that a function returns may depend on the caller. */
+function toCacheHints ({ cache }: ReadableDefinition, readTtlMs: number): CacheHints {
+  return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
+}
+
+/** The URI in the form in which it is listed and looked up. */
+export function readResourceUri (text: string, report: ReportProblem): string | undefined {
+  const uri = toUri(text)
+  if (uri === undefined) report('uri', `must be a URI as RFC 3986 has it, got ${preview(text)}`)
+  return uri
+}
+
+function readTemplate (text: string, report: ReportProblem): UriTemplate | undefined {
+  try {
+    return createUriTemplate(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    report('uriTemplate', error.message)
+    return undefined
+  }
+}
+
+type CommonMembers = Pick<
+  Resource, 'name' | 'title' | 'description' | 'icons' | 'mimeType' | 'annotations' | '_meta'
+>
+
+function pickCommonMembers (
+  { name, title, description, icons, mimeType, annotations, _meta }: CommonMembers
+): CommonMembers {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+export function toResourceEntry (uri: string, definition: CommonMembers & { size?: number }): Resource {
+  const { size } = definition
+  return { uri, ...pickCommonMembers(definition), ...(size === undefined ? {} : { size }) }
+}
+
+function toTemplateEntry (definition: ResourceTemplateDefinition): ResourceTemplate {
+  return { uriTemplate: definition.uriTemplate, ...pickCommonMembers(definition) }
+}

@@ -1,0 +1,60 @@
+// Compiles a schema of a definition, of any kind: the JSON Schema for clients, and the check.
+
+import { isObject } from '../../../protocol/json-rpc.ts'
+import type { JsonSchema } from '../../../protocol/primitives.ts'
+import type { Check } from '../../../schema/check.ts'
+import { checkJsonForm } from '../../../schema/json-form-check.ts'
+import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../../../schema/json-schema.ts'
+import { findLiteralProblems } from '../../../schema/literal-problems.ts'
+import { isStandardSchema, toCheck, toJsonSchema } from '../../../schema/standard-schema.ts'
+
+export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
+
+/** If the caller passes the same compilers for each load of a catalog, only new schemas are compiled. */
+export function createSchemaCompilers (): SchemaCompilers {
+  return {
+    input: createSchemaCompiler({ useDefaults: true }),
+    // Problems of an output are logged.
+    output: createSchemaCompiler({ useDefaults: false, showsValues: false })
+  }
+}
+
+export interface CompiledSchema {
+  readonly schema: JsonSchema
+  /** The schema as JSON. */
+  readonly json: string
+  readonly check: Check
+}
+
+/**
+ * `undefined` when the schema is unusable. Every problem has then been reported. The check of an output
+ * accepts only values with a JSON form, and its accepted value is plain JSON.
+ */
+export function compileSchema (
+  schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
+): CompiledSchema | undefined {
+  try {
+    if (isStandardSchema(schema)) {
+      const described = toJsonSchema(schema, direction)
+      const json = JSON.stringify(described)
+      // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
+      compilers[direction].compile(described, json)
+      const check = toCheck(schema)
+      return { schema: described, json, check: direction === 'input' ? check : checkJsonForm(check, false) }
+    }
+    if (!isObject(schema)) {
+      report('must be a JSON Schema object or a Standard Schema')
+      return undefined
+    }
+    const json = JSON.stringify(schema)
+    const { compile } = compilers[direction]
+    const check = compile(schema, json)
+    const problems = findLiteralProblems(schema, { usesDefaults: direction === 'input', compile })
+    if (problems.length > 0) throw new SchemaError(problems)
+    return { schema, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error
+    for (const problem of error.problems) report(problem)
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+// Compiles skills, and finds the directories that their files lie in.
+
+import type { Skill } from '../../../protocol/skills.ts'
+import { compareListOrder, toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import type { Located, SkillDefinition } from '../contents.ts'
+import { DIRECTORY_TYPE } from '../results/media-type.ts'
+import { maySee, type IsGranted } from '../scopes/access-rule.ts'
+
+export interface CompiledSkill extends CompiledPrimitive {
+  /** The URIs of its files. */
+  readonly files: readonly string[]
+}
+
+export function compileSkill (located: Located<SkillDefinition>): CompiledSkill {
+  const { uri, frontmatter, resources } = located.definition
+  const entry: Skill = { uri, frontmatter, resources }
+  return { ...toCompiledPrimitive(uri, located, entry), files: resources.map((file) => file.uri) }
+}
+
+/** By the URI of a directory, without a slash at its end: the entries directly in it, in list order. */
+export type SkillDirectories = ReadonlyMap<string, readonly CompiledPrimitive[]>
+
+/**
+ * The directories of the skills that a caller sees, and those above them.
+ * @param resources have all files of the skills.
+ */
+export function findSkillDirectories (
+  skills: readonly CompiledSkill[], resources: readonly CompiledPrimitive[], isGranted: IsGranted
+): SkillDirectories {
+  const files = new Set(skills.filter((skill) => maySee(skill, isGranted)).flatMap((skill) => skill.files))
+  const found = new Map<string, CompiledPrimitive[]>()
+  function open (directory: string): CompiledPrimitive[] {
+    const known = found.get(directory)
+    if (known !== undefined) return known
+    const opened: CompiledPrimitive[] = []
+    found.set(directory, opened)
+    const above = parentOf(directory)
+    if (isDirectory(above)) open(above).push(toDirectoryEntry(directory))
+    return opened
+  }
+  for (const resource of resources) if (files.has(resource.key)) open(parentOf(resource.key)).push(resource)
+  for (const entries of found.values()) entries.sort(compareListOrder)
+  return found
+}
+
+function toDirectoryEntry (uri: string): CompiledPrimitive {
+  const name = decodeURIComponent(uri.slice(uri.lastIndexOf('/') + 1))
+  return toCompiledPrimitive(uri, { definition: {} }, { uri, name, mimeType: DIRECTORY_TYPE })
+}
+
+function parentOf (uri: string): string {
+  return uri.slice(0, uri.lastIndexOf('/'))
+}
+
+/** `skill:/`, above the first segment, is none. */
+function isDirectory (uri: string): boolean {
+  return /^skill:\/\/[^/]/.test(uri)
+}

@@ -1,0 +1,159 @@
+// Compiles the definition of a tool.
+
+import type { Context } from '../../../author/context.ts'
+import type { ToolDefinition } from '../../../author/define-tool.ts'
+import { readCallLimits, type CallLimits } from '../../../limits/call-limits.ts'
+import type { ClientCapabilities } from '../../../protocol/capabilities.ts'
+import type { Meta } from '../../../protocol/content.ts'
+import type { JsonSchema, Tool } from '../../../protocol/primitives.ts'
+import { TASKS_CAPABILITY } from '../../../protocol/tasks.ts'
+import type { Check } from '../../../schema/check.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import type { Located } from '../contents.ts'
+import type { ReportProblem } from '../problem.ts'
+import { runAuthorized } from '../scopes/run-authorized.ts'
+import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
+import { toolShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './handler-problems.ts'
+import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
+import { toToolMeta } from './tool-meta.ts'
+
+export interface CompiledTool extends CompiledPrimitive {
+  /** Relative to the catalog folder. */
+  readonly file: string
+  readonly mirroredParams: readonly MirroredParam[]
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly timeoutMs: number | undefined
+  readonly limits: CallLimits
+  readonly audit: AuditRule
+  /** Whether a repeated call gets the first answer. */
+  readonly dedupe: boolean
+  /** `undefined` if no call becomes a task. */
+  readonly task: TaskRule | undefined
+  readonly checkInput: Check
+  readonly checkOutput: Check | undefined
+  /** Calls `authorize` first, if the tool has it. */
+  run (args: unknown, ctx: Context): unknown
+}
+
+/** How calls of a tool become tasks. Times are milliseconds. */
+export interface TaskRule {
+  /** What clients must declare. `undefined` if a call may also be answered with its result. */
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly ttlMs: number
+  readonly keepResultMs: number
+  /** Whether the handler runs again when its replica is lost. */
+  readonly mayRerun: boolean
+}
+
+const HOUR_MS = 3_600_000
+
+const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
+
+/** What the rest of the catalog adds to a tool. */
+interface ToolAdditions {
+  /** The service's own text for the model. It is appended to the tool's description. */
+  readonly remark?: string | undefined
+  /** The URI of the app that the tool names. */
+  readonly appUri?: string | undefined
+}
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compileTool (
+  located: Omit<Located<ToolDefinition>, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
+  { remark, appUri }: ToolAdditions = {}
+): CompiledTool | undefined {
+  const { definition, file } = located
+  const verdict = toolShape(definition)
+  if (!verdict.ok) {
+    for (const problem of verdict.problems) report('', problem)
+    return undefined
+  }
+  const { run, authorize } = definition
+  const problems = findHandlerProblems({ run, ...(authorize !== undefined && { authorize }) })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
+  if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
+    report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
+    return undefined
+  }
+  const task = toTaskRule(definition)
+  if (definition.dedupe === true && task !== undefined) {
+    report('dedupe', 'cannot be used with task: give the steps of a task keys instead')
+    return undefined
+  }
+  const input = compileSchema(
+    definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule)
+  )
+  const output = definition.outputSchema === undefined
+    ? undefined
+    : compileSchema(definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule))
+  if (input === undefined || (definition.outputSchema !== undefined && output === undefined)) return undefined
+  if (input.schema.type !== 'object') {
+    report('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
+    return undefined
+  }
+  const { requiredCapabilities, timeoutMs, dedupe = false } = definition
+  return {
+    ...toCompiledPrimitive(
+      definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
+      toSchemaMembers(input, output)
+    ),
+    file,
+    mirroredParams: mayMirrorParams(input.json)
+      ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
+      : [],
+    requiredCapabilities,
+    timeoutMs,
+    limits: readCallLimits(definition.limits),
+    audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
+    dedupe,
+    task,
+    checkInput: input.check,
+    checkOutput: output?.check,
+    run: authorize === undefined
+      ? (args, ctx) => definition.run(args, ctx)
+      : (args, ctx) => runAuthorized(definition, args, ctx)
+  }
+}
+
+function toTaskRule (definition: ToolDefinition): TaskRule | undefined {
+  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS } = definition
+  if (task === 'never') return undefined
+  const { onReplicaLoss, requiredCapabilities } = definition
+  return {
+    requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
+    ttlMs,
+    keepResultMs,
+    mayRerun: onReplicaLoss === 'rerun'
+  }
+}
+
+function requireTasks (others: ClientCapabilities = {}): ClientCapabilities {
+  return { ...others, extensions: { ...others.extensions, ...TASKS_CAPABILITY.extensions } }
+}
+
+function toToolEntry (
+  definition: ToolDefinition, remark: string | undefined, _meta: Meta | undefined
+): ToolEntry {
+  const { name, title, annotations, icons } = definition
+  const description = remark === undefined
+    ? definition.description
+    : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+type ToolEntry = Omit<Tool, 'inputSchema' | 'outputSchema'>
+
+/** The schemas are JSON already: nothing is serialised twice. */
+function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {
+  return `"inputSchema":${input.json}${output === undefined ? '' : `,"outputSchema":${output.json}`}`
+}

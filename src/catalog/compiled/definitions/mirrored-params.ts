@@ -1,0 +1,93 @@
+// Tool parameters that clients mirror into `Mcp-Param-*` headers: found at load, and read at each call.
+// https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
+
+import type { MirroredField } from '../../../protocol/header-values.ts'
+import { isObject } from '../../../protocol/json-rpc.ts'
+import type { JsonSchema } from '../../../protocol/primitives.ts'
+import type { ReportProblem } from '../problem.ts'
+
+export interface MirroredParam {
+  readonly header: string
+  /** The chain of `properties` keys that leads to the value. */
+  readonly path: readonly string[]
+}
+
+const KEYWORD = 'x-mcp-header'
+/** Keywords whose value is an object of named schemas. */
+const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
+/** Keywords whose value is data: an `x-mcp-header` in it is not an annotation. */
+const VALUE_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
+// RFC 9110: a token is one or more tchar.
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/** Most schemas have no annotation. Searching their JSON takes less time than `findMirroredParams`. */
+export function mayMirrorParams (json: string): boolean {
+  return json.includes(`"${KEYWORD}"`)
+}
+
+/** Finds the annotated properties and reports their problems. A client drops a tool with such a problem. */
+export function findMirroredParams (schema: JsonSchema, report: ReportProblem): MirroredParam[] {
+  const params: MirroredParam[] = []
+  const names = new Set<string>()
+  walk(schema, '', [])
+  return params
+
+  /** @param path the `properties` keys that lead here. `undefined` when any other keyword leads here. */
+  function walk (node: unknown, place: string, path: readonly string[] | undefined): void {
+    if (Array.isArray(node)) {
+      node.forEach((child, index) => walk(child, `${place}/${index}`, undefined))
+      return
+    }
+    if (!isObject(node)) return
+    if (KEYWORD in node) readAnnotation(node, `${place}/${KEYWORD}`, path)
+    for (const [keyword, child] of Object.entries(node)) {
+      if (keyword === 'properties' && isObject(child)) {
+        for (const [key, property] of Object.entries(child)) {
+          walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
+        }
+      } else if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
+        for (const [key, schema] of Object.entries(child)) {
+          walk(schema, `${place}/${keyword}/${key}`, undefined)
+        }
+      } else if (!VALUE_KEYWORDS.has(keyword)) {
+        walk(child, `${place}/${keyword}`, undefined)
+      }
+    }
+  }
+
+  function readAnnotation (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
+    const { [KEYWORD]: name, type } = node
+    if (typeof name !== 'string' || !TOKEN.test(name)) {
+      const got = JSON.stringify(name)
+      report(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${got}`)
+    } else if (names.has(name.toLowerCase())) {
+      report(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
+    } else if (path === undefined || path.length === 0) {
+      report(place, 'must stand on a property that is reached through "properties" alone')
+    } else if (type !== 'string' && type !== 'integer' && type !== 'boolean') {
+      const got = JSON.stringify(type)
+      report(place, `must stand on a property of type string, integer or boolean, got ${got}`)
+    } else if (type === 'integer' && !isSafeRange(node)) {
+      report(place, 'must stand on an integer within ±(2^53 − 1)')
+    } else {
+      names.add(name.toLowerCase())
+      params.push({ header: `Mcp-Param-${name}`, path })
+    }
+  }
+}
+
+function isSafeRange (node: JsonSchema): boolean {
+  return [node.minimum, node.maximum, node.exclusiveMinimum, node.exclusiveMaximum]
+    .every((bound) => typeof bound !== 'number' || Math.abs(bound) <= Number.MAX_SAFE_INTEGER)
+}
+
+/** The values that the headers of a call must have. */
+export function mirroredFields (params: readonly MirroredParam[], args: unknown): MirroredField[] {
+  return params.map(({ header, path }) => {
+    const value = path.reduce<unknown>(
+      (at, key) => isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined, args
+    )
+    const mirrored = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    return { header, value: mirrored ? value : undefined }
+  })
+}

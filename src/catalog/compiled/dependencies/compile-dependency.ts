@@ -1,0 +1,52 @@
+// Compiles the definition of a dependency.
+
+import type { DependencyDefinition } from '../../../author/define-dependency.ts'
+import type { CompiledSettings } from '../definitions/compile-settings.ts'
+import { dependencyShape } from '../definitions/definition-shapes.ts'
+import { findHandlerProblems } from '../definitions/handler-problems.ts'
+import type { ReportProblem } from '../problem.ts'
+
+export interface CompiledDependency {
+  readonly definition: DependencyDefinition
+  readonly name: string
+  /** The values of its settings. */
+  readonly settings: object
+  /** Texts that must not be logged. */
+  readonly secrets: readonly string[]
+  readonly openTimeoutMs: number
+  readonly closeTimeoutMs: number
+}
+
+const OPEN_TIMEOUT_MS = 10_000
+/** Less than the time that a process has after the deadline of its requests. */
+const CLOSE_TIMEOUT_MS = 2000
+const NO_SETTINGS = Object.freeze({})
+
+/** `undefined` when the definition is unusable. Every problem has then been reported. */
+export function compileDependency (
+  definition: DependencyDefinition, { values, secrets }: CompiledSettings, report: ReportProblem
+): CompiledDependency | undefined {
+  const verdict = dependencyShape(definition)
+  if (!verdict.ok) {
+    for (const problem of verdict.problems) report('', problem)
+    return undefined
+  }
+  const { name, settings, open, close, check } = definition
+  const problems = findHandlerProblems({
+    open, ...(close !== undefined && { close }), ...(check !== undefined && { check })
+  })
+  for (const [place, rule] of problems) report(place, rule)
+  if (problems.length > 0) return undefined
+  if (settings !== undefined && !values.has(settings)) {
+    report('settings', 'must be made by defineSettings')
+    return undefined
+  }
+  return {
+    definition,
+    name,
+    settings: (settings && values.get(settings)) ?? NO_SETTINGS,
+    secrets: (settings && secrets.get(settings)) ?? [],
+    openTimeoutMs: definition.openTimeoutMs ?? OPEN_TIMEOUT_MS,
+    closeTimeoutMs: definition.closeTimeoutMs ?? CLOSE_TIMEOUT_MS
+  }
+}

@@ -1,0 +1,82 @@
+// Opens the dependencies of each load, keeps those that have not changed, and closes those that no load uses.
+
+import { isDeepStrictEqual } from 'node:util'
+import { messageOf, type ReportProblem } from '../problem.ts'
+import type { CompiledDependency } from './compile-dependency.ts'
+import { DependencySet } from './dependency-set.ts'
+import { openDependency, type DependencyLog, type OpenedDependency } from './opened-dependency.ts'
+
+export interface OpeningDependency {
+  readonly compiled: CompiledDependency
+  /** Whether its module, and all that the module imports, are as they were in the load before. */
+  readonly isUnchanged: boolean
+  readonly report: ReportProblem
+}
+
+export interface DependencyOpener {
+  /**
+   * Opens all at the same time. `undefined` if one of them did not open: every problem has then been
+   * reported, and what had opened is closed.
+   * @param earlier the dependencies that are used now. Those that are the same are kept.
+   */
+  open (
+    all: readonly OpeningDependency[], earlier: DependencySet | undefined
+  ): Promise<DependencySet | undefined>
+  /** Closes all that is open, and stops what is being opened. Never rejects. */
+  close (): Promise<void>
+}
+
+export function createDependencyOpener (log: DependencyLog): DependencyOpener {
+  const sets = new Set<DependencySet>()
+  const closings = new Set<Promise<unknown>>()
+  const stop = new AbortController()
+
+  function createSet (opened: ReadonlyMap<object, OpenedDependency>): DependencySet {
+    const set = new DependencySet(opened, (unused) => {
+      sets.delete(unused)
+      const closing = Promise.all(unused.all.map(async (one) => await one.release()))
+      closings.add(closing)
+      closing.finally(() => closings.delete(closing))
+    })
+    for (const one of set.all) one.hold()
+    sets.add(set)
+    return set
+  }
+
+  const closed = async () => { await Promise.all(closings) }
+
+  return {
+    async open (all, earlier) {
+      const opened = new Map<object, OpenedDependency>()
+      await Promise.all(all.map(async (one) => {
+        const { compiled, report } = one
+        try {
+          const kept = findSame(one, earlier)
+          opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
+        } catch (error) {
+          report('open', `failed: ${messageOf(error)}`)
+        }
+      }))
+      const set = createSet(opened)
+      if (opened.size === all.length) return set
+      set.release()
+      await closed()
+      return undefined
+    },
+    async close () {
+      stop.abort(new Error('the service is shutting down'))
+      for (const set of sets) set.release()
+      await closed()
+    }
+  }
+}
+
+/** The value that is open already, if it would be opened in the same way. */
+function findSame (
+  { compiled, isUnchanged }: OpeningDependency, earlier: DependencySet | undefined
+): OpenedDependency | undefined {
+  const known = earlier?.named(compiled.name)
+  const isSame = known !== undefined && (isUnchanged || known.compiled.definition === compiled.definition) &&
+    isDeepStrictEqual(known.compiled.settings, compiled.settings)
+  return isSame ? known : undefined
+}

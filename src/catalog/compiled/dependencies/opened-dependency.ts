@@ -1,0 +1,97 @@
+// A dependency that is open: loads that follow one another may share it.
+
+import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
+import { messageOf } from '../problem.ts'
+import type { CompiledDependency } from './compile-dependency.ts'
+import { runWithin } from './time-limit.ts'
+
+const CHECK_TIMEOUT_MS = 3000
+
+type Write = (fields: object, message: string) => void
+
+export type DependencyLog = { readonly [L in typeof SERVICE_LEVELS[keyof typeof SERVICE_LEVELS]]: Write }
+
+/**
+ * Rejects with the reason, without the values of secrets. A value that comes too late is closed.
+ * @param stop aborts when the service ends
+ */
+export async function openDependency (
+  compiled: CompiledDependency, log: DependencyLog, stop: AbortSignal
+): Promise<OpenedDependency> {
+  const { definition, name, settings, openTimeoutMs } = compiled
+  const dependencyLog = createLog((level, message, data) => {
+    log[SERVICE_LEVELS[level]]({ ...data, dependency: name }, message)
+  })
+  const toOpened = (value: unknown) => new OpenedDependency(compiled, value, log)
+  let isLate = false
+  try {
+    return toOpened(await runWithin(openTimeoutMs, async (signal) => {
+      const value = await definition.open({ settings, log: dependencyLog, signal })
+      if (isLate) await toOpened(value).close()
+      return value
+    }, stop))
+  } catch (error) {
+    isLate = true
+    throw new Error(reasonOf(error, compiled))
+  }
+}
+
+export class OpenedDependency {
+  readonly compiled: CompiledDependency
+  readonly value: unknown
+  readonly #log: DependencyLog
+  #loads = 0
+  #checking: Promise<void> | undefined
+
+  constructor (compiled: CompiledDependency, value: unknown, log: DependencyLog) {
+    this.compiled = compiled
+    this.value = value
+    this.#log = log
+  }
+
+  get isChecked (): boolean { return this.compiled.definition.check !== undefined }
+
+  /** Counts one more load that uses the value. */
+  hold (): void { this.#loads++ }
+
+  /** Counts one load less. Resolves when the value is closed, if that was the last load. Never rejects. */
+  async release (): Promise<void> {
+    if (--this.#loads === 0) await this.close()
+  }
+
+  /** Resolves after the time limit too. Never rejects. */
+  async close (): Promise<void> {
+    const { definition, name, closeTimeoutMs } = this.compiled
+    try {
+      await runWithin(closeTimeoutMs, () => definition.close?.(this.value))
+    } catch (error) {
+      this.#log.error({ dependency: name, reason: reasonOf(error, this.compiled) }, 'dependency not closed')
+    }
+  }
+
+  /** Rejects with the reason while the value cannot be used. Calls at the same time share one check. */
+  async check (): Promise<void> {
+    this.#checking ??= this.#runCheck().finally(() => { this.#checking = undefined })
+    await this.#checking
+  }
+
+  async #runCheck (): Promise<void> {
+    try {
+      await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.definition.check?.(this.value, { signal }))
+    } catch (error) {
+      throw new Error(reasonOf(error, this.compiled))
+    }
+  }
+}
+
+/** The first line of the message, without secrets: drivers put addresses with passwords into messages. */
+function reasonOf (error: unknown, { secrets }: CompiledDependency): string {
+  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), textOf(error))
+  return shown.split('\n')[0] ?? shown
+}
+
+function textOf (error: unknown): string {
+  const message = messageOf(error)
+  // The error of a connection that was tried on several addresses has only a code.
+  return message === '' && error instanceof Error && 'code' in error ? String(error.code) : message
+}

@@ -1,0 +1,56 @@
+// Remembers what definitions were compiled to. A reload of the catalog takes over modules that have not
+// changed, with their definitions.
+
+import type { SchemaCompilers } from './definitions/compile-schema.ts'
+import type { ReportProblem } from './problem.ts'
+
+type Compile<C> = (compilers: SchemaCompilers, report: ReportProblem) => C | undefined
+
+/** The definitions of one kind. */
+export interface KnownDefinitions<C> {
+  /**
+   * The earlier result, if the same object was compiled for the same `setting` and had no problems. Otherwise
+   * calls `compile`.
+   */
+  get (definition: object, setting: unknown, report: ReportProblem, compile: Compile<C>): C | undefined
+}
+
+interface Known<C> {
+  readonly setting: unknown
+  readonly compiled: C
+  /** Each asks for a schema again, so that the compilers do not forget it. */
+  readonly askAgain: ReadonlyArray<() => void>
+}
+
+export function createKnownDefinitions<C> (compilers: SchemaCompilers): KnownDefinitions<C> {
+  const known = new WeakMap<object, Known<C>>()
+
+  return {
+    get (definition, setting, report, compile) {
+      const found = known.get(definition)
+      if (found !== undefined && found.setting === setting) {
+        for (const ask of found.askAgain) ask()
+        return found.compiled
+      }
+      const askAgain: Array<() => void> = []
+      let problems = 0
+      const compiled = compile(recordingOf(compilers, askAgain), (place, rule) => {
+        problems++
+        report(place, rule)
+      })
+      if (compiled !== undefined && problems === 0) known.set(definition, { setting, compiled, askAgain })
+      return compiled
+    }
+  }
+}
+
+function recordingOf (compilers: SchemaCompilers, askAgain: Array<() => void>): SchemaCompilers {
+  const recording = (compiler: SchemaCompilers['input']): SchemaCompilers['input'] => ({
+    ...compiler,
+    compile (schema, json) {
+      askAgain.push(() => compiler.compile(schema, json))
+      return compiler.compile(schema, json)
+    }
+  })
+  return { input: recording(compilers.input), output: recording(compilers.output) }
+}

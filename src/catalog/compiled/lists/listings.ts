@@ -1,0 +1,131 @@
+// The entries of `resources/list` that resource templates list themselves.
+
+import type { ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
+import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import type { Located } from '../contents.ts'
+import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
+import { listedResourceShape } from '../definitions/definition-shapes.ts'
+import { runWithin } from '../dependencies/time-limit.ts'
+import type { Compiled } from '../duplicates.ts'
+import { createReporter, messageOf, type Problem, type ReportProblem } from '../problem.ts'
+
+export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
+
+/** A template with a `list`, and the entries that the list had when it was last made. */
+export interface Listing extends LocatedTemplate { readonly entries: readonly CompiledPrimitive[] }
+
+export interface ListingOptions {
+  /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
+  readonly listDeadlineMs?: number
+  /** Called between entries. A long list must not block the requests that the thread serves. */
+  readonly yieldToRequests?: () => Promise<void> | undefined
+}
+
+const LIST_DEADLINE_MS = 30_000
+/** Of one template. All entries of the catalog are in memory. */
+const MAX_ENTRIES = 100_000
+/** Of one list. The rest of its entries is not looked at. */
+const MAX_ENTRY_PROBLEMS = 100
+
+/**
+ * Calls the `list` of each template. `undefined` for a template with a problem: every problem was added to
+ * `problems`. All are called at the same time, so that several that never end take one deadline.
+ */
+export async function makeListings (
+  templates: readonly LocatedTemplate[], problems: Problem[],
+  { listDeadlineMs = LIST_DEADLINE_MS, yieldToRequests = () => undefined }: ListingOptions
+): Promise<Array<Listing | undefined>> {
+  const results = await Promise.allSettled(
+    templates.map(async ({ located: { definition } }) => await callList(definition, listDeadlineMs))
+  )
+  const made: Array<Listing | undefined> = []
+  for (const [index, template] of templates.entries()) {
+    const result = results[index]
+    const before = problems.length
+    const report = createReporter(problems, template.located)
+    const entries = result?.status === 'fulfilled'
+      ? await compileEntries(result.value, template, report, yieldToRequests)
+      : reportFailure(result?.reason, report)
+    made.push(problems.length > before ? undefined : { ...template, entries })
+  }
+  return made
+}
+
+function reportFailure (error: unknown, report: ReportProblem): [] {
+  report('list', `failed: ${messageOf(error)}`)
+  return []
+}
+
+async function callList (
+  definition: ResourceTemplateDefinition, deadlineMs: number
+): Promise<readonly ListedResource[]> {
+  const listed = await runWithin(deadlineMs, (signal) => definition.list?.({ signal }))
+  if (!Array.isArray(listed)) throw new TypeError('it must return a list')
+  if (listed.length > MAX_ENTRIES) {
+    throw new RangeError(`it returned ${listed.length} resources, the limit is ${MAX_ENTRIES}`)
+  }
+  return listed
+}
+
+async function compileEntries (
+  listed: readonly ListedResource[], { compiled, located }: LocatedTemplate, report: ReportProblem,
+  yieldToRequests: () => Promise<void> | undefined
+): Promise<readonly CompiledPrimitive[]> {
+  const entries: CompiledPrimitive[] = []
+  let problems = 0
+  for (const [index, entry] of listed.entries()) {
+    if (problems >= MAX_ENTRY_PROBLEMS) break
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
+    const tell: ReportProblem = (within, rule) => {
+      problems++
+      report(within === '' ? `list()[${index}]` : `list()[${index}].${within}`, rule)
+    }
+    try {
+      const one = compileEntry(entry, compiled, located, tell)
+      if (one !== undefined) entries.push(one)
+    } catch (error) {
+      return reportFailure(error, report)
+    }
+  }
+  return entries
+}
+
+function compileEntry (
+  entry: ListedResource, { template }: CompiledTemplate,
+  { definition }: Located<ResourceTemplateDefinition>, report: ReportProblem
+): CompiledPrimitive | undefined {
+  const verdict = listedResourceShape(entry)
+  const problems = verdict.ok ? findEntryProblems(entry, definition) : verdict.problems
+  for (const problem of problems) report('', problem)
+  if (problems.length > 0) return undefined
+  const uri = readResourceUri('uri' in entry ? entry.uri : template.expand(entry.variables), report)
+  if (uri === undefined) return undefined
+  const { order = 0, scopes = [], whenMissing = 'hide' } = definition
+  const guard = entry.scopes === undefined
+    ? { scopes, whenMissing }
+    : { scopes: [...new Set([...scopes, ...entry.scopes])], whenMissing: entry.whenMissing ?? whenMissing }
+  const defaults = definition.mimeType === undefined ? {} : { mimeType: definition.mimeType }
+  const options = { order, ...guard }
+  return toCompiledPrimitive(uri, { definition: options }, toResourceEntry(uri, { ...defaults, ...entry }))
+}
+
+function findEntryProblems (
+  { scopes = [], whenMissing, ...entry }: ListedResource, definition: ResourceTemplateDefinition
+): string[] {
+  const problems: string[] = []
+  if (('uri' in entry) === ('variables' in entry)) problems.push('must have either uri or variables')
+  if (scopes.length > 0 && definition.cache?.cacheScope === 'public') {
+    problems.push('scopes: cannot be set, because cache.cacheScope of the template is public')
+  }
+  const isHidden = (definition.scopes ?? []).length > 0 && definition.whenMissing !== 'challenge'
+  if (whenMissing === 'challenge' && isHidden) {
+    problems.push('whenMissing: cannot be challenge, because the template is hidden')
+  }
+  return problems
+}
+
+/** Each entry, with the place of its template. */
+export function locateEntries (listings: readonly Listing[]): Array<Compiled<CompiledPrimitive>> {
+  return listings.flatMap(({ entries, located }) => entries.map((compiled) => ({ compiled, located })))
+}

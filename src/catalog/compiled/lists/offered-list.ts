@@ -1,0 +1,86 @@
+// One list of the catalog, for all callers: the pages for each set of granted scopes.
+
+import { LRUCache } from 'lru-cache'
+import type { CacheScope } from '../../../protocol/primitives.ts'
+import type { CompiledPrimitive } from '../compiled-primitive.ts'
+import type { ResultWriter } from '../results/result-json.ts'
+import { scopesToSee, type IsGranted } from '../scopes/access-rule.ts'
+import { createPages, toEntryBytes, type Pages } from './pages.ts'
+
+export interface ListOptions {
+  readonly writer: ResultWriter
+  readonly pageSize: number
+  readonly listTtlMs: number
+}
+
+/**
+ * Pages are bytes in memory. Above this number of scope sets the pages of the least recently used set are
+ * dropped, and made again if needed.
+ */
+const MAX_SCOPE_SETS = 64
+
+export type OfferedList = (isGranted: IsGranted) => Pages
+
+/** When resources are listed again, the next snapshot has the other lists of the one before. */
+const known = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
+
+/** The same for the same writer and entries. A reload of the catalog makes new ones. */
+export function openOfferedList (
+  member: string, offered: readonly CompiledPrimitive[], options: ListOptions
+): OfferedList {
+  const lists = known.get(options.writer) ?? new WeakMap<readonly CompiledPrimitive[], OfferedList>()
+  known.set(options.writer, lists)
+  const list = lists.get(offered) ?? createOfferedList(member, offered, options)
+  lists.set(offered, list)
+  return list
+}
+
+/**
+ * The pages of a list, for a caller. Callers who differ in other scopes than those of the list share them.
+ * @param member the member of the result that holds the list, such as `tools`.
+ * @param offered in list order.
+ */
+function createOfferedList (
+  member: string, offered: readonly CompiledPrimitive[], { writer, pageSize, listTtlMs }: ListOptions
+): OfferedList {
+  // Most entries need the same scopes as others: whether a caller sees them is found once for all.
+  const needed = offered.map((entry) => scopesToSee(entry).join(' '))
+  const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
+  const deciding = [...new Set([...needs.values()].flat())]
+  // `public` only if the list is the same for every caller.
+  const cacheScope: CacheScope = deciding.length === 0 ? 'public' : 'private'
+  const bytes = new Map<CompiledPrimitive, Buffer>()
+  const made = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
+  const openPages = pagesFor(() => false)
+
+  function pagesFor (isGranted: IsGranted): Pages {
+    const seen = new Set<string | undefined>()
+    for (const [key, scopes] of needs) if (scopes.every(isGranted)) seen.add(key)
+    return createPages(offered.filter((_, index) => seen.has(needed[index])), {
+      member,
+      pageSize,
+      writer,
+      cache: { ttlMs: listTtlMs, cacheScope },
+      ...(deciding.length > 0 && { bytesOf })
+    })
+  }
+
+  /** The pages of different scope sets have most entries in common, and share their bytes. */
+  function bytesOf (entry: CompiledPrimitive): Buffer {
+    const found = bytes.get(entry) ?? toEntryBytes(entry)
+    bytes.set(entry, found)
+    return found
+  }
+
+  return (isGranted) => {
+    const granted = deciding.filter(isGranted)
+    if (granted.length === 0) return openPages
+    const key = granted.join(' ')
+    let pages = made.get(key)
+    if (pages === undefined) {
+      pages = pagesFor(isGranted)
+      made.set(key, pages)
+    }
+    return pages
+  }
+}

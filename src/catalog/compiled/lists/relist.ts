@@ -1,0 +1,49 @@
+// Makes lists of resource templates again, while everything else of the catalog stays.
+
+import { toCatalogVersion } from '../catalog-version.ts'
+import { compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { findDuplicates, type Compiled } from '../duplicates.ts'
+import type { Problem } from '../problem.ts'
+import { createSnapshot, type Snapshot } from '../snapshot.ts'
+import { locateEntries, makeListings, type Listing, type ListingOptions } from './listings.ts'
+
+export interface Relisted {
+  /** The one from before, if its lists are still right. */
+  readonly snapshot: Snapshot
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * A template with a problem keeps the entries that it has. If a URI would be listed twice, all templates keep
+ * theirs.
+ * @param isWanted decides whose lists are made again.
+ */
+export async function relist (
+  before: Snapshot, isWanted: (listing: Listing) => boolean, options: ListingOptions
+): Promise<Relisted> {
+  const wanted = before.listings.filter(isWanted)
+  const problems: Problem[] = []
+  const made = await makeListings(wanted, problems, options)
+  const madeOf = new Map(wanted.map((listing, index) => [listing, made[index] ?? listing]))
+  const listings = before.listings.map((listing) => madeOf.get(listing) ?? listing)
+  const duplicates = findDuplicates('resource', [...locateFixed(before), ...locateEntries(listings)])
+  if (duplicates.length > 0) return { snapshot: before, problems: [...problems, ...duplicates] }
+  const next = withListings(before, listings)
+  return { snapshot: next.version === before.version ? before : next, problems }
+}
+
+function withListings (before: Snapshot, listings: readonly Listing[]): Snapshot {
+  const entriesOf = (all: readonly Listing[]) => all.flatMap(({ entries }) => entries)
+  const old = new Set<CompiledPrimitive>(entriesOf(before.listings))
+  const fixed = before.primitives.listed.filter((entry) => !old.has(entry))
+  const listed = [...fixed, ...entriesOf(listings)].toSorted(compareListOrder)
+  const parts = { ...before, primitives: { ...before.primitives, listed }, listings }
+  const { pageSize, writer } = before
+  return createSnapshot({ ...parts, version: toCatalogVersion(parts) }, { pageSize, writer })
+}
+
+/** The files of fixed resources are not kept. */
+function locateFixed ({ primitives: { resources } }: Snapshot): Array<Compiled<CompiledPrimitive>> {
+  const located = { definition: undefined, file: 'another file', place: '' }
+  return resources.map((compiled) => ({ compiled, located }))
+}

@@ -1,0 +1,67 @@
+// Finds and reads the resources of a catalog: for `resources/read`, and for handlers that need a resource.
+
+import type { ReadContext } from '../../../author/context.ts'
+import type { ResourceOutput } from '../../../author/define-resource.ts'
+import { isHandleError } from '../../../author/handles.ts'
+import { ToolError } from '../../../author/tool-error.ts'
+import type { ResourceContents, ResourceLink } from '../../../protocol/content.ts'
+import { resourceNotFound, ResourceNotFound, ResourceTooLarge } from '../../../protocol/errors.ts'
+import type { Resource, ResourceTemplate } from '../../../protocol/primitives.ts'
+import { toContents } from '../results/read-result.ts'
+import type { View } from '../view.ts'
+import type { ResourceMatch } from './resource-lookup.ts'
+
+/**
+ * Throws ResourceNotFound for a resource that the caller does not see, and InsufficientScope for one that the
+ * caller sees but may not use.
+ */
+export function findResource (view: View, asked: string): ResourceMatch {
+  const found = view.resource(asked)
+  if (found === undefined || found.isShadowed) throw resourceNotFound(asked)
+  return found
+}
+
+/** Calls the `read` of the definition. */
+export function readFound (found: ResourceMatch, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput> {
+  return found.kind === 'resource' ? found.resource.read(ctx) : found.resource.read(found.variables, ctx)
+}
+
+/**
+ * Reads a resource for a handler. Rejects with a ToolError where a client would learn that the resource does
+ * not exist or is too large, and with InsufficientScope as `findResource` does.
+ * @param openContext makes the context of the read, for the URI of the resource.
+ */
+export async function readContents (
+  view: View, asked: string, openContext: (uri: string) => ReadContext
+): Promise<readonly ResourceContents[]> {
+  try {
+    const found = findResource(view, asked)
+    const { uri, resource: { mimeType } } = found
+    const output = await readFound(found, openContext(uri))
+    if (output === undefined) throw resourceNotFound(asked)
+    return toContents(output, { uri, mimeType })
+  } catch (error) {
+    throw toHandlerError(error, asked)
+  }
+}
+
+/** A link with the members of the entry in `resources/list`, or else of the template. Throws as above. */
+export function toResourceLink (view: View, asked: string): ResourceLink {
+  try {
+    const { uri, resource } = findResource(view, asked)
+    const { uriTemplate, ...entry }: Resource & Partial<ResourceTemplate> = JSON.parse(
+      (view.listed(uri) ?? resource).json
+    )
+    return { type: 'resource_link', ...entry, uri }
+  } catch (error) {
+    throw toHandlerError(error, asked)
+  }
+}
+
+/** The handler, or the model that called it, can name another resource. */
+function toHandlerError (error: unknown, asked: string): unknown {
+  const known = isHandleError(error) ? resourceNotFound(asked) : error
+  return known instanceof ResourceNotFound || known instanceof ResourceTooLarge
+    ? new ToolError(known.message)
+    : known
+}

@@ -1,0 +1,164 @@
+// Expands URI templates, and matches URIs against them. The time of a match is linear in the URI's length.
+// https://www.rfc-editor.org/rfc/rfc6570
+
+import { RE2JS } from 're2js'
+import { parseTemplate as parseExpansion } from 'url-template'
+import type { TemplateVariables } from '../../../author/define-resource.ts'
+import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
+
+export interface UriTemplate {
+  readonly text: string
+  readonly variables: readonly string[]
+  /** The number of fixed characters. The template with the most is the most specific. */
+  readonly literalLength: number
+  expand (variables: { readonly [name: string]: string | readonly string[] }): string
+  /** The percent-decoded variables. `undefined` when the URI does not match the template. */
+  match (uri: string): TemplateVariables | undefined
+}
+
+/** Throws a SyntaxError that names the problem. */
+export function createUriTemplate (text: string): UriTemplate {
+  const parts = parseTemplate(text)
+  const { path, query, pairs } = splitQuery(parts)
+  const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
+  const pathVariables = path.flatMap(
+    (part) => part.kind === 'expression'
+      ? part.variables.map((variable) => ({ variable, operator: part.operator }))
+      : []
+  )
+  const expansion = parseExpansion(text)
+
+  return {
+    text,
+    variables: parts.flatMap(
+      (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
+    ),
+    literalLength: parts.reduce(
+      (length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0
+    ),
+    expand: (variables) => expansion.expand(mutable(variables)),
+    match (uri) {
+      const mark = query === undefined ? -1 : uri.indexOf('?')
+      const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
+      if (!matcher.matches()) return undefined
+      try {
+        const found: { [name: string]: string | string[] | undefined } = Object.create(null)
+        pathVariables.forEach(({ variable, operator }, index) => {
+          found[variable.name] = decode(matcher.group(index + 1), variable, operator)
+        })
+        if (query === undefined) return found
+        return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, found) ? found : undefined
+      } catch (error) {
+        // A malformed percent-encoding names no resource.
+        if (error instanceof URIError) return undefined
+        throw error
+      }
+    }
+  }
+}
+
+/**
+ * Splits off a query that consists of `{?…}` and `{&…}`: its variables match in any order. Any other query
+ * stays in `path` and is matched by the pattern.
+ */
+function splitQuery (
+  parts: readonly Part[]
+): { path: readonly Part[], query: readonly Variable[] | undefined, pairs: readonly string[] } {
+  const isQuery = (part: Part) => part.kind === 'expression' &&
+    (part.operator === '?' || part.operator === '&')
+  const first = parts.findIndex(
+    (part) => isQuery(part) || (part.kind === 'literal' && part.text.includes('?'))
+  )
+  const tail = first === -1 ? [] : parts.slice(first)
+  const head = tail[0]
+  const rest = tail.slice(head?.kind === 'literal' ? 1 : 0)
+  if (rest.length === 0 || !rest.every(isQuery)) return { path: parts, query: undefined, pairs: [] }
+  const query = rest.flatMap((part) => part.kind === 'expression' ? part.variables : [])
+  if (head?.kind !== 'literal') return { path: parts.slice(0, first), query, pairs: [] }
+  const mark = head.text.indexOf('?')
+  const path: Part[] = [...parts.slice(0, first), { kind: 'literal', text: head.text.slice(0, mark) }]
+  return { path, query, pairs: head.text.slice(mark + 1).split('&').filter((pair) => pair !== '') }
+}
+
+function toPattern (part: Part): string {
+  if (part.kind === 'literal') return literalPattern(part.text)
+  const { operator, variables } = part
+  const one = (characters: string, separator: string) => ({ explode }: Variable) => explode
+    ? `(${characters}+(?:${separator}${characters}+)*)`
+    : `(${characters}+)`
+  const several = variables.length > 1 || variables.some(({ explode }) => explode)
+  switch (operator) {
+    case '': return variables.map(one(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
+    case '+': return variables.map(one(several ? '[^,]' : '.', ',')).join(',')
+    case '#': return `(?:#${variables.map(one(several ? '[^,]' : '.', ',')).join(',')})?`
+    case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
+    case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
+    case ';': return variables.map(pairPattern(';', '[^/?#;]')).join('')
+    // Reached only when literal text separates the expressions of a query. Their order is then fixed.
+    case '?':
+    case '&': return variables.map(pairPattern('[?&]', '[^&#]')).join('')
+  }
+}
+
+/** Matches the text as written, and as `expand` writes it: percent-encoded where a URI needs that. */
+function literalPattern (text: string): string {
+  const expanded = parseExpansion(text).expand({})
+  return expanded === text ? RE2JS.quote(text) : `(?:${RE2JS.quote(text)}|${RE2JS.quote(expanded)})`
+}
+
+/** Captures `=value`, or an empty text for a name alone. Captures all pairs of an exploded variable. */
+function pairPattern (mark: string, characters: string): (variable: Variable) => string {
+  return ({ name, explode }) => {
+    const key = mark + RE2JS.quote(name)
+    return explode ? `((?:${key}(?:=${characters}*)?)+)?` : `(?:${key}((?:=${characters}*)?))?`
+  }
+}
+
+function decode (
+  text: string | null, { name, explode }: Variable, operator: Operator
+): string | string[] | undefined {
+  if (text === null) return undefined
+  switch (operator) {
+    case ';':
+    case '?':
+    case '&': {
+      const valueOf = (pair: string) => decodeURIComponent(pair.slice(1))
+      return explode
+        ? text.slice(1).split(operator === ';' ? ';' : '&').map((pair) => valueOf(pair.slice(name.length)))
+        : valueOf(text)
+    }
+    default: {
+      const separator = operator === '/' || operator === '.' ? operator : ','
+      return explode ? text.split(separator).map(decodeURIComponent) : decodeURIComponent(text)
+    }
+  }
+}
+
+function readQuery (
+  text: string, query: readonly Variable[], pairs: readonly string[],
+  found: { [name: string]: string | string[] | undefined }
+): boolean {
+  if (text.includes('#')) return false
+  const missingPairs = new Set(pairs)
+  for (const { name } of query) found[name] = undefined
+  for (const pair of text.split('&')) {
+    if (pair === '' || missingPairs.delete(pair)) continue
+    const [key = '', ...rest] = pair.split('=')
+    const variable = query.find(({ name }) => name === decodeURIComponent(key))
+    if (variable === undefined) return false
+    const value = decodeURIComponent(rest.join('='))
+    const before = found[variable.name]
+    if (variable.explode) found[variable.name] = [...(before ?? []), value]
+    else if (before === undefined) found[variable.name] = value
+    else return false
+  }
+  return missingPairs.size === 0
+}
+
+function mutable (
+  variables: { readonly [name: string]: string | readonly string[] }
+): { [name: string]: string | string[] } {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]])
+  )
+}

@@ -1,0 +1,34 @@
+// URIs as clients and authors write them, in the one form in which they are looked up and sent.
+// https://www.rfc-editor.org/rfc/rfc3986
+
+import { checkOf } from '../../../schema/reader.ts'
+import { Type } from '../../../schema/type.ts'
+
+const isUri = checkOf(Type.String({ format: 'uri' }))
+
+/** All characters that a URI may hold, but not the brackets: those only enclose an IP address. */
+const ENCODED = /[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]+/g
+
+const IP_HOST = /^[^/?#]*\/\/(?:[^/?#@]*@)?\[[^/?#[\]]*\](?=[:/?#]|$)/
+
+/** In characters, percent-encoded. The time of matching a URI against a template grows with its length. */
+export const MAX_URI_LENGTH = 8192
+
+/**
+ * Percent-encodes the characters that a URI may not hold, such as spaces and all that are not ASCII. A valid
+ * URI is unchanged. `undefined` for a text that no encoding makes a URI: it has no scheme, a malformed
+ * percent-encoding, or more than 8192 characters when it is encoded.
+ */
+export function toUri (text: string): string | undefined {
+  if (text.length > MAX_URI_LENGTH) return undefined
+  const [host = ''] = IP_HOST.exec(text) ?? []
+  let uri: string
+  try {
+    uri = host + text.slice(host.length).replace(ENCODED, encodeURIComponent)
+  } catch (error) {
+    // Half of a surrogate pair has no encoding.
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+  return uri.length <= MAX_URI_LENGTH && isUri(uri).ok ? uri : undefined
+}

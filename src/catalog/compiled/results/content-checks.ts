@@ -1,0 +1,105 @@
+// Checks the contents that handlers return, and completes them. The service refuses malformed contents: a
+// client that validates must not be the first to notice them.
+
+import type { OutputContents } from '../../../author/define-resource.ts'
+import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
+import { isObject } from '../../../protocol/json-rpc.ts'
+import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
+import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
+import { toUri } from '../resources/uri.ts'
+import { isBase64, toBase64 } from './base64.ts'
+import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
+import { BYTES_TYPE, isMediaType, TEXT_TYPE } from './media-type.ts'
+import { ContractError } from './result-json.ts'
+
+/** Throws a ContractError when a block is malformed. */
+export function checkContent (blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  checkShape(contentBlocksShape, blocks, 'the result has malformed content:')
+  return blocks.map((block, index) => checkBlock(block, `content[${index}]`))
+}
+
+/** Throws a ContractError when a message is malformed. */
+export function checkMessages (messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  checkShape(messagesShape, messages, 'the prompt has malformed messages:')
+  return messages.map((message, index) => {
+    return { ...message, content: checkBlock(message.content, `messages[${index}].content`) }
+  })
+}
+
+/** Bytes become base64. Throws a ContractError when the contents are malformed. */
+export function checkContents (contents: readonly OutputContents[]): readonly ResourceContents[] {
+  checkShape(resourceContentsShape, contents, 'the resource has malformed contents:')
+  return contents.map((one, index) => {
+    const place = `contents[${index}]`
+    assertMetaIsJson(one._meta, `${place}._meta`)
+    if (!('blob' in one)) return checkTypeAndUri(one, place)
+    const { blob } = one
+    if (blob instanceof Uint8Array) return checkTypeAndUri({ ...one, blob: toBase64(blob) }, place)
+    assertBase64(blob, `${place}.blob`)
+    return checkTypeAndUri({ ...one, blob }, place)
+  })
+}
+
+/** Throws a ContractError when the `_meta` of a result is not an object, or JSON would lose a part of it. */
+export function checkMeta (meta: unknown): Meta | undefined {
+  if (meta === undefined) return undefined
+  if (!isObject(meta)) throw new ContractError('_meta', ['must be an object'])
+  assertMetaIsJson(meta, '_meta')
+  return meta
+}
+
+function assertMetaIsJson (meta: Meta | undefined, place: string): void {
+  if (meta === undefined || isPlainJson(meta)) return
+  const loss = findJsonLoss(meta)
+  if (loss !== undefined) throw new ContractError(`${place}:`, [loss])
+}
+
+function checkShape (check: JsonSchemaCheck, value: unknown, subject: string): void {
+  const verdict = check(value)
+  if (!verdict.ok) throw new ContractError(subject, verdict.problems)
+}
+
+function checkBlock (block: ContentBlock, place: string): ContentBlock {
+  assertMetaIsJson(block._meta, `${place}._meta`)
+  switch (block.type) {
+    case 'text': return block
+    case 'image':
+    case 'audio':
+      assertBase64(block.data, `${place}.data`)
+      assertMediaType(block.mimeType, place)
+      return block
+    case 'resource_link': return checkTypeAndUri(block, place)
+    case 'resource': return { ...block, resource: checkEmbedded(block.resource, `${place}.resource`) }
+  }
+}
+
+/** An embedded resource must have a type: https://modelcontextprotocol.io/specification/2026-07-28/server/prompts */
+function checkEmbedded (resource: ResourceContents, place: string): ResourceContents {
+  assertMetaIsJson(resource._meta, `${place}._meta`)
+  if ('blob' in resource) assertBase64(resource.blob, `${place}.blob`)
+  const { mimeType = 'blob' in resource ? BYTES_TYPE : TEXT_TYPE } = resource
+  return checkTypeAndUri({ ...resource, mimeType }, place)
+}
+
+/** The same, with its URI percent-encoded where the author left that out. */
+function checkTypeAndUri<T extends { readonly uri: string, readonly mimeType?: string }> (
+  one: T, place: string
+): T {
+  if (one.mimeType !== undefined) assertMediaType(one.mimeType, place)
+  const uri = toUri(one.uri)
+  if (uri === undefined) {
+    throw new ContractError(`${place}.uri`, ['must be a URI as RFC 3986 has it'])
+  }
+  return uri === one.uri ? one : { ...one, uri }
+}
+
+function assertMediaType (mimeType: string, place: string): void {
+  if (isMediaType(mimeType)) return
+  throw new ContractError(`${place}.mimeType`, ['must be a type such as text/plain'])
+}
+
+function assertBase64 (text: unknown, place: string): void {
+  if (typeof text !== 'string' || !isBase64(text)) {
+    throw new ContractError(place, ['must be base64, with its padding'])
+  }
+}

@@ -1,0 +1,124 @@
+// Writes the output of a tool's `run` as a CallToolResult.
+// https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
+
+import type { ToolError } from '../../../author/tool-error.ts'
+import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
+import type { ContentBlock, Meta } from '../../../protocol/content.ts'
+import { isObject } from '../../../protocol/json-rpc.ts'
+import type { Check, Verdict } from '../../../schema/check.ts'
+import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
+import { checkContent, checkMeta } from './content-checks.ts'
+import { toBlockJson, toContentJson } from './content-json.ts'
+import { ContractError, type ResultWriter } from './result-json.ts'
+
+interface ResultMembers { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
+
+function textResult (writer: ResultWriter, text: string): string {
+  return write(writer, { content: `[${textBlock(text)}]` })
+}
+
+/** A result with `isError`, whose text is for the model. */
+export function errorResult (writer: ResultWriter, text: string): string {
+  return write(writer, { content: `[${textBlock(text)}]`, isError: true })
+}
+
+/** Throws a ContractError when the content of the error is malformed. */
+export function toolErrorResult (writer: ResultWriter, { message, content }: ToolError): string {
+  const blocks = [textBlock(message), ...writer.toContent(checkContent(content)).map(toBlockJson)]
+  return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
+}
+
+/** Whether the result of the output has `isError`. */
+export function isErrorOutput (output: unknown, checkOutput: Check | undefined): boolean {
+  if (!isObject(output) || output.isError !== true) return false
+  return isToolResult(output) || (checkOutput === undefined && Array.isArray(output.content))
+}
+
+/** Throws a ContractError when the output does not match the tool's definition. */
+export function outputResult (
+  writer: ResultWriter, output: unknown, checkOutput: Check | undefined
+): string | Promise<string> {
+  if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
+  if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
+  if (typeof output === 'string') return textResult(writer, output)
+  if (isObject(output) && Array.isArray(output.content)) {
+    return explicitResult(writer, readCallToolResult(output), undefined)
+  }
+  if (output === undefined) return write(writer, { content: '[]' })
+  return structuredResult(writer, output, toStructuredJson(output))
+}
+
+/** Structured content, and its JSON as a text block for clients and models that read only text. */
+function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
+  return write(writer, {
+    content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json })
+  })
+}
+
+function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
+  if (verdict instanceof Promise) return verdict.then((settled) => checkedResult(writer, settled))
+  const value = acceptedValue(verdict)
+  return structuredResult(writer, value, JSON.stringify(value))
+}
+
+function acceptedValue (verdict: Verdict): unknown {
+  if (!verdict.ok) {
+    throw new ContractError('the structured content does not match outputSchema:', verdict.problems)
+  }
+  if (verdict.value === undefined) throw new ContractError('the structured content', ['is missing'])
+  return verdict.value
+}
+
+async function explicitResult (
+  writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined
+): Promise<string> {
+  const { content, isError = false } = result
+  const meta = checkMeta(result._meta)
+  const members: ResultMembers = { content: '[]', isError, ...(meta === undefined ? {} : { meta }) }
+  let { structuredContent } = result
+  if (checkOutput !== undefined && !isError) {
+    structuredContent = acceptedValue(await checkOutput(structuredContent))
+  }
+  const structured = structuredContent === undefined ? undefined : toStructuredJson(structuredContent)
+  if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) {
+    members.structuredContent = structured
+  }
+  const blocks = writer.toContent(checkContent(content ?? []))
+  // For clients that read only text.
+  const needsText = structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')
+  members.content = toContentJson(needsText ? [...blocks, { type: 'text', text: structured }] : blocks)
+  return write(writer, members)
+}
+
+function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {
+  const { content, structuredContent, isError } = output
+  const _meta = checkMeta(output._meta)
+  return {
+    content: toBlocks(content),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError === true ? { isError } : {}),
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+function toBlocks (content: unknown): ContentBlock[] {
+  return Array.isArray(content) ? content : []
+}
+
+function write (
+  writer: ResultWriter, { content, structuredContent, isError = false, meta }: ResultMembers
+): string {
+  const structured = structuredContent === undefined ? '' : `,"structuredContent":${structuredContent}`
+  return writer.write(`"content":${content}${structured}${isError ? ',"isError":true' : ''}`, meta)
+}
+
+function textBlock (text: string): string {
+  return `{"type":"text","text":${JSON.stringify(text)}}`
+}
+
+/** Throws a ContractError if JSON would lose a part of the value. */
+function toStructuredJson (value: unknown): string {
+  const loss = isPlainJson(value) ? undefined : findJsonLoss(value)
+  if (loss !== undefined) throw new ContractError('the result:', [loss])
+  return JSON.stringify(value)
+}

@@ -1,0 +1,35 @@
+// The one rule that decides what a caller sees, and what it may use. Lists, look-ups and notifications all
+// ask it.
+
+import { insufficientScope } from '../../../protocol/errors.ts'
+import type { CompiledPrimitive } from '../compiled-primitive.ts'
+
+/** Whether the caller holds a scope. */
+export type IsGranted = (scope: string) => boolean
+
+export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
+
+const NO_SCOPES: readonly string[] = []
+
+/** The scopes without which a caller must not learn that the primitive exists. */
+export function scopesToSee ({ scopes, whenMissing }: Guarded): readonly string[] {
+  return whenMissing === 'challenge' ? NO_SCOPES : scopes
+}
+
+export function maySee (primitive: Guarded, isGranted: IsGranted): boolean {
+  return scopesToSee(primitive).every(isGranted)
+}
+
+export function mayUse ({ scopes }: Guarded, isGranted: IsGranted): boolean {
+  return scopes.every(isGranted)
+}
+
+/**
+ * Throws InsufficientScope if the caller may not use all of the primitives, which it sees. The error names
+ * the scopes of all of them, so that the client needs to ask for more scopes only once.
+ */
+export function checkScopes (used: readonly Guarded[], isGranted: IsGranted): void {
+  if (used.every((primitive) => mayUse(primitive, isGranted))) return
+  const subject = used.length === 1 ? used[0]?.key : undefined
+  throw insufficientScope([...new Set(used.flatMap(({ scopes }) => scopes))], subject)
+}

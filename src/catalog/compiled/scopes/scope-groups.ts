@@ -1,0 +1,38 @@
+// The groups that the callers with open streams belong to.
+
+import { LRUCache } from 'lru-cache'
+import type { Principal } from '../../../access/principal.ts'
+import type { ScopeGroup } from '../../../access/scope-group.ts'
+import type { Catalog } from '../catalog.ts'
+import { holdsScope } from './scope-hierarchy.ts'
+
+export interface ScopeGroups {
+  /** The same object for callers with the same scopes, so that the streams of all of them share decisions. */
+  of (principal: Principal): ScopeGroup
+}
+
+/** Above this number streams with the same scopes may have different objects, which only takes more time. */
+const MAX_GROUPS = 1000
+
+export function createScopeGroups (catalog: Catalog): ScopeGroups {
+  const known = new LRUCache<string, ScopeGroup>({ max: MAX_GROUPS })
+  return {
+    of ({ scopes }) {
+      const key = [...scopes].sort().join(' ')
+      const found = known.get(key) ?? createScopeGroup(catalog, { scopes: new Set(scopes) })
+      known.set(key, found)
+      return found
+    }
+  }
+}
+
+/** Asks the current snapshot each time: a stream outlives reloads of the catalog. */
+function createScopeGroup (catalog: Catalog, principal: Pick<Principal, 'scopes'>): ScopeGroup {
+  return {
+    holds (scopes) {
+      const { hierarchy } = catalog.current
+      return scopes.every((scope) => holdsScope(principal.scopes, scope, hierarchy))
+    },
+    mayHearOf: (uri) => catalog.current.view(principal).mayHearOf(uri)
+  }
+}

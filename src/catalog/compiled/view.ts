@@ -1,0 +1,135 @@
+// A view: the primitives of a snapshot that one set of granted scopes may see and use. It is cheap to make:
+// the look-ups are those of all callers, and pages are made for the first request of a list.
+
+import { createNearestNames } from '../../base/nearest-names.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
+import type { CompiledPrompt } from './definitions/compile-prompt.ts'
+import type { CompiledResource, CompiledTemplate } from './definitions/compile-resource.ts'
+import { findSkillDirectories, type CompiledSkill } from './definitions/compile-skill.ts'
+import type { CompiledTool } from './definitions/compile-tool.ts'
+import { openOfferedList, type ListOptions } from './lists/offered-list.ts'
+import { createPages, type Pages } from './lists/pages.ts'
+import { createResourceLookup, type ResourceMatch } from './resources/resource-lookup.ts'
+import { checkScopes, maySee, mayUse, type IsGranted } from './scopes/access-rule.ts'
+
+/** All primitives of a snapshot, each list in its order. */
+export interface Primitives {
+  readonly tools: readonly CompiledTool[]
+  readonly prompts: readonly CompiledPrompt[]
+  readonly resources: readonly CompiledResource[]
+  readonly templates: readonly CompiledTemplate[]
+  readonly skills: readonly CompiledSkill[]
+  /** The entries of `resources/list`: the resources, and the entries that templates list. */
+  readonly listed: readonly CompiledPrimitive[]
+}
+
+/**
+ * A primitive that the caller may not see is `undefined`, like one that does not exist. The functions that
+ * return a primitive throw InsufficientScope if the caller sees it but may not use it.
+ */
+export interface View {
+  readonly tools: Pages
+  readonly prompts: Pages
+  readonly resources: Pages
+  readonly templates: Pages
+  readonly skills: Pages
+  tool (name: string): CompiledTool | undefined
+  /** Whether the caller sees a tool of this name. Does not throw. */
+  hasTool (name: string): boolean
+  /** At most three names of tools that a misspelt name may mean. */
+  nearestTools (name: string): string[]
+  prompt (name: string): CompiledPrompt | undefined
+  template (uriTemplate: string): CompiledTemplate | undefined
+  /** The skill of this URI, if the caller sees it. Does not throw. */
+  skill (uri: string): CompiledSkill | undefined
+  /** What is directly in a directory of the skills that the caller sees. Does not throw. */
+  skillDirectory (uri: string): Pages | undefined
+  /** The resource of this URI; if none has it, the most specific template that matches. */
+  resource (uri: string): ResourceMatch | undefined
+  /** The resources of those URIs that have one. One error names the scopes of all of them. */
+  resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
+  /** The entry of `resources/list` with this URI, whether or not the caller sees it. */
+  listed (uri: string): CompiledPrimitive | undefined
+  /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
+  mayHearOf (uri: string): boolean
+}
+
+/** Makes the views of one snapshot. */
+export function createViews (all: Primitives, options: ListOptions): (isGranted: IsGranted) => View {
+  const lists = {
+    tools: openOfferedList('tools', all.tools, options),
+    prompts: openOfferedList('prompts', all.prompts, options),
+    resources: openOfferedList('resources', all.listed, options),
+    templates: openOfferedList('resourceTemplates', all.templates, options),
+    skills: openOfferedList('skills', all.skills, options)
+  }
+  const tools = byKey(all.tools)
+  const prompts = byKey(all.prompts)
+  const templates = byKey(all.templates)
+  const skills = byKey(all.skills)
+  const lookup = createResourceLookup(all.resources, all.templates, all.listed)
+  const findNearest = createNearestNames(tools.keys())
+  // Made for the first link to a resource: most services send none.
+  let listed: ReadonlyMap<string, CompiledPrimitive> | undefined
+  const areResourcesOpen = [all.resources, all.templates, all.listed].every(
+    (primitives) => primitives.every(({ scopes }) => scopes.length === 0)
+  )
+
+  return (isGranted) => {
+    const sees = (primitive: CompiledPrimitive | undefined) =>
+      primitive !== undefined && maySee(primitive, isGranted)
+
+    function admit<P extends CompiledPrimitive> (found: P | undefined): P | undefined {
+      if (found === undefined || mayUse(found, isGranted)) return found
+      if (maySee(found, isGranted)) checkScopes([found], isGranted)
+      return undefined
+    }
+
+    function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
+      const found = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
+      checkScopes(found.flatMap(({ guards }) => guards), isGranted)
+      return found
+    }
+
+    // Made for the first directory that is read: few clients read any.
+    let directories: ReadonlyMap<string, Pages> | undefined
+    function findDirectories (): ReadonlyMap<string, Pages> {
+      const found = findSkillDirectories(all.skills, all.resources, isGranted)
+      return new Map([...found].map(
+        ([uri, entries]) => [uri, createPages(entries, { ...options, member: 'resources' })]
+      ))
+    }
+
+    return {
+      get tools () { return lists.tools(isGranted) },
+      get prompts () { return lists.prompts(isGranted) },
+      get resources () { return lists.resources(isGranted) },
+      get templates () { return lists.templates(isGranted) },
+      get skills () { return lists.skills(isGranted) },
+      tool: (name) => admit(tools.get(name)),
+      hasTool: (name) => sees(tools.get(name)),
+      nearestTools: (name) => findNearest(name, (nearest) => sees(tools.get(nearest))),
+      prompt: (name) => admit(prompts.get(name)),
+      template: (uriTemplate) => admit(templates.get(uriTemplate)),
+      skill (uri) {
+        const found = skills.get(uri)
+        return sees(found) ? found : undefined
+      },
+      skillDirectory: (uri) => (directories ??= findDirectories()).get(uri),
+      resource: (uri) => resourcesAt([uri])[0],
+      resourcesAt,
+      listed: (uri) => (listed ??= byKey(all.listed)).get(uri),
+      mayHearOf (uri) {
+        // A handler may announce thousands of changes, and a look-up matches all templates.
+        if (areResourcesOpen) return true
+        const found = lookup.find(uri, isGranted)
+        if (typeof found !== 'object') return found === undefined
+        return !found.isShadowed && found.guards.every((guard) => mayUse(guard, isGranted))
+      }
+    }
+  }
+}
+
+function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
+  return new Map(all.map((one) => [one.key, one]))
+}

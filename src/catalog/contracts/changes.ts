@@ -1,0 +1,129 @@
+// What changed between two catalogs, and which changes break clients.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Prompt, Tool } from '../../protocol/primitives.ts'
+import type { Skill } from '../../protocol/skills.ts'
+import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
+import { KINDS, type OfferedKind, type Offered, type OfferedPrimitive } from './offered.ts'
+import { compareScreens, isUnusedScreen } from './screens.ts'
+
+export interface Change {
+  readonly isBreaking: boolean
+  readonly kind: OfferedKind
+  /** The name or the URI. */
+  readonly key: string
+  /** Of the definition, relative to its catalog. */
+  readonly file: string
+  /** The catalog that has the file: the old one for what is gone. */
+  readonly from: 'old' | 'new'
+  readonly rule: string
+}
+
+type Describe = (isBreaking: boolean, rule: string) => void
+type Compare = (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe) => void
+
+const COMPARISONS: { readonly [K in OfferedKind]: Compare } = {
+  tool: compareTools,
+  prompt: comparePrompts,
+  resource: compareScopes,
+  'resource template': compareScopes,
+  skill: compareSkills
+}
+
+export function findChanges (before: Offered, after: Offered): Change[] {
+  return KINDS.flatMap((kind) => compareAll(kind, before, after))
+}
+
+function compareAll (kind: OfferedKind, before: Offered, after: Offered): Change[] {
+  const [old, next] = [before[kind], after[kind]]
+  const changes: Change[] = []
+  for (const [key, primitive] of old) {
+    const now = next.get(key)
+    if (now === undefined) {
+      const isBreaking = kind !== 'resource' || !isUnusedScreen(key, before)
+      changes.push({ isBreaking, kind, key, file: primitive.file, from: 'old', rule: 'is gone' })
+    } else {
+      COMPARISONS[kind](primitive, now, (isBreaking, rule) => {
+        changes.push({ isBreaking, kind, key, file: now.file, from: 'new', rule })
+      })
+    }
+  }
+  for (const [key, { file }] of next) {
+    if (!old.has(key)) changes.push({ isBreaking: false, kind, key, file, from: 'new', rule: 'is new' })
+  }
+  return changes
+}
+
+function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
+  const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
+  compareScopes(before, after, describe)
+  compareScreens(old, next, describe)
+  const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
+  const removed = Object.keys(args).filter((name) => !(name in now))
+  for (const name of removed) describe(true, `no longer has the argument ${name}`)
+  for (const narrowing of findNarrowings(old.inputSchema, next.inputSchema)) {
+    if (narrowing.kind !== 'removed' || narrowing.place !== '') describe(true, describeInput(narrowing))
+  }
+  for (const name of Object.keys(now)) {
+    if (!(name in args)) describe(false, `has a new argument ${name}`)
+  }
+  if (old.outputSchema === undefined) return
+  if (next.outputSchema === undefined) return describe(true, 'no longer has structured results')
+  for (const widening of findNarrowings(next.outputSchema, old.outputSchema)) {
+    describe(true, describeOutput(widening))
+  }
+}
+
+function describeInput ({ place, kind, what }: Narrowing): string {
+  const at = place === '' ? 'arguments: ' : `argument ${place}: `
+  switch (kind) {
+    case 'required': return `${at}${what} is newly required`
+    case 'removed': return `${at}${what} is gone`
+    case 'bound': return `${at}has the narrower limit ${what}`
+    case 'incomparable': return `${at}${what} has changed, and cannot be compared`
+    default: return `${at}no longer accepts ${what}`
+  }
+}
+
+function describeOutput ({ place, kind, what }: Narrowing): string {
+  const at = place === '' ? 'results: ' : `result ${place}: `
+  switch (kind) {
+    case 'required': return `${at}${what} may be missing`
+    case 'bound': return `${at}may be outside ${what}`
+    case 'incomparable': return `${at}${what} has changed, and cannot be compared`
+    default: return `${at}may now have ${what}`
+  }
+}
+
+function comparePrompts (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
+  const [old, next]: [Prompt, Prompt] = [JSON.parse(before.json), JSON.parse(after.json)]
+  compareScopes(before, after, describe)
+  const byName = new Map((next.arguments ?? []).map((argument) => [argument.name, argument]))
+  const names = new Set((old.arguments ?? []).map(({ name }) => name))
+  for (const { name, required = false } of old.arguments ?? []) {
+    const now = byName.get(name)
+    if (now === undefined) describe(true, `no longer has the argument ${name}`)
+    else if (now.required === true && !required) describe(true, `argument ${name} is newly required`)
+  }
+  for (const { name, required = false } of byName.values()) {
+    if (names.has(name)) continue
+    describe(required, `has a new argument ${name}${required ? ', which is required' : ''}`)
+  }
+}
+
+/** Hosts ask their users again whether they trust a skill whose files have changed. */
+function compareSkills (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
+  compareScopes(before, after, describe)
+  const [old, next]: [Skill, Skill] = [JSON.parse(before.json), JSON.parse(after.json)]
+  if (!isDeepStrictEqual(old.resources, next.resources)) describe(false, 'has other files, or other contents')
+}
+
+function compareScopes (
+  { scopes: before }: OfferedPrimitive, { scopes: after }: OfferedPrimitive, describe: Describe
+): void {
+  if (before === undefined || after === undefined) return
+  const added = after.filter((scope) => !before.includes(scope))
+  if (added.length > 0) describe(true, `newly needs the scope ${added.join(' ')}`)
+  const dropped = before.filter((scope) => !after.includes(scope))
+  if (dropped.length > 0) describe(false, `no longer needs the scope ${dropped.join(' ')}`)
+}

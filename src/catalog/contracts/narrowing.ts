@@ -1,0 +1,126 @@
+// Where a JSON Schema accepts less than another one. What clients send must stay accepted, and what they
+// receive must stay what they expected: the same question, with the schemas exchanged.
+
+import { isObject } from '../../protocol/json-rpc.ts'
+
+/** A place of the schemas, and what the narrower one no longer accepts there. */
+export interface Narrowing {
+  readonly place: string
+  readonly kind:
+    'type' | 'values' | 'bound' | 'required' | 'removed' | 'closed' | 'incomparable'
+  /** The types, values, names or keywords that make the difference. */
+  readonly what: string
+}
+
+type Schema = { readonly [keyword: string]: unknown }
+
+const ALL_TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string']
+/** With these, a greater number accepts less; with the others, a smaller one. */
+const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains']
+const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains']
+/** Compared as texts: whether one of two patterns accepts more cannot be known. */
+const OPAQUE = [
+  'pattern', 'format', 'multipleOf', 'uniqueItems', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else',
+  '$ref', '$dynamicRef', 'prefixItems', 'contains', 'patternProperties', 'propertyNames', 'dependentSchemas',
+  'dependentRequired', 'dependencies', 'unevaluatedProperties', 'unevaluatedItems'
+]
+
+/** Every place where `to` refuses values that `from` accepts, as far as schemas can be compared. */
+export function findNarrowings (from: unknown, to: unknown, place = ''): Narrowing[] {
+  if (to === undefined || to === true || isSame(from, to)) return []
+  if (to === false) return [{ place, kind: 'closed', what: 'every value' }]
+  if (!isObject(to)) return []
+  const wide: Schema = isObject(from) ? from : {}
+  return [
+    ...narrowedTypes(wide, to, place), ...narrowedValues(wide, to, place), ...narrowedBounds(wide, to, place),
+    ...narrowedMembers(wide, to, place),
+    ...to.items === undefined ? [] : findNarrowings(wide.items, to.items, `${place}[]`),
+    ...OPAQUE.filter((keyword) => keyword in to && !isSame(wide[keyword], to[keyword]))
+      .map((what) => ({ place, kind: 'incomparable', what } as const))
+  ]
+}
+
+function narrowedTypes (from: Schema, to: Schema, place: string): Narrowing[] {
+  const allowed = typesOf(to)
+  const lost = typesOf(from).filter(
+    (type) => !allowed.includes(type) && !(type === 'integer' && allowed.includes('number'))
+  )
+  return lost.length === 0 ? [] : [{ place, kind: 'type', what: lost.join(', ') }]
+}
+
+/** The types that a schema allows. One that lists its values has no others to lose. */
+function typesOf ({ type, ...rest }: Schema): readonly string[] {
+  if (type === undefined) return valuesOf(rest)?.map(typeOf) ?? ALL_TYPES
+  return Array.isArray(type) ? type : [String(type)]
+}
+
+function typeOf (value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}
+
+function narrowedValues (from: Schema, to: Schema, place: string): Narrowing[] {
+  const allowed = valuesOf(to)
+  if (allowed === undefined) return []
+  const before = valuesOf(from)
+  if (before === undefined) return [{ place, kind: 'values', what: `all but ${toList(allowed)}` }]
+  const lost = before.filter((value) => !allowed.some((one) => isSame(one, value)))
+  return lost.length === 0 ? [] : [{ place, kind: 'values', what: toList(lost) }]
+}
+
+function valuesOf (schema: Schema): readonly unknown[] | undefined {
+  if ('const' in schema) return [schema.const]
+  return Array.isArray(schema.enum) ? schema.enum : undefined
+}
+
+function narrowedBounds (from: Schema, to: Schema, place: string): Narrowing[] {
+  const isNarrower = (keyword: string, sign: number) => {
+    const [before, after] = [from[keyword], to[keyword]]
+    return typeof after === 'number' && (typeof before !== 'number' || (after - before) * sign > 0)
+  }
+  const keywords = [
+    ...LOWER_BOUNDS.filter((keyword) => isNarrower(keyword, 1)),
+    ...UPPER_BOUNDS.filter((keyword) => isNarrower(keyword, -1))
+  ]
+  return keywords.map((keyword) => ({ place, kind: 'bound', what: `${keyword} ${String(to[keyword])}` }))
+}
+
+function narrowedMembers (from: Schema, to: Schema, place: string): Narrowing[] {
+  const [before, after] = [membersOf(from), membersOf(to)]
+  const needed = namesIn(to.required).filter((name) => !namesIn(from.required).includes(name))
+  const found: Narrowing[] = needed.map((what) => ({ place, kind: 'required', what }))
+  for (const [name, schema] of Object.entries(before)) {
+    const own = after[name]
+    const at = place === '' ? name : `${place}.${name}`
+    if (own !== undefined) found.push(...findNarrowings(schema, own, at))
+    else if (to.additionalProperties === false) found.push({ place, kind: 'removed', what: name })
+  }
+  if (to.additionalProperties === false && from.additionalProperties !== false && from !== to) {
+    found.push({ place, kind: 'closed', what: 'members that the schema does not name' })
+  }
+  return found
+}
+
+export function membersOf ({ properties }: Schema): { readonly [name: string]: unknown } {
+  return isObject(properties) ? properties : {}
+}
+
+function namesIn (required: unknown): readonly string[] {
+  return Array.isArray(required) ? required : []
+}
+
+function toList (values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(', ')
+}
+
+/** The order of members says nothing. */
+function isSame (one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other)
+}
+
+function canonical (value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => isObject(part)
+    ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => a < b ? -1 : 1))
+    : part) ?? ''
+}

@@ -1,0 +1,51 @@
+// What a catalog offers to clients, by kind and key: the two sides of a comparison.
+
+import type { CompiledPrimitive } from '../compiled/compiled-primitive.ts'
+import type { CatalogContents, Located } from '../compiled/contents.ts'
+import type { Snapshot } from '../compiled/snapshot.ts'
+
+export const KINDS = ['tool', 'prompt', 'resource', 'resource template', 'skill'] as const
+
+export type OfferedKind = typeof KINDS[number]
+
+export interface OfferedPrimitive {
+  /** The entry in the list. */
+  readonly json: string
+  /** `undefined` if they are not known: a list does not have them. */
+  readonly scopes: readonly string[] | undefined
+  /** Of the definition, relative to its catalog; or where the list is from. */
+  readonly file: string
+}
+
+/** By the name or the URI. The files of skills are not among the resources. */
+export type Offered = { readonly [K in OfferedKind]: ReadonlyMap<string, OfferedPrimitive> }
+
+/** A catalog as it was read, and as it is served. */
+export interface ReadCatalog {
+  readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates' | 'skills'>
+  readonly snapshot: Pick<Snapshot, 'primitives'>
+}
+
+export function offeredBy ({ contents, snapshot: { primitives } }: ReadCatalog): Offered {
+  const files = new Set(primitives.skills.flatMap((skill) => skill.files))
+  return {
+    tool: toEntries(contents.tools, primitives.tools),
+    prompt: toEntries(contents.prompts, primitives.prompts),
+    resource: toEntries(contents.resources, primitives.listed.filter(({ key }) => !files.has(key))),
+    'resource template': toEntries(contents.templates, primitives.templates),
+    skill: toEntries(contents.skills, primitives.skills)
+  }
+}
+
+interface Keyed { readonly name?: string, readonly uri?: string, readonly uriTemplate?: string }
+
+function toEntries (
+  definitions: ReadonlyArray<Located<Keyed>>, primitives: readonly CompiledPrimitive[]
+): ReadonlyMap<string, OfferedPrimitive> {
+  const files = new Map(definitions.flatMap(({ definition: { name, uri, uriTemplate }, file }) => (
+    [name, uri, uriTemplate].map((key) => [key, file] as const)
+  )))
+  return new Map(primitives.map(
+    ({ key, json, scopes }) => [key, { json, scopes, file: files.get(key) ?? '' }]
+  ))
+}

@@ -1,0 +1,176 @@
+// The apps of a catalog: each folder in apps/ with an index.html is a screen, and becomes one resource.
+// https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
+import { APP_TYPE } from '../../../protocol/apps.ts'
+import type { CatalogApp, Located, PassedOver } from '../../compiled/contents.ts'
+import type { Problem } from '../../compiled/problem.ts'
+import { yieldToRequests } from '../../modules/yield-to-requests.ts'
+import { isReadme } from '../catalog-parts.ts'
+import type { FolderFile } from '../files/folder-files.ts'
+import { INDEX, openAppFiles, ruleOfApp, type ReportApp } from './app-files.ts'
+import { APP_FILE, MAX_APP_YAML_BYTES, readAppYaml, toResourceMeta, type AppSettings } from './app-yaml.ts'
+
+export const APPS_FOLDER = 'apps'
+
+/** The most bytes of a document, and of the files of one app that are put into it. */
+const MAX_DOCUMENT_BYTES = 4_194_304
+const MAX_FILES = 1000
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/
+
+export interface Apps {
+  readonly resources: ReadonlyArray<Located<ResourceDefinition>>
+  /** By the name of its folder. */
+  readonly byName: ReadonlyMap<string, CatalogApp>
+  /** By URI: a hash of what a read returns. */
+  readonly stamps: ReadonlyMap<string, string>
+  readonly passedOver: readonly PassedOver[]
+  readonly problems: readonly Problem[]
+}
+
+/** The apps of earlier loads. An app is made again only if one of its files may have changed. */
+export type KnownApps = Map<string, { readonly key: string, readonly made: MadeApp }>
+
+interface MadeApp { readonly settings: AppSettings, readonly html: string }
+
+interface ReadAppsOptions {
+  /** The folder of the apps. */
+  readonly folder: string
+  readonly serverName: string
+  readonly readTtlMs: number
+  /** The most bytes that one read of a resource may return. */
+  readonly maxResourceBytes: number
+  readonly known: KnownApps
+}
+
+/** @param listed the files of the folder. */
+export async function readApps (
+  listed: readonly FolderFile[], { folder, serverName, readTtlMs, maxResourceBytes, known }: ReadAppsOptions
+): Promise<Apps> {
+  const maxBytes = Math.min(MAX_DOCUMENT_BYTES, maxResourceBytes)
+  const resources: Array<Located<ResourceDefinition>> = []
+  const byName = new Map<string, CatalogApp>()
+  const stamps = new Map<string, string>()
+  const problems: Problem[] = []
+  const passedOver: PassedOver[] = []
+  const names = new Set<string>()
+  for (const [name, files] of toFolders(listed, passedOver)) {
+    await yieldToRequests()
+    names.add(name)
+    const report: ReportApp = (path, at, rule) => problems.push({
+      file: `${APPS_FOLDER}/${name}/${path}`,
+      place: at === undefined ? '' : `line ${at.line}`,
+      ...(at?.column !== undefined && { column: at.column }),
+      rule
+    })
+    const key = JSON.stringify([files.map(({ path, stamp }) => [path, stamp]), maxBytes])
+    const found = known.get(name)
+    const made = found?.key === key
+      ? found.made
+      : await makeApp(join(folder, name), name, files, maxBytes, report)
+    // Its URI is known even so: the tools that name it have no problem of their own.
+    const uri = toAppUri(serverName, name)
+    byName.set(name, { uri, scopes: made?.settings.scopes ?? [] })
+    if (made === undefined) continue
+    known.set(name, { key, made })
+    const definition = defineApp(name, uri, made, readTtlMs)
+    resources.push({ definition, file: `${APPS_FOLDER}/${name}/${INDEX}`, place: '' })
+    stamps.set(uri, hash('sha256', JSON.stringify([made.html, definition._meta])))
+  }
+  for (const name of known.keys()) if (!names.has(name)) known.delete(name)
+  return { resources, byName, stamps, passedOver, problems }
+}
+
+/** The files of each app, by its name. The paths are relative to its folder. */
+function toFolders (
+  listed: readonly FolderFile[], passedOver: PassedOver[]
+): ReadonlyMap<string, readonly FolderFile[]> {
+  const folders = new Map<string, FolderFile[]>()
+  for (const file of listed) {
+    const slash = file.path.indexOf('/')
+    if (slash === -1) {
+      if (isReadme(file.path)) continue
+      const reason = `belongs to no app: each app has a folder with an ${INDEX}`
+      passedOver.push({ file: `${APPS_FOLDER}/${file.path}`, reason })
+      continue
+    }
+    const name = file.path.slice(0, slash)
+    const files = folders.get(name) ?? []
+    files.push({ ...file, path: file.path.slice(slash + 1) })
+    folders.set(name, files)
+  }
+  return folders
+}
+
+/** `undefined` if a problem was reported. */
+async function makeApp (
+  folder: string, name: string, listed: readonly FolderFile[], maxBytes: number, report: ReportApp
+): Promise<MadeApp | undefined> {
+  const yaml = listed.find(({ path }) => path === APP_FILE)
+  if (!NAME.test(name)) {
+    const rule = 'names an app by up to 64 letters, digits, and signs ., _ and - between them'
+    report('', undefined, rule)
+    return undefined
+  }
+  if (listed.length > MAX_FILES) {
+    report('', undefined, `has ${listed.length} files: an app may have ${MAX_FILES}`)
+    return undefined
+  }
+  if (yaml !== undefined && yaml.size > MAX_APP_YAML_BYTES) {
+    report(APP_FILE, undefined, `must have at most ${MAX_APP_YAML_BYTES} bytes, got ${yaml.size}`)
+    return undefined
+  }
+  if (!listed.some(({ path }) => path === INDEX)) {
+    report(INDEX, undefined, 'does not exist: each folder in apps/ is an app, and needs it')
+    return undefined
+  }
+  try {
+    // Their bytes do not count.
+    const described = await openAppFiles(folder, listed, { csp: {}, maxBytes: MAX_APP_YAML_BYTES })
+    const text = yaml === undefined ? '' : await described.readText(APP_FILE)
+    const settings = readAppYaml(text, report)
+    if (settings === undefined) return undefined
+    const files = await openAppFiles(folder, listed, { csp: settings.csp ?? {}, maxBytes })
+    // Loaded for the first app: a catalog without apps needs no parser of HTML.
+    const { makeDocument } = await import('./document.ts')
+    const html = await makeDocument(files, maxBytes, report)
+    return html === undefined ? undefined : { settings, html }
+  } catch (error) {
+    report(INDEX, undefined, ruleOfApp(error))
+    return undefined
+  }
+}
+
+/** The name of a server may have characters that a URI must not have there. */
+function toAppUri (serverName: string, name: string): string {
+  const host = serverName.replaceAll(/[^A-Za-z0-9._~-]+/g, '-').replaceAll(/^-+|-+$/g, '')
+  return `ui://${host === '' ? 'trivet' : host}/${name}`
+}
+
+function defineApp (
+  name: string, uri: string, { settings, html }: MadeApp, readTtlMs: number
+): ResourceDefinition {
+  const {
+    csp: _csp, permissions: _permissions, domain: _domain, prefersBorder: _border, cache, scopes = [],
+    ...described
+  } = settings
+  const ui = toResourceMeta(settings)
+  const meta = ui === undefined ? {} : { _meta: { ui } }
+  const contents = [{ uri, mimeType: APP_TYPE, text: html, ...meta }]
+  return defineResource({
+    name,
+    ...described,
+    ...meta,
+    uri,
+    mimeType: APP_TYPE,
+    scopes,
+    cache: {
+      ttlMs: cache?.ttlMs ?? readTtlMs,
+      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? 'public'
+    },
+    // Without a size: an edit would change the list, and not only the contents.
+    read: () => contents
+  })
+}

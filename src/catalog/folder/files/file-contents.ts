@@ -1,0 +1,123 @@
+// Reads the bytes of a file, and tells text from other bytes.
+
+import { isUtf8 } from 'node:buffer'
+import { constants, createReadStream, type Stats } from 'node:fs'
+import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
+import type { OpenedBytes } from '../../compiled/results/opened-bytes.ts'
+import { isWithin } from './folder-files.ts'
+
+/** The file is larger than the limit. */
+export class FileTooLargeError extends Error {
+  readonly size: number
+
+  constructor (size: number) {
+    super(`the file is ${size} bytes`)
+    this.name = 'FileTooLargeError'
+    this.size = size
+  }
+}
+
+interface FileLocation {
+  /** The folder that must contain the file when it is read. */
+  readonly folder: string
+  /** The real path of the folder when its files were listed. */
+  readonly root: string
+}
+
+/** Does not follow a link, and does not wait for the writer of a pipe. */
+const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** The error codes of a path without a file. */
+const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
+
+/** `undefined` if the file is gone or is now outside the folder. Rejects with a FileTooLargeError. */
+export async function readBytes (
+  path: string, location: FileLocation, maxBytes: number
+): Promise<Buffer | undefined> {
+  return await openFile(path, location, async (file, size) => {
+    if (size > maxBytes) throw new FileTooLargeError(size)
+    return await file.readFile()
+  })
+}
+
+/** `undefined` if the file is gone or is now outside the folder. */
+export async function openBytes (path: string, location: FileLocation): Promise<OpenedBytes | undefined> {
+  const opened = await openRegular(path, location)
+  if (opened === undefined) return undefined
+  const { handle, facts: { size, mtimeMs } } = opened
+  return {
+    size,
+    modifiedMs: mtimeMs,
+    read: (range) => createReadStream('', { fd: handle, ...range }),
+    close () { handle.close().catch(() => {}) }
+  }
+}
+
+/** UTF-8 without NUL. */
+export function isText (bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.includes(0)
+}
+
+const SAMPLE_BYTES = 4096
+/** The last character of a sample may lack up to this many of its bytes. */
+const MAX_MISSING_BYTES = 3
+
+/** Whether the first bytes of the file are text. `false` if the file is gone. */
+export async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
+  const sample = await openFile(path, location, async (file) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  })
+  if (sample === undefined) return false
+  const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
+  return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
+    (end) => isText(sample.subarray(0, end))
+  )
+}
+
+async function openFile<T> (
+  path: string, location: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
+): Promise<T | undefined> {
+  const opened = await openRegular(path, location)
+  if (opened === undefined) return undefined
+  try {
+    return await read(opened.handle, opened.facts.size)
+  } finally {
+    await opened.handle.close()
+  }
+}
+
+/** The caller closes the handle. */
+async function openRegular (
+  path: string, { folder, root }: FileLocation
+): Promise<{ readonly handle: FileHandle, readonly facts: Stats } | undefined> {
+  // The real path of the folder changes with the link swap of a mounted ConfigMap.
+  const isInside = async (real: string) => isWithin(root, real) || isWithin(await realpath(folder), real)
+  try {
+    // The file may have been replaced by a link since the folder was listed.
+    const real = await realpath(path)
+    if (!await isInside(real)) return undefined
+    const handle = await open(real, READ_REGULAR)
+    let isGiven = false
+    try {
+      const facts = await handle.stat()
+      // A folder of the path may have been replaced by a link since its real path was found.
+      isGiven = facts.isFile() && await isInside(await openedPath(handle, real))
+      return isGiven ? { handle, facts } : undefined
+    } finally {
+      if (!isGiven) await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** The real path of an open file. */
+async function openedPath (handle: FileHandle, path: string): Promise<string> {
+  // Linux tells the path of the descriptor, even if other files are at that path by then.
+  const told = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
+  if (told !== undefined) return told
+  const [real, opened, found] = [await realpath(path), await handle.stat(), await stat(path)]
+  return opened.dev === found.dev && opened.ino === found.ino ? real : ''
+}

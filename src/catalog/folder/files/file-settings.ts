@@ -1,0 +1,77 @@
+// What holds for a plain file: its own sidecar, and those of the folders above it.
+
+import type { ResourceOptions } from '../../../author/define-resource.ts'
+import type { WhenMissing } from '../../../author/definition.ts'
+import type { Role } from '../../../protocol/content.ts'
+import type { CacheHints } from '../../../protocol/primitives.ts'
+import type { Static } from '../../../schema/type.ts'
+import type { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
+
+export type FileSidecar = Static<typeof fileSettings>
+export type FolderSidecar = Static<typeof folderSettings>
+
+/** What holds for a folder, and by default for all files below it. */
+export interface FolderSettings {
+  /** A caller needs those of all folders above a file, and those of the file. */
+  readonly scopes: readonly string[]
+  readonly whenMissing: WhenMissing | undefined
+  readonly ttlMs: number
+  /** By default `private` for files with scopes, and `public` for the others. */
+  readonly cacheScope: CacheHints['cacheScope'] | undefined
+  readonly audience: Role[] | undefined
+}
+
+/** The members of a plain file's definition that its place does not decide. */
+export interface FileSettings extends Partial<Omit<ResourceOptions, 'uri' | 'size' | 'read'>> {
+  readonly scopes: readonly string[]
+  readonly cache: CacheHints
+}
+
+type Report = (rule: string) => void
+
+export function mergeFolder (above: FolderSettings, own: FolderSidecar, report: Report): FolderSettings {
+  const scopes = union(above.scopes, own.scopes)
+  checkAccess(scopes, own, report)
+  return {
+    scopes,
+    whenMissing: own.whenMissing ?? above.whenMissing,
+    ttlMs: own.cache?.ttlMs ?? above.ttlMs,
+    cacheScope: own.cache?.cacheScope ?? above.cacheScope,
+    audience: own.annotations?.audience ?? above.audience
+  }
+}
+
+export function mergeFile (folder: FolderSettings, own: FileSidecar, report: Report): FileSettings {
+  const { scopes: ownScopes, whenMissing = folder.whenMissing, cache, annotations, ...described } = own
+  const scopes = union(folder.scopes, ownScopes)
+  checkAccess(scopes, own, report)
+  const { audience } = folder
+  const all = { ...(audience !== undefined && { audience }), ...annotations }
+  return {
+    ...described,
+    ...(Object.keys(all).length > 0 && { annotations: all }),
+    ...(scopes.length > 0 && whenMissing !== undefined && { whenMissing }),
+    scopes,
+    cache: {
+      ttlMs: cache?.ttlMs ?? folder.ttlMs,
+      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? folder.cacheScope ?? 'public'
+    }
+  }
+}
+
+function union (above: readonly string[], own: readonly string[] = []): readonly string[] {
+  return own.length === 0 ? above : [...new Set([...above, ...own])]
+}
+
+function checkAccess (
+  scopes: readonly string[], { whenMissing, cache }: Pick<FileSidecar, 'whenMissing' | 'cache'>,
+  report: Report
+): void {
+  if (scopes.length > 0) {
+    if (cache?.cacheScope !== 'public') return
+    report('cache.cacheScope: cannot be public, because scopes decide who may read this')
+  } else if (whenMissing !== undefined) {
+    // Without scopes everyone may read the file, which is not what the author expects.
+    report('whenMissing: needs scopes, here or in the folder.meta.yaml of a folder above')
+  }
+}

@@ -1,0 +1,127 @@
+// Reads sidecars: `page.md.meta.yaml` describes the plain file page.md, and `folder.meta.yaml` holds for all
+// files in its folder and below.
+
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { parse } from 'yaml'
+import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
+import { yieldToRequests } from '../../modules/yield-to-requests.ts'
+import { placeOf, ruleOf } from '../module-definitions.ts'
+import { createSettingsReader } from '../settings-reader.ts'
+import { parentOf } from './directories.ts'
+import {
+  mergeFile, mergeFolder, type FileSettings, type FileSidecar, type FolderSettings, type FolderSidecar
+} from './file-settings.ts'
+import type { FolderFile } from './folder-files.ts'
+
+const { basename, join } = posix
+const ENDING = '.meta.yaml'
+const FOLDER_SIDECAR = `folder${ENDING}`
+/** Also the endings that people confuse with it: a misspelt name must not leave a file open to everyone. */
+const LIKE_SIDECAR = /\.meta\.ya?ml$/i
+const MAX_BYTES = 65_536
+
+const readFile = createSettingsReader(fileSettings)
+const readFolder = createSettingsReader(folderSettings)
+
+/** Reports a problem of a file. The path is relative to the folder of the plain files. */
+export type ReportFile = (path: string, place: string, rule: string) => void
+
+export interface Sidecars {
+  /** The files that are no sidecars. */
+  readonly files: readonly FolderFile[]
+  /** What holds for the whole folder of plain files. */
+  readonly folder: FolderSettings
+  /** @param path of a file, relative to the folder of the plain files. */
+  settingsOf (path: string): FileSettings
+}
+
+/** Whether the name of a file under resources/ is that of a sidecar, or like one. */
+export function isSidecar (path: string): boolean {
+  return LIKE_SIDECAR.test(path)
+}
+
+/** The parsed YAML of sidecars. A sidecar is parsed again only when it may have changed. */
+export interface KnownSidecars {
+  /** Throws if the file cannot be read or is not YAML. */
+  dataOf (file: FolderFile): unknown
+  /** Drops the files that were not asked for since the last call. */
+  forgetUnused (): void
+}
+
+interface KnownSidecar { readonly stamp: string, readonly data: unknown }
+
+export function createKnownSidecars (): KnownSidecars {
+  let earlier = new Map<string, KnownSidecar>()
+  let current = new Map<string, KnownSidecar>()
+  return {
+    dataOf ({ absolutePath, size, stamp }) {
+      let known = earlier.get(absolutePath)
+      if (known?.stamp !== stamp) {
+        if (size > MAX_BYTES) throw new SyntaxError(`must have at most ${MAX_BYTES} bytes, got ${size}`)
+        known = { stamp, data: parse(readFileSync(absolutePath, 'utf8')) ?? {} }
+      }
+      current.set(absolutePath, known)
+      return known.data
+    },
+    forgetUnused () {
+      earlier = current
+      current = new Map()
+    }
+  }
+}
+
+/**
+ * @param listed the files of a folder, with their sidecars.
+ * @param readTtlMs how long clients may keep the contents of a file by default, in milliseconds.
+ */
+export async function readSidecars (
+  listed: readonly FolderFile[], readTtlMs: number, known: KnownSidecars, report: ReportFile
+): Promise<Sidecars> {
+  const files = listed.filter(({ path }) => !isSidecar(path))
+  const paths = new Set(files.map(({ path }) => path))
+  const ofFiles = new Map<string, FileSidecar>()
+  const ofFolders = new Map<string, FolderSidecar>()
+  for (const file of listed) {
+    const { path } = file
+    if (!isSidecar(path)) continue
+    await yieldToRequests()
+    const target = path.slice(0, -ENDING.length)
+    try {
+      if (!path.endsWith(ENDING)) throw new SyntaxError(`is named like a sidecar: sidecars end in ${ENDING}`)
+      if (basename(path) === FOLDER_SIDECAR) ofFolders.set(parentOf(path), readFolder(known.dataOf(file)))
+      else if (paths.has(target)) ofFiles.set(target, readFile(known.dataOf(file)))
+      else throw new SyntaxError(`describes ${basename(target)}, and no plain file beside it has this name`)
+    } catch (error) {
+      report(path, placeOf(error, file.absolutePath), ruleOf(error))
+    }
+  }
+  known.forgetUnused()
+
+  const unsaid: FolderSettings = {
+    scopes: [], whenMissing: undefined, ttlMs: readTtlMs, cacheScope: undefined, audience: undefined
+  }
+  const folders = new Map<string, FolderSettings>()
+  function settingsOfFolder (path: string): FolderSettings {
+    const found = folders.get(path)
+    if (found !== undefined) return found
+    const above = path === '' ? unsaid : settingsOfFolder(parentOf(path))
+    const own = ofFolders.get(path)
+    const merged = own === undefined
+      ? above
+      : mergeFolder(above, own, (rule) => report(join(path, FOLDER_SIDECAR), '', rule))
+    folders.set(path, merged)
+    return merged
+  }
+  // A folder without plain files can have problems too.
+  for (const path of ofFolders.keys()) settingsOfFolder(path)
+
+  return {
+    files,
+    folder: settingsOfFolder(''),
+    settingsOf: (path) => mergeFile(
+      settingsOfFolder(parentOf(path)), ofFiles.get(path) ?? {},
+      (rule) => report(`${path}${ENDING}`, '', rule)
+    )
+  }
+}

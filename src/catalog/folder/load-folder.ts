@@ -1,0 +1,244 @@
+// Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/, skills/, apps/.
+
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { CatalogContents } from '../compiled/contents.ts'
+import { CatalogError } from '../compiled/problem.ts'
+import { compileHierarchy } from '../compiled/scopes/scope-hierarchy.ts'
+import type { CompiledModules } from '../modules/compiled-module.ts'
+import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
+import type { Namespace } from '../modules/namespace.ts'
+import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
+import { APPS_FOLDER, readApps, type KnownApps } from './apps/read-apps.ts'
+import { findAppProblems } from './apps/tool-apps.ts'
+import { isReadme } from './catalog-parts.ts'
+import { CatalogReader } from './catalog-reader.ts'
+import type { FileDigests } from './files/file-digests.ts'
+import { isMissingPath, type FolderFile } from './files/folder-files.ts'
+import { createPlainFiles } from './files/plain-files.ts'
+import type { KnownSidecars } from './files/sidecars.ts'
+import { ruleOf } from './module-definitions.ts'
+import type { MarkdownPrompt } from './prompts/markdown-prompt.ts'
+import { findRegistered, REGISTERING } from './registered-definitions.ts'
+import { readSkills, SKILLS_FOLDER } from './skills/skills.ts'
+import { digestFiles } from './watch/folder-digest.ts'
+
+export interface LoadOptions {
+  /** The maximum bytes that one read of a file or of a directory may return. */
+  readonly maxResourceBytes: number
+  /** The module that catalog modules get when they import 'trivet'. */
+  readonly trivet: Namespace
+  /**
+   * How long one module may take to evaluate, in milliseconds. A module that never ends must not block later
+   * reloads. 30,000 by default.
+   */
+  readonly moduleDeadlineMs?: number
+}
+
+interface FolderLoad extends LoadOptions {
+  readonly compiled: CompiledModules
+  readonly fileDigests: FileDigests
+  readonly knownSidecars: KnownSidecars
+  readonly knownApps: KnownApps
+  /** Called with each file that a module imports. */
+  readonly onImport: (file: string) => void
+}
+
+/** The modules of a load. */
+export interface LoadedModules {
+  readonly graph: ModuleGraph
+  /** Changes with every file that is no module. Modules may read such files when they are evaluated. */
+  readonly otherFiles: string
+}
+
+interface Loaded {
+  readonly contents: CatalogContents
+  readonly modules: LoadedModules
+  readonly watchIgnore: readonly string[]
+}
+
+const FOLDERS = ['tools', 'prompts', 'resources', SKILLS_FOLDER, APPS_FOLDER]
+const MODULE = /\.(?:[cm]?[jt]s|[jt]sx)$/
+const DECLARATION = /\.d\.[cm]?ts$/
+const RESOURCE_MODULE = /\.resource\.(?:[cm]?[jt]s|[jt]sx)$/
+
+const isModule = ({ path }: FolderFile) => MODULE.test(path) && !DECLARATION.test(path)
+const isMarkdown = ({ path }: FolderFile) => path.endsWith('.md') && !isReadme(path)
+const NO_MODULE = 'is no module: the names of modules end in .ts or .js, or such as .mts, .cjs or .tsx'
+
+/** The modules of the `earlier` load are used again where nothing that they depend on has changed. */
+export async function loadFolder (
+  root: string, options: FolderLoad, earlier: LoadedModules | undefined
+): Promise<Loaded> {
+  await assertFolder(root)
+  const imported = new Set<string>()
+  const graph = openGraph(root, options, imported)
+  const reader = new CatalogReader(root, graph)
+  const server = await reader.server()
+  const files = await listFiles(reader)
+  const sidecars = await reader.sidecars('resources', files.plain, server.readTtlMs, options.knownSidecars)
+  const otherFiles = digestOf([server, files.prompts, files.plain, files.skills, files.apps])
+  const unchanged: ReusableModules = earlier === undefined
+    ? new Set()
+    : await graph.findReusable(earlier.graph)
+  if (earlier?.otherFiles === otherFiles) graph.reuse(unchanged)
+
+  const markdownPrompts = await readModules(root, reader, files)
+  graph.endLoading()
+  options.compiled.forgetUnused()
+  passOverOthers(reader, files, imported)
+
+  const { maxResourceBytes, fileDigests } = options
+  const { problems, passedOver } = reader
+  // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
+  const hierarchy = compileHierarchy(server.scopes, () => () => {})
+  const plain = await createPlainFiles(join(root, 'resources'), sidecars, {
+    maxBytes: maxResourceBytes, hierarchy
+  })
+  const apps = await readApps(files.apps, {
+    folder: join(root, APPS_FOLDER),
+    serverName: server.info.name,
+    readTtlMs: server.readTtlMs,
+    maxResourceBytes,
+    known: options.knownApps
+  })
+  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
+  const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
+    maxBytes: maxResourceBytes, fileDigests, problems, passedOver
+  })
+  const folderOfFiles = { file: 'resources/', place: '' }
+  const hasFiles = sidecars.files.length > 0
+
+  const contents = {
+    server,
+    tools: reader.tools,
+    prompts: reader.prompts,
+    resources: [
+      ...reader.resources,
+      ...plain.resources.map(
+        ({ definition, file, bytes }) => ({ definition, bytes, file: `resources/${file.path}`, place: '' })
+      ),
+      ...skills.resources,
+      ...apps.resources
+    ],
+    apps: apps.byName,
+    unlisted: [
+      ...hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [], ...skills.directories
+    ],
+    templates: [
+      ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
+    ],
+    skills: skills.skills,
+    ...await findRegistered(root, graph.loaded()),
+    unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
+    stamps: new Map([...plain.stamps, ...skills.stamps, ...apps.stamps]),
+    ...await digestFiles(root, {
+      modules: graph.files(),
+      imported,
+      files: [...files.prompts, ...files.plain, ...skills.files, ...files.apps],
+      fileDigests
+    }),
+    passedOver: [...passedOver, ...apps.passedOver],
+    problems: [
+      ...problems,
+      ...apps.problems,
+      ...await findAppProblems(root, reader.tools, apps.byName, hierarchy)
+    ]
+  }
+  return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
+}
+
+/** @param imported gets each file that a module imports. */
+function openGraph (
+  root: string, { trivet, compiled, moduleDeadlineMs, onImport }: FolderLoad, imported: Set<string>
+): ModuleGraph {
+  return createModuleGraph({
+    root,
+    provided: { trivet },
+    registering: REGISTERING,
+    compiled,
+    onImport (file) {
+      imported.add(file)
+      onImport(file)
+    },
+    ...(moduleDeadlineMs === undefined ? {} : { deadlineMs: moduleDeadlineMs })
+  })
+}
+
+/** The files of the folders that hold parts of a catalog. */
+interface PartFiles {
+  readonly tools: readonly FolderFile[]
+  readonly promptModules: readonly FolderFile[]
+  /** Those that are no modules. */
+  readonly prompts: readonly FolderFile[]
+  readonly resourceModules: readonly FolderFile[]
+  readonly plain: readonly FolderFile[]
+  readonly skills: readonly FolderFile[]
+  readonly apps: readonly FolderFile[]
+}
+
+async function listFiles (reader: CatalogReader): Promise<PartFiles> {
+  const [tools = [], prompts = [], resources = [], skills = [], apps = []] = await Promise.all(
+    FOLDERS.map(async (folder) => await reader.files(folder))
+  )
+  const isResourceModule = ({ path }: FolderFile) => RESOURCE_MODULE.test(path)
+  return {
+    tools,
+    promptModules: prompts.filter(isModule),
+    prompts: prompts.filter((file) => !isModule(file)),
+    resourceModules: resources.filter(isResourceModule),
+    plain: resources.filter((file) => !isResourceModule(file)),
+    skills,
+    apps
+  }
+}
+
+/** Resolves to the Markdown prompts: they are definitions once the files that they embed are known. */
+async function readModules (
+  root: string, reader: CatalogReader, { tools, promptModules, prompts, resourceModules }: PartFiles
+): Promise<readonly MarkdownPrompt[]> {
+  const toolModules = tools.filter(isModule)
+  const markdownPrompts: MarkdownPrompt[] = []
+  for (const file of prompts.filter(isMarkdown)) {
+    const prompt = await reader.markdownPrompt('prompts', file)
+    if (prompt !== undefined) markdownPrompts.push(prompt)
+  }
+  const completing = markdownPrompts.flatMap(({ completions }) => [...completions.values()])
+  reader.start([
+    ...toolModules, ...promptModules, ...resourceModules,
+    ...completing.map(({ path }) => ({ absolutePath: join(root, path) }))
+  ])
+  for (const file of toolModules) await reader.module('tools', file, ['tool'])
+  for (const file of promptModules) await reader.module('prompts', file, ['prompt'])
+  for (const file of resourceModules) {
+    await reader.module('resources', file, ['resource', 'resource-template'])
+  }
+  return markdownPrompts
+}
+
+function passOverOthers (
+  reader: CatalogReader, { tools, prompts }: PartFiles, imported: ReadonlySet<string>
+): void {
+  // A declaration file is no part, and nobody expects it to be one.
+  const isOther = ({ path }: FolderFile) => !MODULE.test(path)
+  reader.passOver('tools', tools.filter(isOther), imported, NO_MODULE)
+  reader.passOver(
+    'prompts', prompts.filter((file) => isOther(file) && !isMarkdown(file)), imported,
+    `${NO_MODULE}; and it is not Markdown, whose names end in .md`
+  )
+}
+
+function digestOf (values: unknown): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64')
+}
+
+/** Throws a CatalogError that says why the folder cannot be read. */
+async function assertFolder (root: string): Promise<void> {
+  const rule = await readdir(root).then(() => undefined, (error: unknown) => {
+    return isMissingPath(error)
+      ? 'is not a folder; set TRIVET_CATALOG to the folder of the catalog'
+      : `cannot be read: ${ruleOf(error)}`
+  })
+  if (rule !== undefined) throw new CatalogError([{ file: root, place: '', rule }])
+}

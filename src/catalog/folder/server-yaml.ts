@@ -1,0 +1,87 @@
+// Reads server.yaml: the name and description of the service, how long clients may cache results, which
+// scopes include others, the limits of calls, and the guard of clients.
+
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { parse } from 'yaml'
+import { Type } from '../../schema/type.ts'
+import type { ServerSettings } from '../compiled/contents.ts'
+import { callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
+import { createSettingsReader } from './settings-reader.ts'
+
+const closed = { additionalProperties: false }
+const optional = Type.Optional
+const milliseconds = optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000 }))
+const text = optional(Type.String({ minLength: 1 }))
+const MAX_SCOPES = 1000
+
+const readSettings = createSettingsReader(Type.Object({
+  name: text,
+  title: text,
+  version: text,
+  description: text,
+  websiteUrl: optional(Type.String({ format: 'uri' })),
+  icons: optional(Type.Array(icon)),
+  instructions: text,
+  cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
+  pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+  limits: optional(callLimits),
+  guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
+  watchIgnore: optional(Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 100 })),
+  scopes: optional(Type.Array(Type.Object({
+    name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
+  }, closed), { maxItems: MAX_SCOPES }))
+}, closed))
+
+export const SERVER_FILE = 'server.yaml'
+
+/** Short, because some clients do not listen for changes. */
+const DEFAULT_LIST_TTL_MS = 60_000
+
+/** What server.yaml says. */
+export interface ServerFile extends ServerSettings {
+  /** Globs of paths relative to the catalog folder. A change of these files never causes a reload. */
+  readonly watchIgnore: readonly string[]
+}
+
+/** The settings without a valid file. */
+export function defaultServerSettings (root: string): ServerFile {
+  return {
+    info: { name: basename(root) || 'trivet', version: '0.0.0' },
+    instructions: undefined,
+    listTtlMs: DEFAULT_LIST_TTL_MS,
+    readTtlMs: 0,
+    pageSize: undefined,
+    limits: undefined,
+    guard: undefined,
+    scopes: [],
+    watchIgnore: []
+  }
+}
+
+/** Rejects with a SyntaxError or a YAMLParseError that names the problem of the file. */
+export async function readServerSettings (root: string): Promise<ServerFile> {
+  const defaults = defaultServerSettings(root)
+  const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (yaml === undefined) return defaults
+  const {
+    name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
+    scopes = [], limits, guard, watchIgnore = [], ...info
+  } = readSettings(parse(yaml) ?? {})
+  return {
+    info: { name, version, ...info },
+    instructions,
+    listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
+    readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
+    pageSize,
+    limits,
+    guard,
+    watchIgnore,
+    scopes: scopes.map(
+      (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })
+    )
+  }
+}

@@ -1,0 +1,196 @@
+// The skills of a catalog, and their files as resources. What hosts compare with the files, such as their
+// digests, is found once for each load.
+// https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx
+
+import { isUtf8 } from 'node:buffer'
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
+import type { CacheHints } from '../../../protocol/primitives.ts'
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../protocol/skills.ts'
+import type { Located, LocatedResource, PassedOver, SkillDefinition } from '../../compiled/contents.ts'
+import type { Problem } from '../../compiled/problem.ts'
+import { DIRECTORY_TYPE } from '../../compiled/results/media-type.ts'
+import { findDirectories, parentOf } from '../files/directories.ts'
+import type { FileDigests } from '../files/file-digests.ts'
+import { createFileReader } from '../files/file-reader.ts'
+import type { FolderFile } from '../files/folder-files.ts'
+import { columnOf, placeOf, ruleOf } from '../module-definitions.ts'
+import { findSkillFolders, type SkillFolder } from './skill-folders.ts'
+import { readSkillMatter, type SkillAccess, type SkillMatter } from './skill-matter.ts'
+
+const { basename, join } = posix
+
+export const SKILLS_FOLDER = 'skills'
+
+interface SkillsOptions {
+  /** The maximum bytes that one read of a file may return. */
+  readonly maxBytes: number
+  readonly fileDigests: FileDigests
+  /** Gets every problem of a skill. */
+  readonly problems: Problem[]
+  /** Gets the files that are in no skill. */
+  readonly passedOver: PassedOver[]
+}
+
+export interface Skills {
+  readonly skills: ReadonlyArray<Located<SkillDefinition>>
+  readonly resources: readonly LocatedResource[]
+  /** The directories of skills, as resources that are not listed. */
+  readonly directories: ReadonlyArray<Located<ResourceDefinition>>
+  /** By URI. */
+  readonly stamps: ReadonlyMap<string, string>
+  /** Of all skills, each once. */
+  readonly files: readonly FolderFile[]
+}
+
+/** A skill whose front matter breaks no rule. */
+interface Skill extends SkillFolder, SkillMatter {}
+
+/**
+ * @param folder the absolute path of skills/.
+ * @param listed the files below it, in the order of their paths.
+ */
+export async function readSkills (
+  folder: string, listed: readonly FolderFile[], options: SkillsOptions
+): Promise<Skills> {
+  const { problems, passedOver } = options
+  const found = findSkillFolders(listed, {
+    onProblem: (path, rule) => problems.push({ file: toFile(path), place: '', rule }),
+    onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
+  })
+  const skills = new Map<string, Skill>()
+  for (const one of found) {
+    const matter = await readMatter(one.main, problems)
+    if (matter !== undefined) skills.set(one.path, { ...one, ...matter })
+  }
+  const { manifest, resources, stamps } = await readFiles(folder, skills, options)
+  return {
+    skills: [...skills.values()].map((skill) => {
+      checkSkill(skill, problems)
+      const { main, frontmatter, outermost } = skill
+      const definition = {
+        uri: toSkillUri(main.path),
+        frontmatter,
+        resources: skill.files.flatMap((file) => manifest.get(file) ?? []),
+        ...skills.get(outermost)?.access
+      }
+      return { definition, file: toFile(main.path), place: '' }
+    }),
+    resources,
+    directories: [...skills.values()].filter(isOutermost).flatMap(toDirectories),
+    stamps,
+    files: [...manifest.keys()]
+  }
+}
+
+/** `undefined` if the front matter has a problem. Every problem has then been added. */
+async function readMatter (
+  { path, absolutePath }: FolderFile, problems: Problem[]
+): Promise<SkillMatter | undefined> {
+  const file = toFile(path)
+  try {
+    const bytes = await readFile(absolutePath)
+    if (!isUtf8(bytes)) throw new SyntaxError('must be text in UTF-8')
+    return readSkillMatter(bytes.toString(), basename(parentOf(path)), (place, rule) => {
+      problems.push({ file, place, rule })
+    })
+  } catch (error) {
+    problems.push({ file, place: placeOf(error, absolutePath), ...columnOf(error), rule: ruleOf(error) })
+    return undefined
+  }
+}
+
+function checkSkill ({ main, path, files, access, outermost }: Skill, problems: Problem[]): void {
+  const tell = (place: string, rule: string) => problems.push({ file: toFile(main.path), place, rule })
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  if (files.length > MAX_SKILL_FILES) {
+    tell('', `the skill may have ${MAX_SKILL_FILES} files, got ${files.length}: hosts need not accept more`)
+  }
+  if (bytes > MAX_SKILL_BYTES) {
+    tell('', `the files may have ${MAX_SKILL_BYTES} bytes together, got ${bytes}: hosts need not accept more`)
+  }
+  // Otherwise a caller would get files of the outer skill that it may not read, or none of a hidden one.
+  if (access !== undefined && outermost !== path) {
+    tell('metadata', `the skill ${outermost} has these files too: only its SKILL.md can say who sees them`)
+  }
+}
+
+interface SkillFiles extends Pick<Skills, 'resources' | 'stamps'> {
+  readonly manifest: ReadonlyMap<FolderFile, SkillResource>
+}
+
+async function readFiles (
+  folder: string, skills: ReadonlyMap<string, Skill>, { maxBytes, fileDigests, problems }: SkillsOptions
+): Promise<SkillFiles> {
+  const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
+  const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
+  const manifest = new Map<FolderFile, SkillResource>()
+  const resources: LocatedResource[] = []
+  const stamps = new Map<string, string>()
+  // Each file is in one of the outermost skills.
+  const all = [...skills.values()].filter(isOutermost)
+  const guarded = all.flatMap(({ files, access }) => files.map((file) => ({ file, access })))
+  for (const { file, access } of guarded) {
+    const { path, size } = file
+    const uri = toSkillUri(path)
+    const digest = await fileDigests.of(file)
+    if (digest === '') problems.push({ file: toFile(path), place: '', rule: whyUnread(size, maxBytes) })
+    const typed = { ...file, mimeType: await typeOf(file) }
+    const { name, description } = byMain.get(file)?.frontmatter ?? { name: basename(path) }
+    const definition = defineResource({
+      name,
+      ...(description !== undefined && { description }),
+      ...access,
+      uri,
+      mimeType: typed.mimeType,
+      size,
+      cache: toCache(access),
+      read: async () => await read(typed, uri)
+    })
+    manifest.set(file, { uri, digest: `sha256:${digest}`, size })
+    resources.push({ definition, bytes: bytesOf(file), file: toFile(path), place: '' })
+    stamps.set(uri, `${digest} ${typed.mimeType}`)
+  }
+  return { manifest, resources, stamps }
+}
+
+function isOutermost ({ path, outermost }: Skill): boolean {
+  return path === outermost
+}
+
+function toCache (access: SkillAccess | undefined): Pick<CacheHints, 'cacheScope'> {
+  return { cacheScope: access === undefined ? 'public' : 'private' }
+}
+
+/** A directory reads as the names in it, so that clients without the extension find the files too. */
+function toDirectories ({ path: root, files, main, access }: Skill): Array<Located<ResourceDefinition>> {
+  const within = [...findDirectories(files)].filter(([path]) => path === root || path.startsWith(`${root}/`))
+  return within.map(([path, directory]) => {
+    const uri = toSkillUri(path)
+    const names = [
+      ...directory.files.map((file) => basename(file.path)),
+      ...directory.directories.map((inner) => `${basename(inner)}/`)
+    ]
+    const text = `${names.toSorted().join('\n')}\n`
+    const definition = defineResource({
+      name: basename(path), ...access, uri, mimeType: DIRECTORY_TYPE, cache: toCache(access), read: () => text
+    })
+    return { definition, file: toFile(main.path), place: '' }
+  })
+}
+
+function whyUnread (size: number, maxBytes: number): string {
+  return size > maxBytes
+    ? `has ${size} bytes, and clients may read ${maxBytes} (TRIVET_MAX_RESOURCE_BYTES)`
+    : 'cannot be read'
+}
+
+/** @param path relative to skills/. */
+function toFile (path: string): string {
+  return join(SKILLS_FOLDER, path)
+}
+
+function toSkillUri (path: string): string {
+  return `skill://${path.split('/').map(encodeURIComponent).join('/')}`
+}

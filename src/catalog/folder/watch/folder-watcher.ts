@@ -1,0 +1,176 @@
+// Detects changes of a folder: a rename over a file (editors), a rewrite in place, an addition, a removal,
+// the swap of the `..data` link, which changes a mounted ConfigMap, and the replacement of the whole folder.
+
+import { lstatSync, watch as watchNode } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import { watch as watchFiles } from 'chokidar'
+import { isObject } from '../../../protocol/json-rpc.ts'
+import { isNeverPart } from '../catalog-parts.ts'
+import { isForeignName } from '../files/folder-files.ts'
+import { identify, isReplaced } from './folder-identity.ts'
+import type { IgnoredPaths } from './ignored-paths.ts'
+
+/** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
+export type WatchMode = 'on' | 'off' | 'poll'
+
+export interface FolderListener {
+  /** Called after each group of changes. */
+  onChange (): void
+  /** Called when some changes may go unnoticed. */
+  onError (error: unknown): void
+  /** Whether a change of the file counts. The path is relative to the folder, with forward slashes. */
+  isPart (path: string): boolean
+  /** Whether the folder may hold such files. */
+  mayHoldParts (path: string): boolean
+  /** What is not watched at all. */
+  readonly ignored: Pick<IgnoredPaths, 'key' | 'has'>
+}
+
+/** Changes come in groups. The callback waits until there was no change for this time, in milliseconds. */
+const SETTLE_MS = 60
+/** The callback waits no longer than this, even if changes continue, in milliseconds. */
+const MAX_SETTLE_MS = 1000
+const POLL_INTERVAL_MS = 1000
+/** After this time a new folder is watched, in milliseconds. */
+const NEW_FOLDER_MS = 50
+/** The time between two checks whether the folder was replaced. */
+const IDENTITY_INTERVAL_MS = 1000
+
+/** Resolves once the folder is watched. The folder may be missing. Watches until the result is called. */
+export async function watchFolder (
+  root: string, mode: WatchMode, listener: FolderListener
+): Promise<() => Promise<void>> {
+  const { onChange, onError, ignored } = listener
+  if (mode === 'off') return async () => {}
+  const changes = createGroups(onChange)
+  const open = async () => await openWatchers(root, mode, { ...listener, onChange: changes.note })
+  let isClosed = false
+  // Before the watchers open, so that a replacement in between is detected.
+  let identity = await identify(root)
+  let { key } = ignored
+  let closeWatchers = await open()
+  let checking: Promise<void> | undefined
+
+  // Watchers stay with the files that they were opened for, so a replaced folder needs new ones.
+  async function check (): Promise<void> {
+    const now = await identify(root)
+    const isOutdated = isReplaced(identity, now) || key !== ignored.key
+    identity = now
+    if (!isOutdated || isClosed) return
+    key = ignored.key
+    await closeWatchers()
+    closeWatchers = await open()
+    // Files that are watched only now may have changed before.
+    changes.note()
+  }
+
+  const timer = setInterval(() => {
+    checking ??= check().catch(onError).finally(() => { checking = undefined })
+  }, IDENTITY_INTERVAL_MS).unref()
+  return async () => {
+    isClosed = true
+    clearInterval(timer)
+    await checking
+    changes.close()
+    await closeWatchers()
+  }
+}
+
+/** Calls back once for changes that are close together. */
+function createGroups (onGroup: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  let firstAt = Infinity
+  return {
+    note () {
+      clearTimeout(timer)
+      firstAt = Math.min(firstAt, performance.now())
+      timer = setTimeout(() => {
+        firstAt = Infinity
+        onGroup()
+      }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - performance.now())))
+    },
+    close () { clearTimeout(timer) }
+  }
+}
+
+async function openWatchers (
+  root: string, mode: WatchMode, { onChange, onError, isPart, mayHoldParts, ignored }: FolderListener
+): Promise<() => Promise<void>> {
+  const toPath = (path: string) => relative(root, path).split(sep).join('/')
+  const mounts = await findMounts(root)
+  // The watcher would watch the folder above a missing one.
+  if (mounts === undefined) return async () => {}
+  const files = watchFiles(root, {
+    ignoreInitial: true,
+    usePolling: mode === 'poll',
+    interval: POLL_INTERVAL_MS,
+    // Changes are grouped later, so the watcher need not delay a rename.
+    atomic: false,
+    ignorePermissionErrors: true,
+    ignored: (path, stats) => path !== root && (
+      isNeverPart(basename(path)) || ignored.has(toPath(path)) ||
+      // The watcher of its folder reports it. A watcher for each of 10,000 files takes 110 MB and a second.
+      (mode === 'on' && stats?.isFile() === true && !isLink(path))
+    )
+  })
+  files.on('raw', (_event, name: unknown, details) => {
+    if (mode !== 'on' || typeof name !== 'string' || !isObject(details)) return
+    if (isPart(toPath(join(String(details.watchedPath), name)))) onChange()
+  })
+  /** Files may have been written before the new folder was watched. */
+  async function noteFilesIn (folder: string): Promise<void> {
+    const names = await readdir(folder).catch(() => [])
+    if (names.some((name) => isPart(toPath(join(folder, name))))) onChange()
+  }
+  files.on('all', (event, path) => {
+    if (!event.endsWith('Dir')) {
+      if (isPart(toPath(path))) onChange()
+    } else if (mode === 'on' && mayHoldParts(toPath(path))) onChange()
+    else if (mode === 'on' && event === 'addDir') setTimeout(noteFilesIn, NEW_FOLDER_MS, path).unref()
+  })
+  await new Promise<void>((resolve) => {
+    files.once('ready', resolve)
+    files.on('error', (error) => {
+      // A link to itself is a problem of the catalog, which the load reports.
+      if (codeOf(error) === 'ELOOP') return
+      onError(error)
+      // Some errors prevent `ready`.
+      resolve()
+    })
+  })
+  // The watcher reports no event for files when a link to their folder is replaced.
+  const links = [...new Set([root, ...mounts])].flatMap((mount) => {
+    try {
+      const onEntry = (_: string, name: string | null) => { if (name?.startsWith('..') === true) onChange() }
+      return [watchNode(mount, onEntry).on('error', onChange)]
+    } catch (error) {
+      onError(error)
+      return []
+    }
+  })
+  return async () => {
+    for (const link of links) link.close()
+    await files.close()
+  }
+}
+
+function isLink (path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+}
+
+function codeOf (error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/**
+ * The folders, at or below this one, that a ConfigMap is mounted on. Each has an entry `..data`. `undefined`
+ * if the folder cannot be read.
+ */
+async function findMounts (folder: string): Promise<string[] | undefined> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined)
+  if (entries === undefined) return undefined
+  const folders = entries.filter((entry) => entry.isDirectory() && !isForeignName(entry.name))
+  const below = await Promise.all(folders.map(async ({ name }) => await findMounts(join(folder, name)) ?? []))
+  return [...(entries.some(({ name }) => name === '..data') ? [folder] : []), ...below.flat()]
+}

@@ -1,0 +1,129 @@
+// A module's text, compiled. A compiled module belongs to no graph, so a reload compiles only changed files.
+
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { constants, Script } from 'node:vm'
+import { toJavaScript } from './javascript.ts'
+import type { ModuleFacts, ModuleRequest } from './module-facts.ts'
+import { rewriteModule } from './rewrite.ts'
+import type { Place } from './syntax-error.ts'
+import { placeAt } from './syntax-tree.ts'
+
+export interface CompiledModule extends ModuleFacts {
+  /** The hash of the text. */
+  readonly digest: string
+  /** Whether it awaits at its top level. */
+  readonly isAsync: boolean
+  /** Whether it contains `import.meta`. */
+  readonly usesMeta: boolean
+  /** Whether it contains `import()`. */
+  readonly importsDynamically: boolean
+  /** Whether it names `console` or a standard stream. */
+  readonly namesOutput: boolean
+  readonly body: ModuleBody
+  readonly places: ReadonlyMap<ModuleRequest, Place>
+}
+
+type ModuleBody = (
+  /** Has a property for each imported name. */
+  imports: object,
+  /** Receives the value of a default export that has no name. */
+  defaultExport: object,
+  meta: object | undefined,
+  load: (specifier: unknown, options?: unknown) => Promise<unknown>,
+  /**
+   * The first step calls it. `anonymous` is the default export if that is a hoisted function with no name.
+   */
+  define: (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => void
+) => Steps
+
+export type Getter = () => unknown
+
+/** The first step defines the exports. The second step runs the module. */
+export type Steps = Generator<undefined, void> | AsyncGenerator<undefined, void>
+
+export interface CompiledModules {
+  /** Compiles a file. Rejects with a SyntaxError when its text is not a valid module. */
+  read (file: string): Promise<CompiledModule>
+  /** Compiles a text as the text of this file. Rejects as `read` does. */
+  compile (source: string, file: string): Promise<CompiledModule>
+  /** Drops the files that were not compiled or looked up since the last call. */
+  forgetUnused (): void
+}
+
+export function createCompiledModules (): CompiledModules {
+  let earlier = new Map<string, Entry>()
+  let current = new Map<string, Entry>()
+
+  async function enter (source: string, file: string, stamp: string | undefined): Promise<CompiledModule> {
+    const digest = createHash('sha256').update(source).digest('base64')
+    const known = current.get(file) ?? earlier.get(file)
+    const compiled = known?.digest === digest ? known.compiled : await compileModule(source, file, digest)
+    current.set(file, { digest, stamp, compiled })
+    return compiled
+  }
+
+  return {
+    async read (file) {
+      const known = current.get(file) ?? earlier.get(file)
+      const stamp = stampOf(file)
+      if (known?.stamp === undefined || known.stamp !== stamp) {
+        return await enter(readFileSync(file, 'utf8'), file, stamp)
+      }
+      current.set(file, known)
+      return known.compiled
+    },
+    compile: async (source, file) => await enter(source, file, undefined),
+    forgetUnused () {
+      earlier = current
+      current = new Map()
+    }
+  }
+}
+
+interface Entry {
+  readonly digest: string
+  /** A file that still has this stamp still has this text. `undefined`: only the digest shows it. */
+  readonly stamp: string | undefined
+  readonly compiled: CompiledModule
+}
+
+/** Longer than the steps of the clocks of file systems, in milliseconds. */
+const CLOCK_STEP_MS = 3000
+
+/**
+ * `undefined` for a file that changed a moment ago: it may change again within the same step of the clock,
+ * and keep its times. No program can set the time of the last change of status, `ctime`.
+ */
+function stampOf (file: string): string | undefined {
+  const facts = statSync(file, { throwIfNoEntry: false })
+  if (facts === undefined || Date.now() - Math.max(facts.ctimeMs, facts.mtimeMs) < CLOCK_STEP_MS) {
+    return undefined
+  }
+  return `${facts.ctimeMs}:${facts.mtimeMs}:${facts.size}:${facts.ino}:${facts.dev}`
+}
+
+async function compileModule (
+  source: string, file: string, digest: string
+): Promise<CompiledModule> {
+  const javaScript = await toJavaScript(source, file)
+  const { code, columnOffset, ...rewritten } = rewriteModule(javaScript)
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+  return {
+    ...rewritten,
+    digest,
+    body: bodyOf(new Script(code, { filename: file, columnOffset, importModuleDynamically })),
+    places: placesOf(rewritten.requests, javaScript.source, file)
+  }
+}
+
+/** A closure created in the scope of the syntax tree would keep the tree in memory. */
+function bodyOf (script: Script): ModuleBody {
+  return (...args) => script.runInThisContext()(...args)
+}
+
+function placesOf (
+  requests: readonly ModuleRequest[], source: string, file: string
+): Map<ModuleRequest, Place> {
+  return new Map(requests.map((request) => [request, { file, ...placeAt(source, request.position) }]))
+}

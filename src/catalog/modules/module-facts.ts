@@ -1,0 +1,140 @@
+// The requests, imports and exports of a module, in the terms of the specification's source text module
+// records (ECMA-262, 16.2.1.7).
+
+import type { ImportAttribute, ImportDeclaration, Identifier, Literal, Pattern, Program } from 'acorn'
+import type { Attributes } from './attributes.ts'
+
+export interface ModuleRequest {
+  readonly specifier: string
+  readonly attributes: Attributes
+  /** The start of the statement in the text. */
+  readonly position: number
+}
+
+/** `name` is ALL for the namespace of the requested module. */
+interface ImportEntry {
+  readonly local: string
+  readonly request: ModuleRequest
+  readonly name: string | typeof ALL
+}
+interface IndirectExport { readonly request: ModuleRequest, readonly name: string | typeof ALL }
+
+export interface ModuleFacts {
+  /** In the order of the statements. */
+  readonly requests: readonly ModuleRequest[]
+  /** By local name. */
+  readonly imports: ReadonlyMap<string, ImportEntry>
+  /** Local names by export name. */
+  readonly localExports: ReadonlyMap<string, string>
+  readonly indirectExports: ReadonlyMap<string, IndirectExport>
+  readonly starExports: readonly ModuleRequest[]
+}
+
+export const ALL = Symbol('all')
+
+/** The local name of a default export that has no name. */
+export const DEFAULT = '*default*'
+
+interface Elision {
+  /** Whether the import of this local name is dropped. */
+  name (local: string): boolean
+  /** Whether an import statement is dropped after all its names were dropped. */
+  statement (node: ImportDeclaration): boolean
+}
+
+/** @param isElided decides which imports TypeScript drops because they may be types. */
+export function readFacts (program: Program, isElided: Elision): ModuleFacts {
+  const requests: ModuleRequest[] = []
+  const imports = new Map<string, ImportEntry>()
+  const exported: Array<{ readonly local: string, readonly as: string }> = []
+  const indirectExports = new Map<string, IndirectExport>()
+  const starExports: ModuleRequest[] = []
+
+  function request (source: Literal, attributes: ImportAttribute[], position: number): ModuleRequest {
+    const made = {
+      specifier: String(source.value),
+      attributes: Object.fromEntries(attributes.map(({ key, value }) => [nameOf(key), String(value.value)])),
+      position
+    }
+    requests.push(made)
+    return made
+  }
+
+  for (const node of program.body) {
+    if (node.type === 'ImportDeclaration') {
+      const kept = node.specifiers.filter(({ local }) => !isElided.name(local.name))
+      if (kept.length === 0 && isElided.statement(node)) continue
+      const from = request(node.source, node.attributes, node.start)
+      for (const specifier of kept) {
+        const local = specifier.local.name
+        if (specifier.type === 'ImportDefaultSpecifier') {
+          imports.set(local, { local, request: from, name: 'default' })
+        } else {
+          imports.set(local, {
+            local,
+            request: from,
+            name: specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : ALL
+          })
+        }
+      }
+    } else if (node.type === 'ExportAllDeclaration') {
+      const from = request(node.source, node.attributes, node.start)
+      if (node.exported == null) starExports.push(from)
+      else indirectExports.set(nameOf(node.exported), { request: from, name: ALL })
+    } else if (node.type === 'ExportNamedDeclaration' && node.source != null) {
+      const from = request(node.source, node.attributes, node.start)
+      for (const { local, exported } of node.specifiers) {
+        indirectExports.set(nameOf(exported), { request: from, name: nameOf(local) })
+      }
+    } else if (node.type === 'ExportNamedDeclaration') {
+      for (const { local, exported: as } of node.specifiers) {
+        exported.push({ local: nameOf(local), as: nameOf(as) })
+      }
+      if (node.declaration == null) continue
+      const names = node.declaration.type === 'VariableDeclaration'
+        ? node.declaration.declarations.flatMap(({ id }) => boundNames(id))
+        : [node.declaration.id.name]
+      exported.push(...names.map((name) => ({ local: name, as: name })))
+    } else if (node.type === 'ExportDefaultDeclaration') {
+      exported.push({
+        local: 'id' in node.declaration && isDeclaration(node.declaration.type)
+          ? node.declaration.id?.name ?? DEFAULT
+          : DEFAULT,
+        as: 'default'
+      })
+    }
+  }
+
+  const localExports = new Map<string, string>()
+  for (const { local, as } of exported) {
+    const entry = imports.get(local)
+    // A re-exported namespace import is a binding of this module.
+    if (entry === undefined || entry.name === ALL) localExports.set(as, local)
+    else indirectExports.set(as, { request: entry.request, name: entry.name })
+  }
+  return { requests, imports, localExports, indirectExports, starExports }
+}
+
+/** The name of a function or class expression is no binding of the module. */
+function isDeclaration (type: string): boolean {
+  return type === 'FunctionDeclaration' || type === 'ClassDeclaration'
+}
+
+function nameOf (node: Identifier | Literal): string {
+  return node.type === 'Identifier' ? node.name : String(node.value)
+}
+
+function boundNames (pattern: Pattern): string[] {
+  switch (pattern.type) {
+    case 'Identifier': return [pattern.name]
+    case 'ObjectPattern': return pattern.properties.flatMap(
+      (property) => boundNames(property.type === 'Property' ? property.value : property.argument)
+    )
+    case 'ArrayPattern': return pattern.elements.flatMap(
+      (element) => element === null ? [] : boundNames(element)
+    )
+    case 'RestElement': return boundNames(pattern.argument)
+    case 'AssignmentPattern': return boundNames(pattern.left)
+    case 'MemberExpression': return []
+  }
+}

@@ -1,0 +1,89 @@
+// The rest of a call's stream, for a client whose connection broke: the events that were logged, and then the
+// events that follow. Another replica may be serving the call. Resuming a stream again ends the older resumed
+// stream: a replica follows each call's stream at most once.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+
+import { EventStream } from '../../http/event-stream.ts'
+import type { KeepAlive } from '../../http/keep-alive.ts'
+import type { Sender } from '../../limits/network.ts'
+import type { OpenStreams } from '../../limits/open-streams.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
+import { hasStreamPolling } from '../../protocol/revision-features.ts'
+import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
+import { STREAM_END, toEventId, type StreamPosition } from '../sessions/call-streams.ts'
+import type { ReplicaWatches } from '../sessions/replica-watches.ts'
+import type { SessionRelay } from '../sessions/session-relay.ts'
+import type { Session } from '../sessions/session.ts'
+import { Follower, type FollowerDependencies } from './follower.ts'
+
+interface ResumedStreamsDependencies extends FollowerDependencies {
+  readonly relay: SessionRelay
+  readonly watches: ReplicaWatches
+  readonly openStreams: OpenStreams
+  readonly keepAlive: KeepAlive
+}
+
+export interface ResumedStreams {
+  /** Rejects with a ProtocolError if no event can follow the position, or if too many streams are open. */
+  open (session: Session, sender: Sender, position: StreamPosition): Promise<EventStream>
+  /** Ends all streams: their clients can reconnect to another replica. */
+  end (): void
+  close (): void
+}
+
+export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
+  const { eventLog, relay, watches, openStreams, keepAlive } = dependencies
+  const followers = new Map<string, Follower>()
+  const stopListening = relay.listen((message) => {
+    if (message.type === 'stream-written') followers.get(message.stream)?.readOn()
+  })
+
+  function start (position: StreamPosition, stream: EventStream, logged: readonly LoggedEvent[]): void {
+    const { stream: name } = position
+    followers.get(name)?.end()
+    const follower = new Follower(position, stream, dependencies)
+    followers.set(name, follower)
+    const stopWatching = watches.follow(name, () => follower.readOn())
+    stream.onClose(() => {
+      stopWatching()
+      if (followers.get(name) === follower) followers.delete(name)
+    })
+    keepAlive.add(stream)
+    follower.take(logged)
+  }
+
+  return {
+    async open (session, sender, position) {
+      if (!followers.has(position.stream)) openStreams.checkRoom(sender)
+      const stream = new EventStream()
+      // Counted before the log is read: many streams may be resumed at once.
+      openStreams.add(stream, sender)
+      try {
+        const logged = await readLog(eventLog, position)
+        // Repeats the last id: the client needs it if the connection breaks again before the next event.
+        if (hasStreamPolling(session.revision)) stream.send('', toEventId(position))
+        else stream.keepAlive()
+        start(position, stream, logged)
+        return stream
+      } catch (error) {
+        stream.cut()
+        throw error
+      }
+    },
+    end () { for (const follower of [...followers.values()]) follower.end() },
+    close: stopListening
+  }
+}
+
+async function readLog (eventLog: EventLog, { stream, position }: StreamPosition): Promise<LoggedEvent[]> {
+  const logged = await eventLog.read(stream, 0)
+  if (logged === undefined) {
+    throw invalidRequest('the events after this Last-Event-ID are not kept, or were removed')
+  }
+  const isReceived = (event: LoggedEvent) => event.position <= position || event.text === STREAM_END
+  // No stream is opened: some clients take an empty stream for a broken connection and reconnect for ever.
+  if (logged.at(-1)?.text === STREAM_END && logged.every(isReceived)) {
+    throw invalidRequest('there are no events after this Last-Event-ID: its stream has ended', 405)
+  }
+  return logged
+}

@@ -1,0 +1,90 @@
+// The log of each call's stream. Events have numbered ids, so that a client whose connection broke can read
+// the rest from any replica.
+
+import { randomBytes } from 'node:crypto'
+import type { RequestId } from '../../protocol/json-rpc.ts'
+import type { EventLog } from '../../store/changes/event-log.ts'
+import type { SessionRelay } from './session-relay.ts'
+import { shareholderIn, type Session } from './session.ts'
+
+/** Writes the events of one stream to the log. */
+export interface CallStream {
+  /** The id of the stream's first event. */
+  readonly openingId: string
+  /** Logs a message and returns the id of its event. */
+  write (json: string): string
+  /** Logs the end of the stream. */
+  end (): void
+}
+
+export interface CallStreams {
+  /** @param requests the requests that are answered on the stream. */
+  create (session: Session, requests: readonly RequestId[]): CallStream
+  close (): void
+}
+
+/**
+ * Marks the end of a stream in the log. The log of a stream is a JSON array (the ids of its requests), then
+ * JSON objects (its messages), then this mark.
+ */
+export const STREAM_END = '.'
+
+export interface StreamPosition { readonly stream: string, readonly position: number }
+
+const CALL_EVENT_ID = /^c\.([\w-]{16})\.(\d{1,9})$/
+
+/** Returns `undefined` unless the id has the form of an event id of a call's stream. */
+export function readEventId (id: string, { id: session }: Session): StreamPosition | undefined {
+  const [, name, position] = CALL_EVENT_ID.exec(id) ?? []
+  // The stream's name contains the session's id: a session cannot read a stream of another session.
+  return name === undefined ? undefined : { stream: toStreamName(session, name), position: Number(position) }
+}
+
+export function toEventId ({ stream, position }: StreamPosition): string {
+  return `c.${stream.slice(stream.indexOf('.') + 1)}.${position}`
+}
+
+function toStreamName (session: string, name: string): string {
+  return `${session}.${name}`
+}
+
+export function createCallStreams (
+  log: EventLog, relay: SessionRelay, onError: (error: unknown) => void
+): CallStreams {
+  // A replica that follows a stream gets `stream-written` for each event, and as the reply to each
+  // `stream-followed`. The reply proves that the stream is still being served.
+  const open = new Map<string, { isFollowed: boolean }>()
+  const sendWritten = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }
+  const stopListening = relay.listen((message) => {
+    if (message.type !== 'stream-followed') return
+    const state = open.get(message.stream)
+    if (state === undefined) return
+    state.isFollowed = true
+    sendWritten(message.stream)
+  })
+
+  return {
+    create (session, requests) {
+      const shareholder = shareholderIn(session)
+      const stream = toStreamName(session.id, randomBytes(12).toString('base64url'))
+      const state = { isFollowed: false }
+      let position = 0
+      const append = (text: string) => {
+        log.append(stream, { position: ++position, text }, shareholder).then(
+          () => { if (state.isFollowed) sendWritten(stream) }, onError
+        )
+        return toEventId({ stream, position })
+      }
+      open.set(stream, state)
+      return {
+        openingId: append(JSON.stringify(requests)),
+        write: append,
+        end () {
+          append(STREAM_END)
+          open.delete(stream)
+        }
+      }
+    },
+    close: stopListening
+  }
+}

@@ -1,0 +1,104 @@
+// The sessions that their clients have ended. A session id is a sealed token that stays valid until it
+// expires, so every replica must know which ids to refuse.
+
+import { ShareUsed, shareOf } from '../../limits/share.ts'
+import {
+  tooManyEndedSessions, tooManyEndedSessionsOfAddress, tooManyEndedSessionsOfCaller
+} from '../../protocol/errors.ts'
+import { createLocalListeners } from '../../store/changes/local-listeners.ts'
+import { createShares, EMPTY_VALUE } from '../../store/records/shares.ts'
+import type { StateRecord, StateStore } from '../../store/records/state-store.ts'
+import type { SessionRelay } from './session-relay.ts'
+import { shareholderIn, type Session } from './session.ts'
+
+export interface EndedSessions {
+  has (id: string): boolean
+  /** Calls the listener once with the id of each session that any replica ends from now on. */
+  onEnd (listener: (id: string) => void): void
+  /**
+   * Resolves when the end is stored and the replicas that can be reached know it. Rejects with a
+   * StoreUnavailable if the end could not be stored, and with a ProtocolError if too many ends are stored.
+   */
+  add (session: Session): Promise<void>
+  close (): void
+}
+
+interface EndedSessionsOptions {
+  onError (error: unknown): void
+  readonly now?: () => number
+  /** How many ends are remembered. 200,000 by default. */
+  readonly maxEnded?: number
+  /** How many ends of the sessions of one principal are remembered. 100,000 by default. */
+  readonly maxPerOwner?: number
+}
+
+const OWNER = 'ended-sessions'
+/**
+ * An end is remembered until the session would have expired. No end is dropped earlier: once this many are
+ * remembered, the service refuses to end more sessions.
+ */
+const MAX_ENDED = 200_000
+const MAX_PER_OWNER = 100_000
+const REMOVE_EXPIRED_EVERY_MS = 60_000
+
+/** Resolves when the sessions that ended before are loaded from the store. */
+export async function openEndedSessions (
+  store: StateStore, relay: SessionRelay,
+  { onError, now = Date.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
+): Promise<EndedSessions> {
+  const ended = new Map<string, number>()
+  const listeners = createLocalListeners<string>()
+  const shares = {
+    network: createShares(store, { purpose: OWNER, share: shareOf(maxEnded) }),
+    principal: createShares(store, { purpose: `${OWNER}-of-principals`, share: maxPerOwner })
+  }
+
+  async function create (session: Session): Promise<StateRecord | 'taken' | 'full'> {
+    const { id, expiresAt } = session
+    const { kind, name } = shareholderIn(session) ?? { kind: 'network' }
+    const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
+    const key = { owner: OWNER, name: id }
+    try {
+      return await shares[kind].create(name, key, EMPTY_VALUE, lifetime, maxEnded)
+    } catch (error) {
+      if (!(error instanceof ShareUsed)) throw error
+      throw kind === 'principal' ? tooManyEndedSessionsOfCaller() : tooManyEndedSessionsOfAddress(error)
+    }
+  }
+
+  const remember = (id: string, expiresAt: number) => {
+    if (ended.has(id)) return
+    ended.set(id, expiresAt)
+    try {
+      listeners.tell(id)
+    } catch (error) {
+      onError(error)
+    }
+  }
+  const loadAll = async () => {
+    for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
+  }
+  const stopListening = relay.listen((message) => {
+    if (message.type === 'session-ended') remember(message.session, message.expiresAt)
+  }, () => { loadAll().catch(onError) })
+  const timer = setInterval(() => {
+    for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)
+  }, REMOVE_EXPIRED_EVERY_MS).unref()
+
+  await loadAll()
+  return {
+    has: (id) => ended.has(id),
+    onEnd (listener) { listeners.add(listener) },
+    async add (session) {
+      const { id, expiresAt } = session
+      // The store first: a replica that misses the message loads the end from the store later.
+      if (await create(session) === 'full') throw tooManyEndedSessions()
+      await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
+    },
+    close () {
+      stopListening()
+      listeners.close()
+      clearInterval(timer)
+    }
+  }
+}

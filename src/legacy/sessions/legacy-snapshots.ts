@@ -1,0 +1,61 @@
+// The catalog's snapshot in the form of each earlier revision. The form of a revision is made once, for the
+// first request of that revision.
+
+import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
+import { createSnapshot, type Snapshot } from '../../catalog/compiled/snapshot.ts'
+import type { Primitives } from '../../catalog/compiled/view.ts'
+import { toLegacyPrompt, toLegacyResource, toLegacyTool } from './legacy-entries.ts'
+import { createLegacyWriter } from './legacy-writer.ts'
+
+type Convert<T> = (current: T) => T
+
+/** The forms are held weakly: they are collected together with their snapshot. */
+export function createLegacySnapshots (): (snapshot: Snapshot, revision: string) => Snapshot {
+  const byRevision = new Map<string, Convert<Snapshot>>()
+  return (snapshot, revision) => {
+    const convert = byRevision.get(revision) ?? createConversion(revision)
+    byRevision.set(revision, convert)
+    return convert(snapshot)
+  }
+}
+
+function createConversion (revision: string): Convert<Snapshot> {
+  const writer = createLegacyWriter(revision)
+  const toTools: Convert<Primitives['tools']> = convertAll(toLegacyTool, revision)
+  const toPrompts: Convert<Primitives['prompts']> = convertAll(toLegacyPrompt, revision)
+  const toResources: Convert<Primitives['resources']> = convertAll(toLegacyResource, revision)
+  const toTemplates: Convert<Primitives['templates']> = convertAll(toLegacyResource, revision)
+  const toListed: Convert<Primitives['listed']> = convertAll(toLegacyResource, revision)
+  return oncePer((snapshot) => {
+    const { tools, prompts, resources, templates, listed } = snapshot.primitives
+    const primitives = {
+      tools: toTools(tools),
+      prompts: toPrompts(prompts),
+      resources: toResources(resources),
+      templates: toTemplates(templates),
+      listed: toListed(listed),
+      // Their methods are of the current revision. The files of skills are resources here too.
+      skills: []
+    }
+    return createSnapshot({ ...snapshot, primitives }, { pageSize: snapshot.pageSize, writer })
+  })
+}
+
+/** When resources are listed again, the next snapshot has most lists of the one before. */
+function convertAll<P extends CompiledPrimitive, E> (
+  toLegacyEntry: (entry: E, revision: string) => object, revision: string
+): Convert<readonly P[]> {
+  return oncePer((all) => all.map((primitive) => {
+    return { ...primitive, json: JSON.stringify(toLegacyEntry(JSON.parse(primitive.json), revision)) }
+  }))
+}
+
+/** Each result is held as long as its object. */
+function oncePer<T extends object> (convert: Convert<T>): Convert<T> {
+  const known = new WeakMap<T, T>()
+  return (current) => {
+    const converted = known.get(current) ?? convert(current)
+    known.set(current, converted)
+    return converted
+  }
+}

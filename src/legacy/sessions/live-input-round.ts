@@ -1,0 +1,114 @@
+// The input round of the legacy era. The handler keeps running while it waits: the service sends the client
+// a request on the call's own stream, and the client answers with a POST.
+
+import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import { ToolError } from '../../author/tool-error.ts'
+import {
+  findMissingCapabilities, mergeCapabilities, type ClientCapabilities
+} from '../../protocol/capabilities.ts'
+import type { Params } from '../../protocol/json-rpc.ts'
+import type { Lifetime } from '../../request/pipeline/lifetime.ts'
+import type { InputRound } from '../../request/questions/input-round.ts'
+import type { Answer, Question } from '../../request/questions/question.ts'
+import { readQuestions, type Questions } from '../../request/questions/questions.ts'
+import { runOnce } from '../../request/questions/round-state.ts'
+import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
+import { toLegacyRequest } from './legacy-questions.ts'
+import type { ClientRequester, SessionCaller } from './session-caller.ts'
+import type { Session } from './session.ts'
+
+/**
+ * The client could not be asked, or gave no answer that fits. A ToolError, because the client and its model
+ * can act on the reason.
+ */
+export class InputUnavailable extends ToolError {}
+
+/** Earlier revisions have no error code for a missing client capability: this text takes its place. */
+export function describeMissing (missing: ClientCapabilities): string {
+  return `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`
+}
+
+/** How often a question is sent while the client's answers do not fit it. */
+const MAX_ASKS = 3
+
+export class LiveInputRound implements InputRound {
+  readonly pending = undefined
+  readonly #questions: Questions
+  readonly #session: Session
+  readonly #requester: ClientRequester
+  readonly #lifetime: Lifetime
+  readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
+  readonly #onces = new Map<string, Promise<unknown>>()
+
+  constructor (questions: Questions, { session, requester }: SessionCaller, lifetime: Lifetime) {
+    this.#questions = questions
+    this.#session = session
+    this.#requester = requester
+    this.#lifetime = lifetime
+  }
+
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
+  async ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
+    const { clientCapabilities, revision } = this.#session
+    const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    const missing = findMissingCapabilities(required, clientCapabilities)
+    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
+    const answers = questions.map(
+      ([key, question]) => [key, this.#answerTo(key, question, revision)] as const
+    )
+    // Waits for every answer before one may reject: otherwise a later rejection would be unhandled.
+    await Promise.allSettled(answers.map(([, answer]) => answer))
+    return Object.fromEntries(
+      await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
+    )
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  once (key: string, fn: () => unknown): Promise<unknown> {
+    const known = this.#onces.get(key)
+    if (known !== undefined) return known
+    const result = runOnce(key, fn)
+    this.#onces.set(key, result)
+    result.catch(() => this.#onces.delete(key))
+    return result
+  }
+
+  settle (): undefined {}
+
+  #answerTo (key: string, question: Question, revision: string): Promise<unknown> {
+    const known = this.#asked.get(key)
+    if (known !== undefined) return known.answer
+    const answer = this.#obtain(question, revision)
+    this.#asked.set(key, { question, answer })
+    return answer
+  }
+
+  async #obtain (question: Question, revision: string): Promise<unknown> {
+    const request = toLegacyRequest(question.json, revision)
+    if (typeof request === 'string') {
+      throw new InputUnavailable(`This cannot be done with this client: ${request}.`)
+    }
+    for (let asks = 0; asks < MAX_ASKS; asks++) {
+      const answer: Answer | undefined = await question.read(await this.#request(request))
+      if (answer !== undefined) return answer.value
+    }
+    throw new InputUnavailable('The client was asked for input, and its answers did not fit the question.')
+  }
+
+  async #request (
+    { method, params }: { readonly method: string, readonly params: Params }
+  ): Promise<unknown> {
+    try {
+      return await this.#requester.request(method, params, this.#lifetime)
+    } catch (error) {
+      if (error instanceof TooManyQuestions) {
+        throw new InputUnavailable(
+          `The client cannot be asked now: ${error.message}. Answer or cancel an earlier call first.`
+        )
+      }
+      if (!(error instanceof ClientRefusal)) throw error
+      throw new InputUnavailable('The client was asked for input, and did not answer.', { cause: error })
+    }
+  }
+}

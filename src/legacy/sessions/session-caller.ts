@@ -1,0 +1,96 @@
+// The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
+// `initialize`.
+
+import type { Principal } from '../../access/principal.ts'
+import type { Sender } from '../../limits/network.ts'
+import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
+import { isObject, type Params } from '../../protocol/json-rpc.ts'
+import type { Caller, RequestLog, RequestHeaders } from '../../request/pipeline/caller.ts'
+import type { Lifetime } from '../../request/pipeline/lifetime.ts'
+import type { RequestContext } from '../../request/pipeline/request-context.ts'
+import type { Session, Negotiated } from './session.ts'
+
+/** What the transport knows about a request. */
+interface RequestSource extends Sender {
+  readonly id: string
+  readonly log: RequestLog
+  readonly headers: RequestHeaders
+}
+
+/** Sends requests of the service to the client that sent the request being served. */
+export interface ClientRequester {
+  /**
+   * Resolves to the client's result. Rejects with a ClientRefusal, or with the reason why the lifetime was
+   * stopped.
+   */
+  request (method: string, params: Params, lifetime: Lifetime): Promise<unknown>
+}
+
+class LegacyCaller implements Caller {
+  readonly principal: Principal
+  readonly envelope: Envelope
+  readonly requestId: string
+  readonly log: RequestLog
+  readonly #source: RequestSource
+
+  constructor (source: RequestSource, envelope: Envelope) {
+    this.principal = source.principal
+    this.envelope = envelope
+    this.requestId = source.id
+    this.log = source.log
+    this.#source = source
+  }
+
+  get address (): string | undefined { return this.#source.address }
+  get headers (): RequestHeaders { return this.#source.headers }
+}
+
+export class SessionCaller extends LegacyCaller {
+  readonly session: Session
+  readonly requester: ClientRequester
+
+  /** Throws invalid params for a progress token that is neither a string nor an integer. */
+  constructor (
+    source: RequestSource, session: Session, params: Params | undefined, requester: ClientRequester
+  ) {
+    super(source, toEnvelope(session, isObject(params?._meta) ? params._meta.progressToken : undefined))
+    this.session = session
+    this.requester = requester
+  }
+}
+
+/**
+ * The envelope that a modern client would send with the request. `debug` passes every log message: the outlet
+ * filters by the level that the session has set.
+ */
+function toEnvelope (
+  { revision, clientCapabilities, clientInfo }: Negotiated, progressToken?: unknown
+): Envelope {
+  return {
+    revision,
+    clientCapabilities,
+    clientInfo,
+    logLevel: 'debug',
+    progressToken: readProgressToken(progressToken)
+  }
+}
+
+/** The session of a request. Throws a TypeError for a method that was called outside a session. */
+export function sessionOf ({ caller }: Pick<RequestContext, 'caller'>): Session {
+  return sessionCallerOf(caller).session
+}
+
+export function sessionCallerOf (caller: Caller): SessionCaller {
+  if (!(caller instanceof SessionCaller)) throw new TypeError('a request of a session was expected')
+  return caller
+}
+
+export class HandshakeCaller extends LegacyCaller {
+  /** Called by `initialize` with the outcome of the negotiation. */
+  readonly onNegotiated: (negotiated: Negotiated) => void
+
+  constructor (source: RequestSource, revision: string, onNegotiated: (negotiated: Negotiated) => void) {
+    super(source, toEnvelope({ revision, clientCapabilities: {}, clientInfo: undefined }))
+    this.onNegotiated = onNegotiated
+  }
+}

@@ -1,0 +1,124 @@
+// Sessions without a record: the session id that the client sends is the sealed session itself. Any replica
+// can open it, also after a deploy.
+
+import { randomBytes } from 'node:crypto'
+import { ownerOf, type Principal } from '../../access/principal.ts'
+import { networkOf, type Sender } from '../../limits/network.ts'
+import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import { toImplementation } from '../../protocol/envelope.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import type { Sealer } from '../../store/sealing/sealer.ts'
+import type { EndedSessions } from './ended-sessions.ts'
+import { createRecent } from './recent.ts'
+import type { Negotiated, Session } from './session.ts'
+
+export interface Sessions {
+  /** Returns the value of Mcp-Session-Id: visible ASCII. */
+  create (negotiated: Negotiated, sender: Sender): string
+  /**
+   * Returns `undefined` for a token that is forged, expired, ended or of another principal: the caller must
+   * not learn which.
+   */
+  open (token: string, principal: Principal): Session | undefined
+  /** How many opened sessions are in memory. */
+  readonly remembered: number
+  close (): void
+}
+
+interface SessionsOptions {
+  readonly sealer: Sealer
+  readonly ended: EndedSessions
+  /** How long a session lasts, in milliseconds. */
+  readonly ttlMs: number
+  readonly now?: () => number
+}
+
+const SESSION_PURPOSE = 'session'
+const SESSION_ID_BYTES = 16
+/** The sealed session is a header of each request, and proxies accept headers of about 8,000 bytes. */
+const MAX_NEGOTIATED_BYTES = 3000
+const RECENT_SESSIONS = { max: 1000, idleMs: 30_000 }
+
+export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: SessionsOptions): Sessions {
+  // Opened sessions are kept because opening a token takes a noticeable part of a call's time.
+  const recent = createRecent<string, Session>(RECENT_SESSIONS)
+
+  function unseal (token: string, owner: string): Session | undefined {
+    const bytes = sealer.open(SESSION_PURPOSE, owner, token)
+    const session = bytes === undefined ? undefined : readSession(JSON.parse(bytes.toString()), owner)
+    if (session !== undefined) recent.set(token, session)
+    return session
+  }
+
+  return {
+    create (negotiated, sender) {
+      const expiresAt = now() + ttlMs
+      const id = randomBytes(SESSION_ID_BYTES).toString('base64url')
+      const body = Buffer.from(JSON.stringify({
+        id, expiresAt, network: networkOf(sender), ...toBounded(negotiated)
+      }))
+      return sealer.seal(SESSION_PURPOSE, ownerOf(sender.principal), body, expiresAt)
+    },
+    open (token, principal) {
+      const owner = ownerOf(principal)
+      const known = recent.get(token)
+      const session = known?.owner === owner ? known : unseal(token, owner)
+      return session === undefined || session.expiresAt <= now() || ended.has(session.id)
+        ? undefined
+        : session
+    },
+    get remembered () { return recent.size },
+    close () { recent.close() }
+  }
+}
+
+/** Returns a small value unchanged. Of a large one it keeps only the fields that the service reads. */
+function toBounded (negotiated: Negotiated): Negotiated {
+  const isSmall = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= MAX_NEGOTIATED_BYTES
+  if (isSmall(negotiated)) return negotiated
+  const { revision, clientInfo, clientCapabilities: { elicitation, sampling, roots } } = negotiated
+  const clientCapabilities = {
+    ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots })
+  }
+  const name = clientInfo === undefined
+    ? undefined
+    : { name: clientInfo.name.slice(0, 200), version: clientInfo.version.slice(0, 100) }
+  return {
+    revision,
+    clientInfo: name,
+    clientCapabilities: isSmall(clientCapabilities) ? clientCapabilities : toBare(clientCapabilities)
+  }
+}
+
+/** Keeps only the settings of capabilities that the specification names. */
+function toBare ({ elicitation, sampling, roots }: ClientCapabilities): ClientCapabilities {
+  const pick = (settings: { [key: string]: unknown }, ...names: string[]) => Object.fromEntries(
+    names.filter((name) => isObject(settings[name])).map((name) => [name, {}])
+  )
+  return {
+    ...(elicitation && { elicitation: pick(elicitation, 'form', 'url') }),
+    ...(sampling && { sampling: pick(sampling, 'tools', 'context') }),
+    ...(roots && { roots: {} })
+  }
+}
+
+/** Checks each member: another release may have sealed the session. */
+function readSession (body: unknown, owner: string): Session | undefined {
+  if (!isObject(body)) return undefined
+  const { id, network, revision, clientInfo, clientCapabilities, expiresAt } = body
+  if (
+    typeof id !== 'string' || typeof revision !== 'string' || typeof expiresAt !== 'number' ||
+      !isObject(clientCapabilities)
+  ) {
+    return undefined
+  }
+  return {
+    id,
+    owner,
+    ...(typeof network === 'string' && { network }),
+    revision,
+    clientInfo: toImplementation(clientInfo),
+    clientCapabilities,
+    expiresAt
+  }
+}

@@ -1,0 +1,31 @@
+// The clock that all replicas share. The clocks of their machines may differ.
+
+import type { Relay } from '../../store/changes/relay.ts'
+
+export interface SharedClock {
+  /** Milliseconds since the epoch, without waiting. Is late by the time that the last reading took. */
+  now (): number
+  /** Reads the shared clock. Resolves to `now()` if the clock cannot be read. */
+  read (): Promise<number>
+  close (): void
+}
+
+const REFRESH_MS = 60_000
+
+/** Resolves when the clock was read for the first time, and rejects if that fails. */
+export async function openSharedClock (relay: Pick<Relay, 'time'>): Promise<SharedClock> {
+  // The shared time at the zero of this process's monotonic clock.
+  let zero = 0
+  async function refresh (): Promise<number> {
+    const time = await relay.time()
+    zero = time - performance.now()
+    return time
+  }
+
+  await refresh()
+  const now = () => performance.now() + zero
+  const read = async () => await refresh().catch(now)
+  // The shared clock may be set, and another server of Redis may have another clock.
+  const timer = setInterval(read, REFRESH_MS).unref()
+  return { now, read, close () { clearInterval(timer) } }
+}

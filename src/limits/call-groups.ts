@@ -1,0 +1,57 @@
+// The groups that a call counts in: the calls of its caller and of all callers, of every tool and of its own.
+
+import { toDuration } from '../base/duration.ts'
+import type { CallLimits } from './call-limits.ts'
+import type { Rate } from './rate.ts'
+
+/** Calls that count together, and their limits. */
+export interface CallGroup {
+  /** Unique among the groups. */
+  readonly key: string
+  /** Whether the calls of all callers count. */
+  readonly isOfAll: boolean
+  /** `undefined` if the group has the calls of all primitives. */
+  readonly tool: string | undefined
+  /** How many of the calls may begin in a time. */
+  readonly rate: Rate | undefined
+  /** How many of the calls may run at once. */
+  readonly running: number | undefined
+}
+
+/** The groups with a limit. */
+export function groupsOf (caller: string, tool: string | undefined, limits: CallLimits): CallGroup[] {
+  const { calls, allCalls, running, allRunning } = limits
+  const groups: CallGroup[] = []
+  if (calls !== undefined || running !== undefined) {
+    groups.push({ key: toKey(caller, tool), isOfAll: false, tool, rate: calls, running })
+  }
+  if (allCalls !== undefined || allRunning !== undefined) {
+    groups.push({ key: toKey('', tool), isOfAll: true, tool, rate: allCalls, running: allRunning })
+  }
+  return groups
+}
+
+/** No name of a tool and no caller has a space. */
+function toKey (caller: string, tool: string | undefined): string {
+  return tool === undefined ? caller : `${caller} ${tool}`
+}
+
+/** For the client: that no more calls may begin now. */
+export function describeRate (group: CallGroup, { calls, perMs }: Rate): string {
+  return `The limit is reached: ${describeCallers(group)} may begin ${describeCalls(group, calls)} ` +
+    `in ${toDuration(perMs)}.`
+}
+
+/** For the client: that no more calls may run at once. */
+export function describeRunning (group: CallGroup): string {
+  const calls = describeCalls(group, group.running ?? 0)
+  return `The limit is reached: ${describeCallers(group)} may have ${calls} running at once.`
+}
+
+function describeCallers ({ isOfAll }: CallGroup): string {
+  return isOfAll ? 'all callers together' : 'one caller'
+}
+
+function describeCalls ({ tool }: CallGroup, count: number): string {
+  return `${count} call${count === 1 ? '' : 's'}${tool === undefined ? '' : ` of the tool ${tool}`}`
+}

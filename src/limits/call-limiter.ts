@@ -1,0 +1,139 @@
+// Limits the calls of each caller, and of all callers together: how many begin in a time, how many run at
+// once on this replica, and how large each is.
+
+import { ANONYMOUS_OWNER } from '../access/principal.ts'
+import { limitReached, type LimitReached } from '../protocol/errors.ts'
+import type { CallCounter, CountedRate, UsedRate } from './call-counter.ts'
+import { describeRate, describeRunning, groupsOf, type CallGroup } from './call-groups.ts'
+import { combineLimits, NO_LIMITS, type CallLimits } from './call-limits.ts'
+import { findArgumentExcess, findResultExcess } from './call-sizes.ts'
+import type { Sender } from './network.ts'
+import { createRunningCalls, type RunningCall } from './running-calls.ts'
+import { shareholderOf } from './share.ts'
+
+/** What a caller is told to wait for a call that runs, which may end at any time. In milliseconds. */
+const RUNNING_WAIT_MS = 1000
+
+/** The facts of a call that limits look at. */
+interface LimitedCall {
+  /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
+  readonly limits: CallLimits | undefined
+  readonly subject: string | undefined
+  readonly given: { readonly args: object | undefined } | undefined
+}
+
+/** The request of a call. */
+interface LimitedRequest {
+  /** The limits of server.yaml. */
+  readonly snapshot: { readonly limits: CallLimits }
+  readonly caller: Sender
+  readonly lifetime: RunningCall
+}
+
+export interface CallLimiter {
+  /** Throws or rejects with a ProtocolError when a limit is reached. */
+  admit (call: LimitedCall, request: LimitedRequest): void | Promise<void>
+  /** Throws a ProtocolError when a limit does not allow the result of the call. */
+  admitResult (call: LimitedCall, result: string | Buffer, request: LimitedRequest): void
+}
+
+/** A limit that refused a call. */
+export interface LimitHit {
+  readonly limit: 'rate' | 'running' | 'arguments' | 'result'
+  /** Whether the calls of all callers count. */
+  readonly isOfAll: boolean
+  /** Whether the limit is that of one tool. */
+  readonly isOfTool: boolean
+}
+
+/** The rate of a group. */
+interface GroupRate extends CountedRate { readonly group: CallGroup }
+
+/** The limits of the service and those of the called tool hold. */
+export function createCallLimiter (
+  counter: CallCounter, settings: CallLimits, onHit?: (hit: LimitHit) => void
+): CallLimiter {
+  const runningCalls = createRunningCalls()
+  let yaml = NO_LIMITS
+  let service = settings
+
+  /** Combined once for each server.yaml. */
+  function serviceLimits ({ snapshot }: LimitedRequest): CallLimits {
+    if (snapshot.limits !== yaml) {
+      yaml = snapshot.limits
+      service = combineLimits(settings, yaml)
+    }
+    return service
+  }
+
+  function tell (limit: 'rate' | 'running', { isOfAll, tool }: CallGroup): void {
+    onHit?.({ limit, isOfAll, isOfTool: tool !== undefined })
+  }
+
+  /** Throws if a rate is used up. */
+  function check (used: UsedRate<GroupRate> | undefined): void {
+    if (used === undefined) return
+    const { rate: { group, ...rate }, waitMs } = used
+    tell('rate', group)
+    throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
+  }
+
+  function refuse (
+    limit: 'arguments' | 'result', isOfTool: boolean, excess: LimitReached | undefined
+  ): void {
+    if (excess === undefined) return
+    onHit?.({ limit, isOfAll: false, isOfTool })
+    throw excess
+  }
+
+  return {
+    admit ({ limits: own, subject, given }, request) {
+      if (own === undefined) return undefined
+      const limits = serviceLimits(request)
+      const args = given?.args
+      if (args !== undefined) {
+        refuse('arguments', false, findArgumentExcess(args, limits))
+        refuse('arguments', true, findArgumentExcess(args, own))
+      }
+      const name = nameOf(request.caller)
+      const groups = groupsOf(name, undefined, limits)
+      if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
+      const full = runningCalls.add(groups, request.lifetime)
+      if (full !== undefined) {
+        tell('running', full)
+        throw toError(full, describeRunning(full), RUNNING_WAIT_MS, RUNNING_WAIT_MS)
+      }
+      const rates = toRates(groups)
+      if (rates.length === 0) return undefined
+      const used = counter.count(rates)
+      return used instanceof Promise ? used.then(check) : check(used)
+    },
+    admitResult ({ limits: own }, result, request) {
+      if (own === undefined) return
+      refuse('result', false, findResultExcess(result, serviceLimits(request)))
+      refuse('result', true, findResultExcess(result, own))
+    }
+  }
+}
+
+/** @param jitterMs at most this is added to the wait, so that refused callers do not all return at once. */
+function toError ({ isOfAll }: CallGroup, problem: string, waitMs: number, jitterMs: number): LimitReached {
+  const seconds = Math.ceil((waitMs + Math.random() * jitterMs) / 1000)
+  return limitReached(problem, isOfAll ? 503 : 429, seconds)
+}
+
+function toRates (groups: readonly CallGroup[]): GroupRate[] {
+  const rates: GroupRate[] = []
+  for (const group of groups) {
+    const { key, rate } = group
+    if (rate === undefined) continue
+    // A time of another length is counted in other parts.
+    rates.push({ calls: rate.calls, perMs: rate.perMs, key: `${key} /${rate.perMs}`, group })
+  }
+  return rates
+}
+
+/** Anonymous callers are told apart by their networks; those on this machine are one caller. */
+function nameOf (caller: Sender): string {
+  return shareholderOf(caller)?.name ?? ANONYMOUS_OWNER
+}

@@ -1,0 +1,111 @@
+// Which streams an event log has room for. All streams together have a limit of bytes, and those of one
+// shareholder its share of it. Beyond it the streams go whose last event is the oldest.
+
+import { shareOf, type Shareholder } from './share.ts'
+
+interface LogRoomOptions {
+  /** How many events of one stream are kept. */
+  readonly maxEvents: number
+  /** How long a stream is kept after its last event, in milliseconds. */
+  readonly ttlMs: number
+  readonly maxBytes: number
+  readonly now: () => number
+}
+
+/** The streams that have gone. */
+interface Gone { readonly excess: readonly string[], readonly expired: readonly string[] }
+
+export interface LogRoom {
+  /** Counts an event, which is always kept. Streams without a shareholder count only against the limit. */
+  add (stream: string, bytes: number, shareholder?: Shareholder): Gone
+  has (stream: string): boolean
+  /** Returns the streams that have expired since the last call. */
+  expire (): readonly string[]
+}
+
+interface KeptStream {
+  readonly events: number
+  /** An estimate, once events of the stream were dropped. */
+  readonly bytes: number
+  readonly expiresAt: number
+  readonly group: Group | undefined
+}
+
+/** Streams that count together, ordered by the time of the last event. */
+interface Group { readonly name: string, readonly streams: Set<string>, bytes: number }
+
+export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptions): LogRoom {
+  const kept = new Map<string, KeptStream>()
+  const all: Group = { name: '', streams: new Set(), bytes: 0 }
+  const groups = new Map<string, Group>()
+
+  function groupOf ({ name }: Shareholder): Group {
+    const known = groups.get(name)
+    if (known !== undefined) return known
+    const group = { name, streams: new Set<string>(), bytes: 0 }
+    groups.set(name, group)
+    return group
+  }
+
+  function keep (stream: string, entry: KeptStream): void {
+    kept.set(stream, entry)
+    for (const group of [all, entry.group]) {
+      if (group === undefined) continue
+      group.streams.add(stream)
+      group.bytes += entry.bytes
+    }
+  }
+
+  function forget (stream: string): Pick<KeptStream, 'events' | 'bytes'> {
+    const entry = kept.get(stream)
+    if (entry === undefined) return { events: 0, bytes: 0 }
+    kept.delete(stream)
+    for (const group of [all, entry.group]) {
+      group?.streams.delete(stream)
+      if (group !== undefined) group.bytes -= entry.bytes
+    }
+    if (entry.group?.streams.size === 0) groups.delete(entry.group.name)
+    return entry
+  }
+
+  /** Forgets the oldest streams of a group until the others are within the limit. */
+  function shrink (group: Group, limit: number, newest: string): string[] {
+    const gone: string[] = []
+    for (const stream of group.streams) {
+      if (group.bytes <= limit || stream === newest) break
+      forget(stream)
+      gone.push(stream)
+    }
+    return gone
+  }
+
+  function expire (): string[] {
+    const gone: string[] = []
+    for (const [stream, { expiresAt }] of kept) {
+      if (expiresAt > now()) break
+      forget(stream)
+      gone.push(stream)
+    }
+    return gone
+  }
+
+  return {
+    add (stream, bytes, shareholder) {
+      const before = forget(stream)
+      // A full stream drops an event for each new one: one of its average size.
+      const left = before.events < maxEvents ? before.bytes : before.bytes * (maxEvents - 1) / maxEvents
+      const group = shareholder && groupOf(shareholder)
+      keep(stream, {
+        events: Math.min(before.events + 1, maxEvents), bytes: left + bytes, expiresAt: now() + ttlMs, group
+      })
+      const expired = expire()
+      const excess = shrink(all, maxBytes, stream)
+      if (shareholder !== undefined && group !== undefined) {
+        excess.push(...shrink(group, shareOf(maxBytes, shareholder.kind), stream))
+      }
+      return { excess, expired }
+    },
+    has (stream) { return (kept.get(stream)?.expiresAt ?? -Infinity) > now() },
+    expire
+  }
+}

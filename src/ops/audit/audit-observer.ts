@@ -1,0 +1,68 @@
+// Writes one line to the audit log for each call, each read, each sign-in and each refusal.
+
+import { LRUCache } from 'lru-cache'
+import { isAnonymous, ownerOf, type Principal } from '../../access/principal.ts'
+import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../protocol/errors.ts'
+import type { Ending, Observed, Observer } from '../../request/pipeline/observer.ts'
+import { toMembers } from './audit-line.ts'
+
+/** @param members of a JSON object, without braces. */
+export type WriteAuditLine = (members: string) => void
+
+/** The methods that use a primitive of the catalog. A list is not a read. */
+const EVENTS: ReadonlyMap<string | undefined, string> = new Map([
+  ['tools/call', 'call'], ['prompts/get', 'read'], ['resources/read', 'read']
+])
+
+/** Sign-ins that are remembered. A principal that was forgotten signs in again. */
+const MAX_SIGN_INS = 10_000
+/** A proxy may name an address of any length. */
+const MAX_ADDRESS_LENGTH = 100
+
+export function createAuditObserver (write: WriteAuditLine): Required<Observer> {
+  /** The addresses of the senders of requests in progress. */
+  const addresses = new WeakMap<Observed, string>()
+  const signedIn = new LRUCache<string, true>({ max: MAX_SIGN_INS })
+
+  /** The first request of a principal with an access token, as far as its expiry tells tokens apart. */
+  function noteSignIn (observed: Observed, principal: Principal, address: string | undefined): void {
+    const key = `${ownerOf(principal)} ${principal.expiresAt}`
+    if (signedIn.get(key) === true) return
+    signedIn.set(key, true)
+    const { subject, clientId, issuer } = principal
+    const { requestId } = observed
+    const line = { event: 'sign-in', outcome: 'ok', subject, clientId, issuer, address, requestId }
+    write(JSON.stringify(line).slice(1, -1))
+  }
+
+  return {
+    begin (observed, { principal, address }) {
+      const from = address?.slice(0, MAX_ADDRESS_LENGTH)
+      if (from !== undefined) addresses.set(observed, from)
+      if (!isAnonymous(principal)) noteSignIn(observed, principal, from)
+    },
+    end (observed, ending) {
+      const outcome = toOutcome(observed, ending)
+      const event = EVENTS.get(observed.method) ?? (isRefusal(observed, outcome) ? 'refusal' : undefined)
+      if (event === undefined) return
+      write(toMembers({ event, outcome, address: addresses.get(observed) }, observed, ending))
+    }
+  }
+}
+
+function isRefusal ({ refused }: Observed, outcome: string): boolean {
+  return refused !== undefined || outcome === 'denied' || outcome === 'limited'
+}
+
+function toOutcome ({ special, isToolError }: Observed, { isCancelled, protocolError }: Ending): string {
+  if (isCancelled) return 'cancelled'
+  if (special !== undefined) return special
+  if (protocolError !== undefined) return toErrorOutcome(protocolError)
+  return isToolError ? 'tool_error' : 'ok'
+}
+
+function toErrorOutcome (error: ProtocolError): string {
+  if (error instanceof LimitReached) return 'limited'
+  if ([401, 403].includes(error.httpStatus)) return 'denied'
+  return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
+}

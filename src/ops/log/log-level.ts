@@ -1,0 +1,58 @@
+// The level of the log. A file may have it, so that it can change while the service runs: a process cannot
+// see a change of its environment.
+
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import { ConfigError } from '../config/config.ts'
+import { SETTINGS, type Config } from '../config/settings.ts'
+
+type LevelSettings = Pick<Config, 'logLevel' | 'logLevelFile'>
+
+/** A problem quotes no more characters of the file. */
+const MAX_QUOTED = 40
+
+/**
+ * The level in the file of TRIVET_LOG_LEVEL_FILE. While the file is missing or empty, that of
+ * TRIVET_LOG_LEVEL. Throws a ConfigError.
+ */
+export function readLogLevel ({ logLevel, logLevelFile }: LevelSettings): string {
+  if (logLevelFile === undefined) return logLevel
+  const { logLevel: { kind }, logLevelFile: { variable } } = SETTINGS
+  const place = `${variable}: ${logLevelFile}`
+  const written = readText(logLevelFile, place).trim()
+  if (written === '') return logLevel
+  const quoted = JSON.stringify(written.slice(0, MAX_QUOTED))
+  if (!kind.accepts(written)) throw new ConfigError([`${place} must contain ${kind.form}, got ${quoted}`])
+  return written
+}
+
+/** Reads the level again, and sets it on the log and so on its children. If it cannot be read, it stays. */
+export function updateLogLevel (log: Logger, settings: LevelSettings): void {
+  try {
+    const [from, to] = [log.level, readLogLevel(settings)]
+    if (from === to) return
+    writeAtAnyLevel(log, () => log.info({ from, to }, 'log level changed'))
+    log.level = to
+  } catch (err) {
+    writeAtAnyLevel(log, () => log.error({ err }, 'log level not changed'))
+  }
+}
+
+/** An operator waits for the line, also if the log is silent. */
+function writeAtAnyLevel (log: Logger, write: () => void): void {
+  const { level } = log
+  log.level = 'info'
+  write()
+  log.level = level
+}
+
+/** Empty for a file that does not exist. */
+function readText (file: string, place: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError([`${place} cannot be read: ${reason}`], { cause: error })
+  }
+}

@@ -1,0 +1,81 @@
+// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+
+import type { CompletionSource } from '../../author/completion.ts'
+import { complete } from '../../catalog/compiled/lists/completions.ts'
+import type { View } from '../../catalog/compiled/view.ts'
+import { NO_LIMITS } from '../../limits/call-limits.ts'
+import { invalidParams, quote, unknownPrompt } from '../../protocol/errors.ts'
+import { Type, type Static } from '../../schema/type.ts'
+import type { HandlerDependencies } from '../pipeline/handler-context.ts'
+import { defineMethod, type Method } from '../pipeline/method.ts'
+import { runHandler } from '../pipeline/run-handler.ts'
+import { settingsIn, valueIn } from '../pipeline/shared-values.ts'
+
+const MAX_VALUE_LENGTH = 4096
+
+const reference = Type.Union([
+  Type.Object({ type: Type.Literal('ref/prompt'), name: Type.String() }),
+  Type.Object({ type: Type.Literal('ref/resource'), uri: Type.String() })
+])
+
+type Reference = Static<typeof reference>
+
+export function completionComplete (
+  { requestTimeoutMs }: Pick<HandlerDependencies, 'requestTimeoutMs'>
+): Method {
+  return defineMethod({
+    name: 'completion/complete',
+    params: Type.Object({
+      ref: reference,
+      argument: Type.Object({ name: Type.String(), value: Type.String({ maxLength: MAX_VALUE_LENGTH }) }),
+      context: Type.Optional(
+        Type.Object({ arguments: Type.Optional(Type.Record(Type.String())) })
+      )
+    }),
+    open ({ ref, argument, context = {} }, request) {
+      const { view, principal, lifetime, snapshot } = request
+      const { key, completions, mayPrint, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
+      return {
+        subject: key,
+        limits: NO_LIMITS,
+        mayPrint,
+        async handle () {
+          const source = completions.get(argument.name)
+          if (source === undefined) {
+            throw invalidParams(`${key} has no argument ${quote(argument.name)}`)
+          }
+          const run = () => complete(source, argument.value, {
+            arguments: context.arguments ?? {},
+            principal,
+            signal: lifetime.signal,
+            settings: (definition) => settingsIn(snapshot, definition),
+            use: (definition) => valueIn(snapshot, definition)
+          })
+          const completion = await runHandler(request, timeoutMs, run)
+          return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
+        }
+      }
+    }
+  })
+}
+
+interface Referenced {
+  readonly key: string
+  readonly timeoutMs: number | undefined
+  readonly mayPrint: boolean
+  readonly completions: ReadonlyMap<string, CompletionSource>
+}
+
+/** Throws invalid params when the caller has no such prompt or template. */
+function findReferenced (ref: Reference, view: View): Referenced {
+  if (ref.type === 'ref/prompt') {
+    const prompt = view.prompt(ref.name)
+    if (prompt === undefined) throw unknownPrompt(ref.name)
+    return prompt
+  }
+  const template = view.template(ref.uri)
+  if (template !== undefined) return template
+  const found = view.resource(ref.uri)
+  if (found?.kind === 'template') return found.resource
+  throw invalidParams(`no resource template ${JSON.stringify(ref.uri)}`)
+}

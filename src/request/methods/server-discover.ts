@@ -1,0 +1,47 @@
+// https://modelcontextprotocol.io/specification/2026-07-28/server/discover
+
+import { toExtensions } from '../../catalog/compiled/extensions.ts'
+import { createResultWriter } from '../../catalog/compiled/results/result-json.ts'
+import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
+import { toServerCapabilities } from '../../protocol/capabilities.ts'
+import { META_CATALOG_VERSION } from '../../protocol/meta-keys.ts'
+import type { ListName } from '../../protocol/notifications.ts'
+import { CURRENT_REVISION, SUPPORTED_REVISIONS } from '../../protocol/revisions.ts'
+import { Type } from '../../schema/type.ts'
+import { defineMethod, type Method } from '../pipeline/method.ts'
+
+export interface DiscoverDependencies {
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
+}
+
+export function serverDiscover ({ changingLists }: DiscoverDependencies): Method {
+  const results = new WeakMap<Snapshot, string>()
+
+  function serialise (snapshot: Snapshot): string {
+    const { server: { info, instructions, listTtlMs }, version } = snapshot
+    const capabilities = {
+      ...toServerCapabilities(changingLists), ...toExtensions(snapshot, CURRENT_REVISION)
+    }
+    const own = JSON.stringify({
+      supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
+    }).slice(1, -1)
+    const cache = { ttlMs: listTtlMs, cacheScope: 'public' } as const
+    return createResultWriter(info).writeCacheable(own, cache, { [META_CATALOG_VERSION]: version })
+  }
+
+  return defineMethod({
+    name: 'server/discover',
+    eras: ['modern'],
+    params: Type.Object({}),
+    open: (_, { snapshot }) => ({
+      handle () {
+        const known = results.get(snapshot)
+        if (known !== undefined) return known
+        const result = serialise(snapshot)
+        results.set(snapshot, result)
+        return result
+      }
+    })
+  })
+}

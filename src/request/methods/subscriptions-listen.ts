@@ -1,0 +1,96 @@
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+
+import { ownerOf } from '../../access/principal.ts'
+import { checkSubscribableUris } from '../../catalog/compiled/resources/subscribable-uris.ts'
+import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
+import type { View } from '../../catalog/compiled/view.ts'
+import type { OpenStreams } from '../../limits/open-streams.ts'
+import {
+  askedLists, taskNotification, toListFilter, type ListName, type SubscriptionFilter
+} from '../../protocol/notifications.ts'
+import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
+import { Type } from '../../schema/type.ts'
+import { endAtExpiry } from '../../store/changes/expiry.ts'
+import { ListenMessages } from '../../store/changes/listen-messages.ts'
+import { Subscription } from '../../store/changes/subscription.ts'
+import type { Subscriptions } from '../../store/changes/subscriptions.ts'
+import { defineMethod, type Method, type StreamOpening } from '../pipeline/method.ts'
+import type { TaskFollowers } from '../pipeline/task-seam.ts'
+
+/** How many tasks one stream may follow: each is read when the stream opens. */
+const MAX_TASKS = 100
+
+const flag = Type.Optional(Type.Boolean())
+
+export interface SubscriptionsListenDependencies {
+  readonly subscriptions: Subscriptions
+  readonly openStreams: OpenStreams
+  readonly scopeGroups: ScopeGroups
+  readonly taskFollowers: TaskFollowers
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
+}
+
+export function subscriptionsListen (
+  { subscriptions, openStreams, scopeGroups, changingLists, taskFollowers }: SubscriptionsListenDependencies
+): Method {
+  return defineMethod({
+    name: 'subscriptions/listen',
+    eras: ['modern'],
+    params: Type.Object({
+      notifications: Type.Object({
+        toolsListChanged: flag,
+        promptsListChanged: flag,
+        resourcesListChanged: flag,
+        resourceSubscriptions: Type.Optional(Type.Array(Type.String())),
+        taskIds: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_TASKS }))
+      })
+    }),
+    open ({ notifications }, { view, id, caller, principal, snapshot }) {
+      const { taskIds } = notifications
+
+      function open (ownTasks?: string[]): StreamOpening {
+        const filter = {
+          ...toAcceptedFilter(notifications, view, changingLists), ...(ownTasks && { taskIds: ownTasks })
+        }
+        const listener = { owner: ownerOf(principal), scopeGroup: scopeGroups.of(principal) }
+        const messages = new ListenMessages(id, filter, snapshot.writer)
+        return {
+          open (sink) {
+            const subscription = new Subscription(listener, filter, messages, sink)
+            subscriptions.open(subscription)
+            endAtExpiry(principal, sink, () => subscriptions.end(subscription))
+            if (ownTasks === undefined) return
+            const toMessage = (members: string) => taskNotification(id, members)
+            taskFollowers.follow(principal, ownTasks, { sink, toMessage })
+          }
+        }
+      }
+
+      return {
+        requiredCapabilities: taskIds && TASKS_CAPABILITY,
+        handle () {
+          openStreams.checkRoom(caller)
+          checkSubscribableUris(notifications.resourceSubscriptions ?? [])
+          if (taskIds === undefined) return open()
+          return taskFollowers.findOwn(principal, taskIds).then((ownTasks) => {
+            openStreams.checkRoom(caller)
+            return open(ownTasks)
+          })
+        }
+      }
+    }
+  })
+}
+
+/** The part of the filter that the service accepts: lists that can change, and resources in the view. */
+function toAcceptedFilter (
+  asked: SubscriptionFilter, view: View, changingLists: ReadonlySet<ListName>
+): SubscriptionFilter {
+  const { resourceSubscriptions } = asked
+  const resources = resourceSubscriptions && view.resourcesAt(resourceSubscriptions).map(({ uri }) => uri)
+  return {
+    ...toListFilter(askedLists(asked).filter((list) => changingLists.has(list))),
+    ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
+  }
+}

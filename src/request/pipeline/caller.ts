@@ -1,0 +1,71 @@
+// The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
+
+import type { Sender } from '../../limits/network.ts'
+import type { Envelope } from '../../protocol/envelope.ts'
+import type { ProtocolError } from '../../protocol/errors.ts'
+import type { LogLevel } from '../../protocol/log-levels.ts'
+import type { Progress } from '../../protocol/notifications.ts'
+import type { MessageSink } from '../../store/changes/message-sink.ts'
+import type { Journal } from '../questions/journal.ts'
+import type { Watcher } from './lifetimes.ts'
+
+/** The part of the service's log that a request uses. */
+export interface RequestLog {
+  debug (fields: object, message: string): void
+  info (fields: object, message: string): void
+  warn (fields: object, message: string): void
+  error (fields: object, message: string): void
+}
+
+/** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
+export interface RequestHeaders { readonly [name: string]: unknown }
+
+/** A task whose handler runs again. */
+export interface ResumedTask {
+  readonly journal: Journal
+  /** The time limit of the run, instead of that of the tool. */
+  readonly timeoutMs: number
+  /** The error for a run that a limit refuses now: the task runs later. */
+  toDeferral (retryAfterSeconds: number): Error
+}
+
+export interface Caller extends Sender {
+  readonly envelope: Envelope
+  /** The id of the request in the service's log. */
+  readonly requestId: string
+  readonly log: RequestLog
+  /**
+   * The value of a header that mirrors a part of the body. Throws a header mismatch when the header came
+   * twice. Absent for a transport without such headers.
+   */
+  mirror? (header: string): string | undefined
+  /** Absent for a transport without headers. */
+  readonly headers?: RequestHeaders
+  /** Present if the request runs a task again. */
+  readonly task?: ResumedTask
+}
+
+/**
+ * Sends the answer of one request. The pipeline calls exactly one of `succeed`, `openStream`, `fail` and
+ * `leaveUnanswered`, once.
+ */
+export interface Outlet extends Watcher {
+  /**
+   * Sends a notification before the answer.
+   * @param level the level of a log message. `undefined` for any other notification.
+   */
+  notify (json: string, level?: LogLevel): void
+  /** Takes the progress of the request, in place of notifications. */
+  progress? (progress: Progress): void
+  /** Closes the connection while the request continues. Absent when the client cannot reconnect. */
+  disconnect? (retryMs: number): void
+  /** @param result the result as JSON. */
+  succeed (result: string | Buffer): void
+  /** Begins an answer that is a stream of messages. */
+  openStream (): MessageSink
+  fail (error: ProtocolError): void
+  /** Ends a request that the client has cancelled: it gets no answer. */
+  leaveUnanswered (): void
+  /** The HTTP status of the answer. Absent for a transport without statuses. */
+  readonly status?: number | undefined
+}

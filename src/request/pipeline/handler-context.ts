@@ -1,0 +1,203 @@
+// The context that a handler of the catalog receives: a narrow interface to its request.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { ownerOf, type Principal } from '../../access/principal.ts'
+import type { Context, ReadContext, StepOptions } from '../../author/context.ts'
+import type { DependencyDefinition } from '../../author/define-dependency.ts'
+import type { HandleDefinition } from '../../author/define-handle.ts'
+import type { SettingsDefinition } from '../../author/define-settings.ts'
+import type { Files } from '../../author/files.ts'
+import type { Handles } from '../../author/handles.ts'
+import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import { createLog, SERVICE_LEVELS, type Log } from '../../author/log.ts'
+import { ToolError } from '../../author/tool-error.ts'
+import { readContents, toResourceLink } from '../../catalog/compiled/resources/resource-access.ts'
+import { toUri } from '../../catalog/compiled/resources/uri.ts'
+import { findBytes } from '../../catalog/compiled/results/file-bytes.ts'
+import type { EmbeddedResource, ResourceContents, ResourceLink } from '../../protocol/content.ts'
+import { quote } from '../../protocol/errors.ts'
+import type { FirstAnswers } from '../../store/records/first-answers.ts'
+import type { HandleAccess } from '../../store/records/handles.ts'
+import type { InputRound } from '../questions/input-round.ts'
+import { checkNumber, checkStepOptions, MAX_TIMER_MS, runStep } from '../questions/run-step.ts'
+import type { FileAccess } from './file-access.ts'
+import type { RequestContext } from './request-context.ts'
+import { settingsIn, unknownDefinition, valueIn } from './shared-values.ts'
+import type { TaskStarter } from './task-seam.ts'
+
+/** The dependencies of every method that runs a handler of the catalog. */
+export interface HandlerDependencies {
+  /** The time limit of a handler whose definition sets none. */
+  readonly requestTimeoutMs: number
+  /** Publishes that a resource changed. */
+  readonly announce: Announce
+  /** `outdate` has what templates list made again, on every replica. */
+  readonly lists: { outdate (): void }
+  readonly handles: HandleAccess
+  readonly firstAnswers: FirstAnswers
+  readonly tasks: TaskStarter
+  readonly files: FileAccess
+}
+
+/** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
+type Announce = (uri: string, owner: string | undefined) => void
+
+/** A resource that reads itself would otherwise never end. */
+const MAX_READ_DEPTH = 8
+
+export class HandlerContext implements Context {
+  readonly #request: RequestContext
+  readonly #round: InputRound
+  readonly #dependencies: HandlerDependencies
+  readonly #depth: number
+
+  /** @param depth how many resources are being read below the request: a resource may read others. */
+  constructor (request: RequestContext, round: InputRound, dependencies: HandlerDependencies, depth = 0) {
+    this.#request = request
+    this.#round = round
+    this.#dependencies = dependencies
+    this.#depth = depth
+  }
+
+  get signal (): AbortSignal { return this.#request.lifetime.signal }
+  get principal (): Principal { return this.#request.principal }
+  get revision (): string { return this.#request.revision }
+  get requestId (): string { return this.#request.requestId }
+  get meta (): Context['meta'] { return this.#request.meta }
+
+  get client (): Context['client'] {
+    const { clientInfo, clientCapabilities } = this.#request.envelope
+    return { info: clientInfo, capabilities: clientCapabilities }
+  }
+
+  get notify (): Context['notify'] {
+    return {
+      resourceUpdated: (text, options) => {
+        const uri = toUri(text)
+        // No client can have subscribed to a text that is not a URI.
+        if (uri === undefined) return
+        this.#dependencies.announce(uri, options?.private === true ? ownerOf(this.principal) : undefined)
+      },
+      listChanged: (list) => {
+        if (list !== 'resources') {
+          throw new TypeError("listChanged: only 'resources' can change while the catalog's files do not")
+        }
+        this.#dependencies.lists.outdate()
+      }
+    }
+  }
+
+  get log (): Log {
+    return createLog((level, message, data) => {
+      this.#request.log[SERVICE_LEVELS[level]]({ ...data }, message)
+      this.#request.sendLogMessage(level, message, data)
+    })
+  }
+
+  progress (done: number, total?: number, message?: string): void {
+    this.#request.progress(done, total, message)
+  }
+
+  disconnectLegacyClient (retryMs = 1000): void {
+    this.#request.disconnect(retryMs)
+  }
+
+  handles<T> (kind: HandleDefinition<T>): Handles<T> {
+    const compiled = this.#request.snapshot.handles.get(kind)
+    if (compiled === undefined) throw unknownDefinition(`handle ${JSON.stringify(kind.kind)}`)
+    const { createdBy } = compiled
+    // An error for an unknown handle must not name a tool that is hidden from the caller.
+    const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
+    const open = isNamed ? compiled : { ...compiled, createdBy: undefined }
+    // Each value is checked against the definition's schema, and `T` is the type of that schema.
+    const own = this.#dependencies.handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
+    return this.#request.observed.trace?.handles(kind.kind, own) ?? own
+  }
+
+  settings<V> (definition: SettingsDefinition<V>): V {
+    return settingsIn(this.#request.snapshot, definition)
+  }
+
+  use<T> (definition: DependencyDefinition<T>): T {
+    return valueIn(this.#request.snapshot, definition)
+  }
+
+  async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {
+    if (typeof name !== 'string' || name === '') {
+      throw new TypeError('span: the name must be a text that is not empty')
+    }
+    const { trace } = this.#request.observed
+    return trace === undefined ? await fn() : await trace.span(name, fn)
+  }
+
+  async readResource (uri: string): Promise<readonly ResourceContents[]> {
+    const depth = this.#depth + 1
+    if (depth > MAX_READ_DEPTH) {
+      throw new ToolError(`A resource that reads another may be nested ${MAX_READ_DEPTH} deep, ` +
+        `and ${quote(uri)} is deeper. Read it with a request of its own.`)
+    }
+    return await readContents(this.#request.view, uri, (own) => {
+      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, own, depth)
+    })
+  }
+
+  get files (): Files {
+    const [request, round] = [this.#request, this.#round]
+    return this.#dependencies.files.open({
+      sender: request.caller,
+      round,
+      get signal () { return request.lifetime.signal },
+      pauseClock: () => request.lifetime.pauseClock()
+    })
+  }
+
+  async embedResource (uri: string): Promise<EmbeddedResource | ResourceLink> {
+    const link = this.#downloadOf(uri)
+    if (link !== undefined) return { ...toResourceLink(this.#request.view, uri), uri: link }
+    const [resource] = await this.readResource(uri)
+    if (resource === undefined) throw new TypeError('unreachable: a resource has contents')
+    return { type: 'resource', resource }
+  }
+
+  linkResource (uri: string): ResourceLink {
+    const link = toResourceLink(this.#request.view, uri)
+    return { ...link, uri: this.#downloadOf(uri) ?? link.uri }
+  }
+
+  /** The URL of a resource that is a large file. */
+  #downloadOf (uri: string): string | undefined {
+    const bytes = findBytes(this.#request.view, uri)
+    return bytes && this.#dependencies.files.linkTo(uri, bytes.size, this.principal)
+  }
+
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {
+    return this.#round.ask(requests)
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.#round.once(key, fn)
+  }
+
+  async step<T> (
+    key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>
+  ): Promise<T> {
+    checkStepOptions(options)
+    return await this.#round.once(key, () => runStep(key, options, this.signal, fn))
+  }
+
+  async sleep (ms: number): Promise<void> {
+    checkNumber('sleep: ms', ms, 0, MAX_TIMER_MS)
+    await pause(this.#round.sleep?.(ms) ?? ms, undefined, { signal: this.signal })
+  }
+}
+
+export class HandlerReadContext extends HandlerContext implements ReadContext {
+  readonly uri: string
+
+  constructor (
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, uri: string, depth = 0
+  ) {
+    super(request, round, dependencies, depth)
+    this.uri = uri
+  }
+}

@@ -1,0 +1,100 @@
+// The definition of an MCP method. Each file in methods/ provides one, and says everything about its method.
+
+import type { CallLimits } from '../../limits/call-limits.ts'
+import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { MirroredField } from '../../protocol/header-values.ts'
+import type { EraName } from '../../protocol/revisions.ts'
+import { createParamsReader } from '../../schema/params.ts'
+import type { Static, TypedSchema } from '../../schema/type.ts'
+import type { MessageSink } from '../../store/changes/message-sink.ts'
+import type { Outlet } from './caller.ts'
+import type { GivenArguments } from './observer.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** An answer that is a stream of messages. The result is its last message. */
+export interface StreamOpening { open (sink: MessageSink): void }
+
+/** The request is answered now, and its work goes on. */
+export interface Continuation {
+  /** The result that is the answer, as JSON. */
+  readonly answer: string
+  /** The result of the work. */
+  readonly work: Promise<string>
+  /** Gets what the work says and how it ends, as if it had been the outlet of the request. */
+  readonly outlet: Outlet
+}
+
+/** The result as JSON, a stream, or an answer after which the work goes on. */
+export type Outcome = string | Buffer | StreamOpening | Continuation
+
+/** A request whose params are valid and whose primitive was found. */
+export interface Call {
+  /** The key of the primitive, for the log. */
+  readonly subject: string | undefined
+  /** The capabilities that the client must have declared. */
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  /** The `Mcp-Param-*` headers that must mirror the params. */
+  readonly mirroredParams: readonly MirroredField[]
+  /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
+  readonly limits: CallLimits | undefined
+  /** What the client gave to the primitive. */
+  readonly given: GivenArguments | undefined
+  /** Whether code of the catalog that `handle` calls may write with `console` or to a standard stream. */
+  readonly mayPrint: boolean
+  /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
+  handle (): Outcome | Promise<Outcome>
+  /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
+  recover (error: unknown): string
+}
+
+/** A call. Only `handle` is required. */
+export type CallOptions = Pick<Call, 'handle'> & {
+  readonly [K in Exclude<keyof Call, 'handle'>]?: Call[K] | undefined
+}
+
+export interface Method {
+  readonly name: string
+  readonly eras: readonly EraName[]
+  /** The parameter that the `Mcp-Name` header mirrors. */
+  readonly mirroredName: string | undefined
+  /** Throws a ProtocolError when the params are invalid or name a primitive that the caller may not use. */
+  open (params: unknown, request: RequestContext): Call
+}
+
+export interface MethodOptions<T extends TypedSchema> {
+  readonly name: string
+  /** Both by default. */
+  readonly eras?: readonly EraName[]
+  /** The schema of the params. The type of the params is inferred from it. */
+  readonly params: T
+  /** None by default. */
+  readonly mirroredName?: string & keyof Static<T>
+  /** Finds the primitive of the request. Throws a ProtocolError when the caller may not use it. */
+  open (params: Static<T>, request: RequestContext): CallOptions
+}
+
+const BOTH_ERAS: readonly EraName[] = ['modern', 'legacy']
+const NO_FIELDS: readonly MirroredField[] = []
+
+function rethrow (error: unknown): never {
+  throw error
+}
+
+/** The params are checked before `open` is called. */
+export function defineMethod<T extends TypedSchema> (
+  { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
+): Method {
+  const readParams = createParamsReader(params)
+  return {
+    name,
+    eras,
+    mirroredName,
+    open (unchecked, request) {
+      const {
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, given, mayPrint = false, handle,
+        recover = rethrow
+      } = open(readParams(unchecked), request)
+      return { subject, requiredCapabilities, mirroredParams, limits, given, mayPrint, handle, recover }
+    }
+  }
+}

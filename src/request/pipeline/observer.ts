@@ -1,0 +1,84 @@
+// Observers: told of each request. The log is one; metrics, traces and an audit trail fit the same interface.
+
+import type { Principal } from '../../access/principal.ts'
+import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
+import type { Sender } from '../../limits/network.ts'
+import type { ProtocolError } from '../../protocol/errors.ts'
+
+/** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */
+export interface RefusedRequest {
+  readonly reason: string
+  /** The address of the client. */
+  readonly address: string | undefined
+  readonly path: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+}
+
+/** What a client gave to a primitive. Only an audit log may keep any of it, as the rule says. */
+export interface GivenArguments {
+  readonly rule: AuditRule
+  readonly args: { readonly [name: string]: unknown } | undefined
+}
+
+/**
+ * Why a call without a protocol error has no new result. The tool does not allow this caller or these
+ * arguments; a limit refused the call; the client must answer a question first; the call is a repetition
+ * and gets the first answer; it became a task; or its task sleeps.
+ */
+export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated' | 'task' | 'sleeping'
+
+/** The facts of a message, or of an HTTP request without a message. */
+export interface Observed {
+  /** The id of the request in the service's log. */
+  readonly requestId: string
+  /** The method of the message, if the service has it. The HTTP method for a request without a message. */
+  readonly method: string | undefined
+  /** The key of the primitive. Taken from the catalog, never from the client's text. */
+  readonly subject: string | undefined
+  readonly principal: Principal | undefined
+  /** The protocol revision. */
+  readonly revision: string | undefined
+  /** Whether `begin` was called. */
+  readonly isBegun: boolean
+  /** Whether the result says that the tool failed. */
+  readonly isToolError: boolean
+  readonly special?: SpecialAnswer | undefined
+  /** Present once the primitive was found. */
+  readonly given?: GivenArguments | undefined
+  /** The id of the request's trace, if the request is traced. */
+  readonly traceId?: string | undefined
+  /** Present for an HTTP request that was refused. */
+  readonly refused?: RefusedRequest | undefined
+}
+
+/** How a request ended. */
+export interface Ending {
+  readonly durationMs: number
+  /** The HTTP status. `undefined` when there was no answer over HTTP. */
+  readonly status: number | undefined
+  /** The error in the answer. */
+  readonly protocolError: ProtocolError | undefined
+  /** The error that was thrown, when the answer is not a result. For the log, never for a client. */
+  readonly error: unknown
+  /** Whether the client left or cancelled before the answer. */
+  readonly isCancelled: boolean
+}
+
+/** Must not throw. */
+export interface Observer {
+  /** Called when a message was read, before it is served. */
+  begin? (observed: Observed, sender: Sender): void
+  /** Called when the answer is being sent. After a call of `begin`, `observed` is the same object. */
+  end? (observed: Observed, ending: Ending): void
+}
+
+/** Several observers as one. */
+export function joinObservers (observers: readonly Observer[]): Required<Observer> {
+  const beginning = observers.filter((one) => one.begin !== undefined)
+  const ended = observers.filter((one) => one.end !== undefined)
+  return {
+    begin (observed, sender) { for (const observer of beginning) observer.begin?.(observed, sender) },
+    end (observed, ending) { for (const observer of ended) observer.end?.(observed, ending) }
+  }
+}

@@ -1,0 +1,168 @@
+// One request while it is served: its caller, its snapshot and view, its lifetime and its outlet.
+
+import type { Principal } from '../../access/principal.ts'
+import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
+import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
+import type { View } from '../../catalog/compiled/view.ts'
+import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { Meta } from '../../protocol/content.ts'
+import { readOwnMeta, type Envelope } from '../../protocol/envelope.ts'
+import type { Params, Request, RequestId } from '../../protocol/json-rpc.ts'
+import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
+import { logNotification, progressNotification } from '../../protocol/notifications.ts'
+import { hasProgressMessage } from '../../protocol/revision-features.ts'
+import type { EraName } from '../../protocol/revisions.ts'
+import type { InputRound, RoundRequest } from '../questions/input-round.ts'
+import type { Caller, Outlet, RequestLog } from './caller.ts'
+import { Lifetime } from './lifetime.ts'
+import type { GivenArguments, Observed, SpecialAnswer } from './observer.ts'
+import type { RequestTrace } from './request-tracer.ts'
+
+/** The differences between the eras that matter while a request is served. */
+export interface EraSupport {
+  readonly era: EraName
+  /** The current snapshot, with results as this revision has them. */
+  snapshotFor (revision: string): Snapshot
+  /** Opens the round in which a handler may ask the client for input. */
+  openRound (round: RoundRequest, request: RequestContext): InputRound
+  /** The error for a client that has not declared these capabilities. */
+  toMissingCapability (missing: ClientCapabilities): Error
+}
+
+/** The facts for observers. Apart from RequestContext: an open stream keeps them, but not the snapshot. */
+export class ObservedRequest implements Observed {
+  readonly requestId: string
+  readonly principal: Principal
+  readonly revision: string
+  /** Milliseconds of the monotonic clock. */
+  readonly startedAt = performance.now()
+  /** Set when the method is found. */
+  method: string | undefined
+  /** Set when the primitive is found. */
+  subject: string | undefined
+  readonly isBegun = true
+  /** Set when the output of a tool is known. */
+  isToolError = false
+  /** Set when the answer is known. */
+  special: SpecialAnswer | undefined
+  /** Set when the primitive is found. */
+  given: GivenArguments | undefined
+  /** Set when the request begins, if the service is traced. */
+  trace: RequestTrace | undefined
+
+  constructor ({ requestId, principal, envelope: { revision } }: Caller) {
+    this.requestId = requestId
+    this.principal = principal
+    this.revision = revision
+  }
+
+  get traceId (): string | undefined { return this.trace?.traceId }
+
+  /** The facts of the work that goes on after the answer. */
+  continued (caller: Caller): ObservedRequest {
+    const { method, subject, given, trace } = this
+    return Object.assign(new ObservedRequest(caller), { method, subject, given, trace })
+  }
+}
+
+export class RequestContext {
+  /** The request's own JSON-RPC id. */
+  readonly id: RequestId
+  readonly caller: Caller
+  /** Replaced when the request is answered and its work goes on, like `observed`. */
+  outlet: Outlet
+  readonly snapshot: Snapshot
+  readonly view: View
+  readonly lifetime = new Lifetime()
+  observed: ObservedRequest
+  readonly #params: Params | undefined
+  readonly #era: EraSupport
+  #meta: Readonly<Meta> | undefined
+  /** While the request counts, the dependencies of its snapshot stay open. */
+  #counted: DependencySet | undefined
+  #progress = -Infinity
+
+  constructor ({ id, params }: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
+    this.id = id
+    this.#params = params
+    this.caller = caller
+    this.outlet = outlet
+    this.snapshot = era.snapshotFor(caller.envelope.revision)
+    this.view = this.snapshot.view(caller.principal)
+    this.observed = new ObservedRequest(caller)
+    this.#era = era
+    this.#counted = this.snapshot.dependencies
+    this.#counted?.beginRequest()
+  }
+
+  get principal (): Principal { return this.caller.principal }
+  get envelope (): Envelope { return this.caller.envelope }
+  get revision (): string { return this.caller.envelope.revision }
+  get requestId (): string { return this.caller.requestId }
+  get log (): RequestLog { return this.caller.log }
+  /** The `_meta` of the request, without the envelope. */
+  get meta (): Readonly<Meta> {
+    this.#meta ??= readOwnMeta(this.#params)
+    return this.#meta
+  }
+
+  end (): void {
+    this.lifetime.end()
+    this.releaseDependencies()
+  }
+
+  /** Says that no more code of the catalog runs for the request. */
+  releaseDependencies (): void {
+    this.#counted?.endRequest()
+    this.#counted = undefined
+  }
+
+  /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
+  progress (progress: number, total?: number, message?: string): void {
+    const { progressToken } = this.envelope
+    const isWanted = progressToken !== undefined || this.outlet.progress !== undefined
+    const isAhead = progress > this.#progress && progress < Infinity
+    if (!isWanted || !isAhead || !this.lifetime.isActive) return
+    this.#progress = progress
+    const told = {
+      progress,
+      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+      ...(message === undefined || !hasProgressMessage(this.revision) ? {} : { message })
+    }
+    if (this.outlet.progress !== undefined) this.outlet.progress(told)
+    else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, told))
+  }
+
+  /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
+  sendLogMessage (level: LogLevel, message: string, data?: object): void {
+    const { logLevel } = this.envelope
+    if (logLevel === undefined || !this.lifetime.isActive || !isAtLeast(level, logLevel)) return
+    this.outlet.notify(toLogNotification(level, message, data), level)
+  }
+
+  /** Opens the round in which the handler may ask the client for input. */
+  openRound (round: RoundRequest): InputRound {
+    return this.#era.openRound(round, this)
+  }
+
+  /** The request is answered, and its work goes on. Later facts are those of the work. */
+  continueTo (outlet: Outlet): void {
+    this.outlet = outlet
+    this.observed = this.observed.continued(this.caller)
+  }
+
+  /** Closes the connection while the request continues. Does nothing when the client could not reconnect. */
+  disconnect (retryMs: number): void {
+    if (this.lifetime.isActive) this.outlet.disconnect?.(retryMs)
+  }
+}
+
+function toLogNotification (level: LogLevel, message: string, data: object | undefined): string {
+  if (data === undefined) return logNotification(level, message)
+  try {
+    return logNotification(level, { message, ...data })
+  } catch {
+    // `data` has a cycle or a bigint. It is left out: a log message must not make its handler throw.
+    return logNotification(level, message)
+  }
+}

@@ -1,0 +1,102 @@
+// Forms: the JSON to send, and the check of the answers. Questions with equal schemas share one form.
+
+import { isObject } from '../../protocol/json-rpc.ts'
+import type { JsonSchema } from '../../protocol/primitives.ts'
+import type { Check } from '../../schema/check.ts'
+import { createSchemaCompiler, SchemaError } from '../../schema/json-schema.ts'
+import { findSchemaProblems } from '../../schema/schema-limits.ts'
+import { isStandardSchema, toCheck, toJsonSchema } from '../../schema/standard-schema.ts'
+import { findFormProblems, toFormSchema } from './form-schema.ts'
+
+export interface Form {
+  /** A form with problems cannot be sent. */
+  readonly problems: readonly string[]
+  /** The `requestedSchema` of the form. */
+  readonly json: string
+  readonly fields: readonly string[]
+  /** Checks the content of an answer. */
+  readonly check: Check
+}
+
+export interface Forms {
+  /** @param schema the author's schema, of any kind. */
+  of (schema: unknown): Form
+}
+
+// A handler may make a new schema for each question: the number of compiled ones must have a limit.
+const MAX_FORMS = 256
+
+export function createForms (): Forms {
+  let compiler = createSchemaCompiler({ useDefaults: false })
+  let byJson = new Map<string, Form>()
+  const byStandardSchema = new WeakMap<object, Form>()
+
+  function ofPlain (json: string): Form {
+    const known = byJson.get(json)
+    if (known !== undefined) return known
+    if (byJson.size === MAX_FORMS) {
+      byJson = new Map()
+      compiler = createSchemaCompiler({ useDefaults: false })
+    }
+    const form = toPlainForm(json, compiler.compile)
+    byJson.set(json, form)
+    return form
+  }
+
+  return {
+    of (schema) {
+      if (isStandardSchema(schema)) {
+        const known = byStandardSchema.get(schema)
+        if (known !== undefined) return known
+        const form = catchSchemaError(
+          () => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema))
+        )
+        byStandardSchema.set(schema, form)
+        return form
+      }
+      return catchSchemaError(() => ofPlain(toSchemaJson(schema)))
+    }
+  }
+}
+
+function toPlainForm (json: string, compile: (schema: JsonSchema) => Check): Form {
+  const schema: unknown = JSON.parse(json)
+  if (!isObject(schema)) return toUnusableForm(['must be a JSON Schema object or a Standard Schema'])
+  const wire = toFormSchema(schema, false)
+  return toForm(wire, () => compile(wire))
+}
+
+/** A valid form always compiles: `toCheck` is called when there is an answer to check. */
+function toForm (schema: JsonSchema, toCheck: () => Check): Form {
+  const json = JSON.stringify(schema)
+  const limits = findSchemaProblems(schema, json)
+  const problems = limits.length > 0 ? limits : findFormProblems(schema)
+  let check: Check | undefined
+  return {
+    problems,
+    json,
+    fields: isObject(schema.properties) ? Object.keys(schema.properties) : [],
+    check: (content) => (check ??= toCheck())(content)
+  }
+}
+
+function toSchemaJson (schema: unknown): string {
+  try {
+    return JSON.stringify(schema) ?? 'null'
+  } catch (error) {
+    throw new SchemaError([`is not JSON: ${error instanceof Error ? error.message : String(error)}`])
+  }
+}
+
+function catchSchemaError (toForm: () => Form): Form {
+  try {
+    return toForm()
+  } catch (error) {
+    if (error instanceof SchemaError) return toUnusableForm(error.problems)
+    throw error
+  }
+}
+
+function toUnusableForm (problems: readonly string[]): Form {
+  return { problems, json: '', fields: [], check: () => ({ ok: false, problems }) }
+}

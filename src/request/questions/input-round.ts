@@ -1,0 +1,52 @@
+// One round of a request that may ask its client for input: the answers so far, and the questions of now.
+
+import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { Journal } from './journal.ts'
+
+export interface InputRound {
+  /** Resolves to the answers. Rejects when answers are missing: `pending` then has the questions to send. */
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
+  /** Resolves to the first result of `fn`, which is the same in all rounds of the request. */
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  /**
+   * Says how long `ctx.sleep` waits in this process. Throws to end the handler instead: it runs again after
+   * the time. Absent where no request is a task.
+   */
+  sleep? (ms: number): number
+  /** Whether the handler ended in order to sleep. */
+  readonly isAsleep?: boolean
+  /**
+   * Await this when the handler has ended, before `pending` is read. One `ask` may have ended the handler
+   * while another `ask`, or a `once` whose result must not be lost, was still running. `undefined` when
+   * nothing is running.
+   */
+  settle (): Promise<void> | undefined
+  /**
+   * The members of an InputRequiredResult, as JSON without braces. `undefined` when no question is open. Read
+   * this when the handler has ended, also if it threw. Throws when the state for the next round is too large.
+   */
+  readonly pending: string | undefined
+}
+
+/** The request that a round belongs to. Its request state can be opened only for an equal binding. */
+export interface RoundBinding {
+  /** The owner, as `ownerOf` names the principal. */
+  readonly owner: string
+  readonly method: string
+  /** The tool, the prompt or the URI. */
+  readonly name: string
+  /** The arguments as the client sent them. The order of members does not matter. `undefined` equals `{}`. */
+  readonly args: unknown
+}
+
+/** The members of a request that its round needs. */
+export interface RoundRequest {
+  readonly inputResponses: unknown
+  readonly requestState: string | undefined
+  readonly capabilities: ClientCapabilities
+  /** Present if the request is a task, or may become one. */
+  readonly journal?: Journal | undefined
+  /** Called only when there is a state to seal or to open. */
+  readonly bind: () => RoundBinding
+}

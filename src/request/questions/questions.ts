@@ -1,0 +1,71 @@
+// Turns the input requests of authors into questions.
+
+import type { InputKind, InputRequest } from '../../author/input-request.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import { createFormQuestions, toUrlQuestion } from './elicitation.ts'
+import { createForms } from './form.ts'
+import {
+  toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
+} from './question.ts'
+import { rootsResultShape } from './sampling-shapes.ts'
+import { toSampleQuestion } from './sampling.ts'
+
+export type Questions = (request: InputRequest, report: ReportQuestionProblem) => Question | undefined
+
+/** Call this once: the compiled forms are kept for later questions with the same schema. */
+export function createQuestions (): Questions {
+  const kinds: { readonly [K in InputKind]: ToQuestion } = {
+    form: createFormQuestions(createForms()),
+    url: toUrlQuestion,
+    sample: toSampleQuestion,
+    roots: toRootsQuestion
+  }
+  return (request, report) => {
+    // The types do not protect authors who write JavaScript.
+    if (!isObject(request) || !Object.hasOwn(kinds, request.kind) || !isObject(request.params)) {
+      report('must be made by elicit.form, elicit.url, sample or roots')
+      return undefined
+    }
+    return kinds[request.kind](request.params, report)
+  }
+}
+
+/**
+ * The questions, each with its key. Throws an Error that lists every problem.
+ * @param before the question that this request asked earlier under a key.
+ */
+export function readQuestions (
+  questions: Questions,
+  requests: { readonly [key: string]: InputRequest },
+  before: (key: string) => Question | undefined
+): ReadonlyArray<readonly [string, Question]> {
+  if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
+  const problems: string[] = []
+  const read = Object.entries(requests).flatMap(([key, request]) => {
+    const report = (rule: string) => problems.push(`ask, ${JSON.stringify(key)}: ${rule}`)
+    if (key === '') report('a key must not be empty')
+    const question = questions(request, report)
+    if (question === undefined) return []
+    const known = before(key)
+    if (known !== undefined && known.json !== question.json) {
+      report('this key already names another question of this request; give each question a key of its own')
+    }
+    return [[key, question] as const]
+  })
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  return read
+}
+
+/** https://modelcontextprotocol.io/specification/2026-07-28/client/roots */
+const toRootsQuestion: ToQuestion = () => ({
+  json: toRequestJson('roots/list', {}),
+  requiredCapabilities: { roots: {} },
+  read (response) {
+    if (!rootsResultShape(response).ok || !isObject(response) || !Array.isArray(response.roots)) {
+      return undefined
+    }
+    const roots = response.roots.filter(isObject)
+      .map(({ uri, name }) => name === undefined ? { uri } : { uri, name })
+    return toUnchangedAnswer({ roots })
+  }
+})

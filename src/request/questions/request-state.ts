@@ -1,0 +1,56 @@
+// The request state: the answers so far and the results of `once`. It travels through the client, sealed,
+// from one round of a request to the next.
+
+import { hash } from 'node:crypto'
+import { stringify } from 'safe-stable-stringify'
+import { invalidParams } from '../../protocol/errors.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import type { Sealer } from '../../store/sealing/sealer.ts'
+import type { RoundBinding } from './input-round.ts'
+import type { RequestState } from './journal.ts'
+
+const PURPOSE = 'request state'
+const INVALID =
+  'requestState is not one that this request was given: it was changed, has expired or belongs to another ' +
+    'request; send the request again without it and without inputResponses'
+
+export function toStateBytes ({ answers, results }: RequestState): Buffer {
+  return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
+}
+
+/** An object whose members are JSON already. */
+export function toObjectJson (members: ReadonlyMap<string, string>): string {
+  return `{${Array.from(members, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
+}
+
+export function sealState (sealer: Sealer, bound: string, bytes: Buffer, expiresAt: number): string {
+  return sealer.seal(PURPOSE, bound, bytes, expiresAt)
+}
+
+/** Throws invalid params for any text that is not a state of this request. */
+export function openState (sealer: Sealer, bound: string, requestState: string): RequestState {
+  const bytes = sealer.open(PURPOSE, bound, requestState)
+  const state: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString())
+  // Another release may have sealed a state of another form.
+  if (!isObject(state) || !isObject(state.answers) || !isObject(state.results)) throw invalidParams(INVALID)
+  return { answers: toJsonMap(state.answers), results: toJsonMap(state.results) }
+}
+
+function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, string> {
+  return new Map(Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]))
+}
+
+/** The binding as a text. Two texts are equal only for equal bindings. */
+export function toBindingText ({ owner, method, name, args }: RoundBinding): string {
+  return JSON.stringify([owner, method, name, hash('sha256', toCanonicalJson(args ?? {}), 'base64url')])
+}
+
+/** JSON with the members of each object in sorted order. */
+function toCanonicalJson (value: object): string {
+  try {
+    return stringify(value)
+  } catch (error) {
+    if (error instanceof RangeError) throw invalidParams('the arguments are nested too deeply')
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+// The state of a round whose handler called `ask` or `once`, and the rejection of `ask`.
+
+import type { RequestState } from './journal.ts'
+import { findJsonProblem } from './json-problem.ts'
+import type { Answer, Question } from './question.ts'
+
+/** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
+export class InputRequired extends Error {
+  constructor (keys: readonly string[]) {
+    super(`The client is asked for ${keys.map((key) => JSON.stringify(key)).join(', ')}. ` +
+      'The handler runs again when the client has answered. Do not catch this rejection.')
+    this.name = 'InputRequired'
+  }
+}
+
+/** Calls `fn`. Rejects when the result is not JSON: it could not travel to the next round. */
+export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+  if (typeof key !== 'string' || key === '') throw new Error('once: the key must be a text that is not empty')
+  const result = await fn()
+  const problem = result === undefined ? undefined : findJsonProblem(result, 'the result')
+  if (problem !== undefined) {
+    throw new Error(`once, ${JSON.stringify(key)}: the result must be a JSON value, ` +
+      `because the client carries it to the next round, but ${problem}`)
+  }
+  return result
+}
+
+export interface AskedQuestion {
+  readonly question: Question
+  readonly answer: Answer | undefined | Promise<Answer | undefined>
+}
+
+/** The state of a round. Most rounds have none: it is made by the first `ask`, `once` or request state. */
+export class RoundState {
+  /** The request state of the earlier rounds, with the additions of this round. */
+  readonly requestState: RequestState
+  readonly asked = new Map<string, AskedQuestion>()
+  readonly onceResults = new Map<string, Promise<unknown>>()
+  /** The input requests that the client must answer, as JSON. */
+  readonly inputRequests = new Map<string, string>()
+  readonly unsettled = new Set<Promise<unknown>>()
+
+  constructor (requestState: RequestState = { answers: new Map(), results: new Map() }) {
+    this.requestState = requestState
+  }
+
+  /**
+   * Keeps the promise in `unsettled` until it settles. The handler may have stopped waiting for the promise:
+   * its rejection is handled here, so that it does not end the process.
+   */
+  track<T> (promise: Promise<T>, onRejected = () => {}): Promise<T> {
+    const done = () => this.unsettled.delete(promise)
+    this.unsettled.add(promise)
+    promise.then(done, () => {
+      done()
+      onRejected()
+    })
+    return promise
+  }
+}

@@ -1,0 +1,200 @@
+// Rounds of the modern era. Each ends with `input_required` or with the result. The service keeps nothing
+// between two rounds: the client keeps the state, sealed.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+
+import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import { findMissingCapabilities, mergeCapabilities } from '../../protocol/capabilities.ts'
+import { invalidParams, missingClientCapability } from '../../protocol/errors.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import type { Sealer } from '../../store/sealing/sealer.ts'
+import type { InputRound, RoundRequest } from './input-round.ts'
+import type { RequestState } from './journal.ts'
+import type { Answer, Question } from './question.ts'
+import { createQuestions, readQuestions, type Questions } from './questions.ts'
+import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
+import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
+
+export interface InputRoundsDependencies {
+  readonly sealer: Sealer
+  /** How long a request state is valid, in milliseconds: the client must answer within this time. */
+  readonly ttlMs: number
+  /** The largest request state as JSON, in bytes. 32,768 by default. */
+  readonly maxStateBytes?: number
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+}
+
+export interface InputRounds {
+  /** Throws invalid params for responses that are not an object, and for a state of another request. */
+  open (request: RoundRequest): InputRound
+}
+
+interface RoundDependencies extends Required<InputRoundsDependencies> { readonly questions: Questions }
+
+export function createInputRounds (
+  { sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsDependencies
+): InputRounds {
+  const dependencies = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
+  return { open: (request) => new SealedInputRound(dependencies, request) }
+}
+
+class SealedInputRound implements InputRound {
+  readonly #dependencies: RoundDependencies
+  readonly #request: RoundRequest
+  #lazyState: RoundState | undefined
+  #lazyBindingText: string | undefined
+
+  constructor (dependencies: RoundDependencies, request: RoundRequest) {
+    this.#dependencies = dependencies
+    this.#request = request
+    const { inputResponses, requestState, journal } = request
+    if (inputResponses !== undefined && !isObject(inputResponses)) {
+      throw invalidParams(
+        'inputResponses must be an object of the answers, under the keys of the inputRequests'
+      )
+    }
+    if (requestState !== undefined) {
+      const opened = openState(dependencies.sealer, this.#bindingText, requestState)
+      this.#lazyState = new RoundState(journal === undefined ? opened : addState(journal.state, opened))
+    }
+  }
+
+  get #bindingText (): string {
+    this.#lazyBindingText ??= toBindingText(this.#request.bind())
+    return this.#lazyBindingText
+  }
+
+  get #state (): RoundState {
+    this.#lazyState ??= new RoundState(this.#request.journal?.state)
+    return this.#lazyState
+  }
+
+  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
+  ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    return this.#state.track(this.#ask(requests))
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
+  once (key: string, fn: () => unknown): Promise<unknown> {
+    const { onceResults, requestState } = this.#state
+    const known = onceResults.get(key)
+    if (known !== undefined) return known
+    const json = requestState.results.get(key)
+    const result = json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json))
+    onceResults.set(key, result)
+    return this.#state.track(result, () => onceResults.delete(key))
+  }
+
+  sleep (ms: number): number {
+    return this.#request.journal?.sleep(ms) ?? ms
+  }
+
+  get isAsleep (): boolean { return this.#request.journal?.isSuspended === true }
+
+  settle (): Promise<void> | undefined {
+    const state = this.#lazyState
+    if (state === undefined || state.unsettled.size === 0 || !this.#isUnfinished) return undefined
+    return Promise.allSettled(state.unsettled).then(() => this.settle())
+  }
+
+  get pending (): string | undefined {
+    if (!this.#isUnfinished) return undefined
+    const { requestState, inputRequests } = this.#state
+    const members = `"inputRequests":${toObjectJson(inputRequests)}`
+    if (this.#request.journal?.isTask === true) return members
+    if (requestState.answers.size === 0 && requestState.results.size === 0) return members
+    const { sealer, ttlMs, maxStateBytes, now } = this.#dependencies
+    const bytes = toStateBytes(requestState)
+    if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
+    return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
+  }
+
+  /** Whether the handler runs again: the client must answer first, or the task sleeps. */
+  get #isUnfinished (): boolean {
+    return this.isAsleep || (this.#lazyState !== undefined && this.#lazyState.inputRequests.size > 0)
+  }
+
+  // Unless a schema checks asynchronously, this does not yield before all input requests are added: two calls
+  // that run at the same time then become one round.
+  async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    const { asked, inputRequests } = this.#state
+    const questions = readQuestions(this.#dependencies.questions, requests, (key) => asked.get(key)?.question)
+    const answers: Array<readonly [string, unknown]> = []
+    const missing: Array<readonly [string, Question]> = []
+    for (const [key, question] of questions) {
+      const read = this.#answerTo(key, question)
+      const answer = read instanceof Promise ? await read : read
+      if (answer === undefined) missing.push([key, question])
+      else answers.push([key, answer.value])
+    }
+    if (missing.length === 0) return Object.fromEntries(answers)
+    const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    const undeclared = findMissingCapabilities(required, this.#request.capabilities)
+    if (undeclared !== undefined) throw missingClientCapability(undeclared)
+    for (const [key, { json }] of missing) {
+      inputRequests.set(key, json)
+      this.#request.journal?.ask(key, json)
+    }
+    throw new InputRequired(missing.map(([key]) => key))
+  }
+
+  #answerTo (key: string, question: Question): AskedQuestion['answer'] {
+    const { asked } = this.#state
+    const before = asked.get(key)
+    if (before !== undefined) return before.answer
+    const answer = this.#findAnswer(key, question)
+    asked.set(key, { question, answer })
+    return answer
+  }
+
+  /** An answer of an earlier round comes before one of this request, unless it does not fit the question. */
+  #findAnswer (key: string, question: Question): AskedQuestion['answer'] {
+    const { answers } = this.#state.requestState
+    const earlier = answers.get(key)
+    const { inputResponses } = this.#request
+    const keep = (answer: Answer | undefined) => {
+      if (answer !== undefined) answers.set(key, answer.json)
+      return answer
+    }
+    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key)
+      ? applyTo(question.read(inputResponses[key]), keep)
+      : undefined
+    return earlier === undefined
+      ? fromRequest()
+      : applyTo(question.read(JSON.parse(earlier)), (answer) => answer ?? fromRequest())
+  }
+
+  async #run (key: string, fn: () => unknown): Promise<unknown> {
+    const result = await runOnce(key, fn)
+    this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
+    await this.#request.journal?.keep(key)
+    return result
+  }
+}
+
+function addState (state: RequestState, { answers, results }: RequestState): RequestState {
+  for (const [key, json] of answers) state.answers.set(key, json)
+  for (const [key, json] of results) state.results.set(key, json)
+  return state
+}
+
+/** Stays synchronous when the value is not a promise. */
+function applyTo<T, U> (value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+function fromResultJson (json: string): unknown {
+  const array: unknown = JSON.parse(json)
+  return Array.isArray(array) ? array[0] : undefined
+}
+
+function toSizeError (bytes: number, limit: number, { answers, results }: RequestState): Error {
+  const members = [
+    ...Array.from(results, ([key, json]) => ({ name: `once ${JSON.stringify(key)}`, json })),
+    ...Array.from(answers, ([key, json]) => ({ name: `the answer ${JSON.stringify(key)}`, json }))
+  ]
+  const [largest] = members.toSorted((a, b) => b.json.length - a.json.length)
+  return new Error(`The request state is ${bytes} bytes, the limit is ${limit}; ` +
+    `the largest member is ${largest?.name ?? 'unknown'}. ` +
+    'Keep large values under a handle (defineHandle), and let `once` return its id.')
+}

@@ -1,0 +1,82 @@
+// A backend stores the state of the service, and passes events and messages between its replicas.
+
+import type { Clock } from '../../base/time.ts'
+import type { CallCounter } from '../../limits/call-counter.ts'
+import type { EventBus } from '../changes/event-bus.ts'
+import type { EventLog, EventLogLimits } from '../changes/event-log.ts'
+import type { Relay } from '../changes/relay.ts'
+import type { DueTimes } from '../records/due-times.ts'
+import type { StateStore } from '../records/state-store.ts'
+
+export interface Backend {
+  /** The schemes of its URLs, without the colon. */
+  readonly schemes: readonly string[]
+  /** The form of its URLs, in words: completes "TRIVET_STATE_URL must be". */
+  readonly form: string
+  /** Matches the text after the scheme and its colon. `open` may still refuse the URL. */
+  readonly rest: RegExp
+  /** Whether replicas of the service share the state. */
+  readonly isShared: boolean
+  /** Imports the driver when it is called, so that unused drivers are not loaded. */
+  readonly open: OpenBackend
+}
+
+/** Rejects if the backend cannot be used. The message says what to do, and never contains a password. */
+export type OpenBackend = (url: string, options: BackendOptions) => Promise<OpenedBackend>
+
+export interface BackendOptions {
+  readonly log: { warn (fields: object, message: string): void }
+  /**
+   * Separates services that share one server or folder: each prefix has its own records, events, messages and
+   * streams. Letters, digits, `-`, `_` and `.`.
+   */
+  readonly prefix: string
+  /** EVENT_LOG_LIMITS by default. */
+  readonly eventLogLimits?: EventLogLimits
+  /** Used by the backend of memory only. */
+  readonly clock?: Clock
+}
+
+/** A secret that is kept with the state. */
+export interface KeptSecret {
+  readonly secret: string
+  /** Where it is kept, for the log. */
+  readonly file: string
+}
+
+export interface OpenedBackend {
+  readonly store: StateStore
+  readonly bus: EventBus
+  readonly relay: Relay
+  readonly eventLog: EventLog
+  /** Uses the connection of the store. Nothing of it must be closed. */
+  readonly callCounter: CallCounter
+  /** Uses the connection of the store. Nothing of it must be closed. */
+  readonly dueTimes: DueTimes
+  /** A folder in which the service may keep files too. Absent if the state is in none. */
+  readonly folder?: string
+  /**
+   * Reads the secret that is kept with the state, and creates it if there is none. Absent if the state does
+   * not outlive the process, or is shared: the replicas then get their secrets from outside.
+   */
+  readKeptSecret? (): KeptSecret
+  /** Closes the store, the bus, the relay and the log. Idempotent. */
+  close (): Promise<void>
+}
+
+/** @param closeConnection called after all members are closed. */
+export function toOpenedBackend (
+  members: Omit<OpenedBackend, 'close'>, closeConnection = async (): Promise<void> => {}
+): OpenedBackend {
+  const { store, bus, relay, eventLog } = members
+  let closing: Promise<void> | undefined
+
+  async function close (): Promise<void> {
+    await Promise.all([bus.close(), relay.close(), eventLog.close()])
+    // Waits for the calls in progress, which need the connection.
+    await store.close()
+    await closeConnection()
+  }
+
+  return { ...members, close: async () => await (closing ??= close()) }
+}

@@ -1,0 +1,32 @@
+import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
+import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
+import { toOpenedBackend, type OpenBackend } from '../backend.ts'
+import { createMemoryEventBus } from '../memory/event-bus.ts'
+import { createMemoryEventLog } from '../memory/event-log.ts'
+import { createMemoryRelay } from '../memory/relay.ts'
+import { readKeptSecret } from './secret.ts'
+import { claimFolder } from './sole-process.ts'
+import { openLmdbStateStore } from './state-store.ts'
+
+/** `file:PATH` keeps records in a folder. Everything else exists in this process only. */
+export const openLmdbBackend: OpenBackend = async (url, options) => {
+  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
+  const folder = url.slice('file:'.length)
+  const store = openLmdbStateStore(folder, {
+    prefix, onBroken: (err) => log.warn({ err }, 'state is not available any more')
+  })
+  const claim = await claimFolder(folder, prefix).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
+  return toOpenedBackend({
+    store,
+    dueTimes: store.dueTimes,
+    bus: createMemoryEventBus(),
+    relay: createMemoryRelay(),
+    eventLog: createMemoryEventLog(eventLogLimits),
+    callCounter: createLocalCallCounter(),
+    folder,
+    readKeptSecret: () => readKeptSecret(folder, prefix)
+  }, claim.release)
+}

@@ -1,0 +1,42 @@
+// Due times in Redis or Valkey: one sorted set, by the clock of Redis.
+
+import type { DueTimes } from '../../records/due-times.ts'
+import { StoreUnavailable } from '../../records/state-store.ts'
+import { toRedisError } from './redis-error.ts'
+import { runScript, toScript, type ScriptRunner } from './script.ts'
+import { SET_DUE, TAKE_DUE } from './scripts.ts'
+
+interface RedisDueTimesOptions {
+  /** Begins the name of the key. */
+  readonly prefix: string
+}
+
+const [SET, TAKE] = [toScript(SET_DUE), toScript(TAKE_DUE)]
+
+export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueTimesOptions): DueTimes {
+  // The braces keep the key apart from those of records, whose braces hold an owner.
+  const key = `${prefix}:{due}:times`
+
+  async function attempt<T> (work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw new StoreUnavailable(toRedisError(error))
+    }
+  }
+
+  return {
+    set: async (entry, inMs) => {
+      await attempt(async () => await runScript(client, SET, [key], [entry, Math.ceil(inMs)]))
+    },
+    remove: async (entry) => {
+      await attempt(async () => await client.callBuffer('ZREM', key, entry))
+    },
+    take: async (limit, holdMs) => await attempt(async () => {
+      const reply = await runScript(client, TAKE, [key], [limit, Math.ceil(holdMs)])
+      if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')
+      const [next, ...entries] = reply.map(String)
+      return { entries, nextInMs: next === '-1' ? undefined : Number(next) }
+    })
+  }
+}

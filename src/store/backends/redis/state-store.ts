@@ -1,0 +1,139 @@
+// Records in Redis or Valkey: a hash for each record, which Redis expires, and a sorted set for each owner.
+
+import { randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import {
+  StoreUnavailable, type StateKey, type StateRecord, type StateStore
+} from '../../records/state-store.ts'
+import { toRedisError } from './redis-error.ts'
+import type { ReplicaAcks } from './replica-acks.ts'
+import { runScript, toScript, type Argument, type Script, type ScriptRunner } from './script.ts'
+import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
+
+/** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
+interface RedisCommands extends ScriptRunner {
+  ping (): Promise<unknown>
+  /** Absent for a cluster, which has several. */
+  readonly stream?: Pick<Writable, 'cork' | 'uncork'>
+}
+
+const SCRIPTS = {
+  create: toScript(CREATE),
+  read: toScript(READ),
+  replace: toScript(REPLACE),
+  delete: toScript(DELETE),
+  list: toScript(LIST)
+}
+
+interface RedisStateStoreOptions {
+  /** Begins the name of every key. */
+  readonly prefix: string
+  /** Absent if what Redis has written is not lost. */
+  readonly acks?: ReplicaAcks | undefined
+}
+
+/** Closing the store does not close the client. */
+export function openRedisStateStore (
+  client: RedisCommands, { prefix, acks }: RedisStateStoreOptions
+): StateStore {
+  const underWay = new Set<Promise<unknown>>()
+  let closed = false
+  let isCorked = false
+
+  /**
+   * Sends all commands of one turn of the event loop in one write: a write to the socket costs as much as all
+   * other work for a command.
+   */
+  function corkOneTurn ({ stream }: RedisCommands): void {
+    if (isCorked || stream === undefined) return
+    isCorked = true
+    stream.cork()
+    setImmediate(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+
+  /** Turns all errors of the connection and of Redis into a StoreUnavailable. */
+  async function attempt<T> (work: () => Promise<T>): Promise<T> {
+    if (closed) throw new StoreUnavailable(new Error('the store is closed'))
+    const promise = work()
+    underWay.add(promise)
+    try {
+      return await promise
+    } catch (error) {
+      throw new StoreUnavailable(toRedisError(error))
+    } finally {
+      underWay.delete(promise)
+    }
+  }
+
+  async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
+    // A cluster selects the node by the text in braces: all keys of one owner are on one node.
+    const live = `${prefix}:{${owner}}`
+    corkOneTurn(client)
+    return await runScript(client, script, [`${live}:${name}`, live], [name, ...args])
+  }
+
+  return {
+    create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
+      // Random, so that a new record never has the version of a deleted one.
+      const version = randomUUID()
+      const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
+      if (reply === TAKEN) return 'taken'
+      if (reply === FULL) return 'full'
+      await acks?.confirm()
+      return { value, version, expiresAt: readNumber(reply) }
+    }),
+    read: async (key) => await attempt(async () => {
+      const reply = await run(SCRIPTS.read, key)
+      return reply === null ? undefined : readRecord(reply)
+    }),
+    replace: async (key, version, value) => await attempt(async () => {
+      const next = randomUUID()
+      const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
+      if (reply === null) return undefined
+      await acks?.confirm()
+      return { value, version: next, expiresAt: readNumber(reply) }
+    }),
+    delete: async (key) => await attempt(async () => {
+      const isDeleted = readNumber(await run(SCRIPTS.delete, key)) === 1
+      if (isDeleted) await acks?.confirm()
+      return isDeleted
+    }),
+    list: async (owner) => await attempt(async () => {
+      const expiries = new Map<string, number>()
+      let cursor = '0'
+      do {
+        // In pages, because all other commands wait for a script.
+        const page = readTexts(await run(SCRIPTS.list, { owner, name: '' }, cursor))
+        for (let at = 1; at < page.length; at += 2) expiries.set(page[at] ?? '', Number(page[at + 1]))
+        cursor = page[0] ?? '0'
+      } while (cursor !== '0')
+      return expiries
+    }),
+    check: async () => await attempt(async () => { await client.ping() }),
+    async close () {
+      closed = true
+      await Promise.allSettled(underWay)
+    }
+  }
+}
+
+function readNumber (reply: unknown): number {
+  if (typeof reply !== 'number') throw new TypeError('the answer of Redis is no number')
+  return reply
+}
+
+function readTexts (reply: unknown): string[] {
+  if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')
+  return reply.map(String)
+}
+
+function readRecord (reply: unknown): StateRecord {
+  const [bytes, version, expiresAt]: unknown[] = Array.isArray(reply) ? reply : []
+  if (!Buffer.isBuffer(bytes) || !Buffer.isBuffer(version)) {
+    throw new TypeError('the answer of Redis is no record')
+  }
+  return { value: { bytes }, version: version.toString(), expiresAt: readNumber(expiresAt) }
+}

@@ -1,0 +1,22 @@
+// Ends streams when the access tokens that opened them expire.
+
+import type { Principal } from '../../access/principal.ts'
+import type { MessageSink } from './message-sink.ts'
+
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2_147_483_647
+
+/** Calls `end` when the principal's token expires, unless the stream is closed before. */
+export function endAtExpiry (
+  { expiresAt }: Principal, stream: Pick<MessageSink, 'onClose'>, end: () => void
+): void {
+  if (expiresAt === undefined) return
+  let timer: NodeJS.Timeout | undefined
+  function wait (until: number): void {
+    const left = until - Date.now()
+    if (left <= 0) end()
+    else timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS), until).unref()
+  }
+  stream.onClose(() => clearTimeout(timer))
+  wait(expiresAt)
+}

@@ -1,0 +1,117 @@
+// One open stream of changes: its filter, and its pending notifications.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+
+import type { ScopeGroup } from '../../access/scope-group.ts'
+import type { RequestId } from '../../protocol/json-rpc.ts'
+import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
+import { Announcement, withoutSlash } from './announcement.ts'
+import type { ChangeEvent } from './change-event.ts'
+import type { MessageSink } from './message-sink.ts'
+
+/**
+ * With this many pending resources, a further change below a subscribed directory is reported as a change of
+ * the directory.
+ */
+const MAX_PENDING_RESOURCES = 1000
+
+/** Writes the messages of a stream, as JSON. */
+export interface StreamMessages {
+  /** Identifies the stream in the log. */
+  readonly id: RequestId
+  listChanged (list: ListName): string
+  resourceUpdated (uri: string): string
+  /** The first and the last message of the stream, if it has any. */
+  opening? (): string
+  closing? (): string
+}
+
+/** Who listens: the owner of the stream, and the group that the owner belongs to. */
+export interface Listener { readonly owner: string, readonly scopeGroup: ScopeGroup }
+
+export class Subscription {
+  readonly sink: MessageSink
+  readonly messages: StreamMessages
+  readonly #listener: Listener
+  /** The number of consecutive keep-alive rounds in which the stream was blocked. */
+  blockedRounds = 0
+  // Pending notifications are in sets. While the client does not read, they grow to the size of its filter,
+  // and by a limited number of resources below its directories.
+  readonly #lists = new Set<ListName>()
+  readonly #uris = new Set<string>()
+  #filter: SubscriptionFilter = {}
+  // Without trailing slashes.
+  #followed: ReadonlySet<string> = NOTHING
+
+  constructor (
+    listener: Listener, filter: SubscriptionFilter, messages: StreamMessages, sink: MessageSink
+  ) {
+    this.#listener = listener
+    this.messages = messages
+    this.sink = sink
+    this.follow(filter)
+  }
+
+  /** Whether there is a notification to send. */
+  get isPending (): boolean { return this.#lists.size + this.#uris.size > 0 }
+
+  /** Replaces the filter. */
+  follow (filter: SubscriptionFilter): void {
+    this.#filter = filter
+    this.#followed = filter.resourceSubscriptions === undefined
+      ? NOTHING
+      : new Set(filter.resourceSubscriptions.map(withoutSlash))
+  }
+
+  /**
+   * Notes the event if the filter includes it and the listener may hear of it. Returns whether it was noted.
+   * @param announcement of the event: many streams note one event, and share what is found out about it.
+   */
+  note (event: ChangeEvent, announcement = new Announcement(event)): boolean {
+    switch (event.type) {
+      case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged, announcement)
+      case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
+      case 'resources-changed':
+        return this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
+      case 'resource-updated': return (event.owner === undefined || event.owner === this.#listener.owner) &&
+        this.#noteUri(event.uri, announcement)
+      case 'resources-outdated':
+      case 'task-changed': return false
+      case 'events-missed': return this.#noteAll(announcement)
+    }
+  }
+
+  /** Sends the pending notifications. Does nothing while the client does not read. */
+  flush (): void {
+    if (this.sink.isBlocked) return
+    for (const list of this.#lists) this.sink.send(this.messages.listChanged(list))
+    for (const uri of this.#uris) this.sink.send(this.messages.resourceUpdated(uri))
+    this.#lists.clear()
+    this.#uris.clear()
+  }
+
+  #noteList (list: ListName, asked: boolean | undefined, announcement: Announcement): boolean {
+    if (asked !== true || !announcement.isFor(this.#listener.scopeGroup)) return false
+    this.#lists.add(list)
+    return true
+  }
+
+  /** An unneeded notification costs the client one request. A lost one leaves the client with old data. */
+  #noteAll (announcement: Announcement): boolean {
+    this.#noteList('tools', this.#filter.toolsListChanged, announcement)
+    this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
+    this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
+    for (const uri of this.#filter.resourceSubscriptions ?? []) this.#uris.add(uri)
+    return this.isPending
+  }
+
+  #noteUri (uri: string, announcement: Announcement): boolean {
+    if (this.#followed.size === 0) return false
+    const nearest = announcement.places.find((place) => this.#followed.has(place))
+    if (nearest === undefined || !announcement.isFor(this.#listener.scopeGroup)) return false
+    const isExact = this.#uris.size < MAX_PENDING_RESOURCES || nearest === withoutSlash(uri)
+    this.#uris.add(isExact ? uri : nearest)
+    return true
+  }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()

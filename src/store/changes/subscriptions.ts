@@ -1,0 +1,114 @@
+// All open streams of changes in this process. They share one listener on the bus and one timer.
+
+import type { RequestId } from '../../protocol/json-rpc.ts'
+import { Announcement } from './announcement.ts'
+import type { ChangeEvent } from './change-event.ts'
+import type { EventBus } from './event-bus.ts'
+import type { Subscription } from './subscription.ts'
+
+export interface SubscriptionsOptions {
+  readonly keepAliveMs: number
+  /** Called for each stream that is closed because its client reads too slowly. */
+  onSlowReader (id: RequestId): void
+}
+
+export interface Subscriptions {
+  readonly size: number
+  /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
+  open (subscription: Subscription): void
+  /** Sends the stream its pending notifications and its last message, and ends it. */
+  end (subscription: Subscription): void
+  /** Sends each stream its pending notifications and its last message, and ends it. Idempotent. */
+  close (): void
+}
+
+/**
+ * How many streams are flushed in one turn of the event loop, and for how long, in milliseconds. The rest
+ * waits for later turns, so that requests are served in between.
+ */
+const FLUSH_BATCH = 500
+const FLUSH_MS = 10
+/** A stream that is blocked in this many consecutive keep-alive rounds is closed. */
+const MAX_BLOCKED_ROUNDS = 2
+
+export function createSubscriptions (
+  bus: EventBus, { keepAliveMs, onSlowReader }: SubscriptionsOptions
+): Subscriptions {
+  const open = new Set<Subscription>()
+  const pending = new Set<Subscription>()
+  let flushing = false
+  let closed = false
+  const unsubscribe = bus.subscribe(noteEvent)
+  const timer = setInterval(keepAlive, keepAliveMs).unref()
+
+  function noteEvent (event: ChangeEvent): void {
+    const announcement = new Announcement(event)
+    for (const subscription of open) if (subscription.note(event, announcement)) pending.add(subscription)
+    scheduleFlush()
+  }
+
+  // Deferred, so that repeated changes within one turn of the event loop are reported once.
+  function scheduleFlush (): void {
+    if (flushing || pending.size === 0) return
+    flushing = true
+    setImmediate(() => {
+      flushing = false
+      const started = performance.now()
+      let left = FLUSH_BATCH
+      for (const subscription of pending) {
+        if (left-- === 0 || performance.now() - started > FLUSH_MS) break
+        pending.delete(subscription)
+        subscription.flush()
+      }
+      scheduleFlush()
+    })
+  }
+
+  function keepAlive (): void {
+    for (const subscription of open) {
+      if (!subscription.sink.isBlocked) {
+        subscription.blockedRounds = 0
+        subscription.sink.keepAlive()
+      } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
+        onSlowReader(subscription.messages.id)
+        subscription.sink.cut()
+      }
+    }
+  }
+
+  function end (subscription: Subscription): void {
+    subscription.flush()
+    subscription.sink.end(subscription.messages.closing?.())
+  }
+
+  return {
+    end,
+    get size () { return open.size },
+    open (subscription) {
+      const { sink, messages } = subscription
+      sink.onClose(() => {
+        open.delete(subscription)
+        pending.delete(subscription)
+      })
+      sink.onDrain(() => {
+        // The client reads, so it is not too slow.
+        subscription.blockedRounds = 0
+        // Not at once: thousands of clients may read in one turn of the event loop.
+        if (subscription.isPending) pending.add(subscription)
+        scheduleFlush()
+      })
+      // Sent before the stream is added, so that no notification precedes it.
+      const opening = messages.opening?.()
+      if (opening !== undefined) sink.send(opening)
+      if (closed) sink.end(messages.closing?.())
+      else open.add(subscription)
+    },
+    close () {
+      if (closed) return
+      closed = true
+      clearInterval(timer)
+      unsubscribe()
+      for (const subscription of [...open]) end(subscription)
+    }
+  }
+}

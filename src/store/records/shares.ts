@@ -1,0 +1,70 @@
+// Creates records for senders of all networks. Each anonymous network may create only its share of the
+// records: it takes a place for each of them.
+
+import { createHash } from 'node:crypto'
+import { ShareUsed } from '../../limits/share.ts'
+import { createRemovals } from './removals.ts'
+import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+
+interface SharesOptions {
+  /** What the records are, as part of the owner of their places. */
+  readonly purpose: string
+  /** How many places one network has. */
+  readonly share: number
+}
+
+/** A network of `undefined` needs no places. */
+export interface Shares {
+  /** As `create` of the store. Also rejects with ShareUsed if all places of the network are taken. */
+  create (
+    network: string | undefined, key: StateKey, value: StateValue, lifetime: RecordLifetime, limit: number
+  ): Promise<StateRecord | 'taken' | 'full'>
+  /** As `delete` of the store. Frees the place only if this network took it. */
+  delete (network: string | undefined, key: StateKey): Promise<boolean>
+}
+
+export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
+
+/**
+ * A place is an empty record of the same name and lifetime, under an owner derived from the network. Uses of
+ * the record do not extend its place, because that would cost each use another write. So a share limits what
+ * a network creates within one idle lifetime; records that it keeps in use for longer count only against the
+ * limit of their owner.
+ */
+export function createShares (store: StateStore, { purpose, share }: SharesOptions): Shares {
+  const removals = createRemovals(store)
+
+  // A hash, so that the store has no addresses.
+  const toPlace = (network: string, { name }: StateKey): StateKey => ({
+    owner: `${purpose}-of-${createHash('sha256').update(network).digest('base64url')}`, name
+  })
+
+  async function free (place: StateKey): Promise<void> {
+    await store.delete(place).catch(() => removals.add(place))
+  }
+
+  /** Adds the place to the removals if it is not known whether the work was done. */
+  async function orRemove<T> (place: StateKey, work: Promise<T>): Promise<T> {
+    return await work.catch((error: unknown) => {
+      removals.add(place)
+      throw error
+    })
+  }
+
+  return {
+    async create (network, key, value, lifetime, limit) {
+      if (network === undefined) return await store.create(key, value, lifetime, limit)
+      const place = toPlace(network, key)
+      const taken = await orRemove(place, store.create(place, EMPTY_VALUE, lifetime, share))
+      if (taken === 'full') throw new ShareUsed(network, share)
+      const record = await orRemove(place, store.create(key, value, lifetime, limit))
+      if (record === 'full') await free(place)
+      return record
+    },
+    async delete (network, key) {
+      const isDeleted = await store.delete(key)
+      if (isDeleted && network !== undefined) await free(toPlace(network, key))
+      return isDeleted
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import t from 'tap'
+import { createNearestNames } from '../../src/base/nearest-names.ts'
+
+const names = ['search_books', 'search_orders', 'create_basket', 'add_to_basket', 'x', 'search_book_reviews']
+const all = () => true
+
+t.test('finds at most three similar names, the most similar first (122)', async (t) => {
+  for (const wrong of ['search_bokos', 'searchBooks', 'SEARCH-BOOKS', 'serch_books', 'search_books\n']) {
+    t.equal(createNearestNames(names)(wrong, all)[0], 'search_books', wrong)
+  }
+  t.strictSame(createNearestNames(names)('toolkit', all), [])
+  for (const wrong of ['', '___', 'x', '日']) t.strictSame(createNearestNames(names)(wrong, all), [], wrong)
+  t.ok(createNearestNames([...names, ...names])('search', all).length <= 3)
+})
+
+t.test('a long name and many tools cost little', async (t) => {
+  const many = Array.from({ length: 5000 }, (_, index) => `tool_number_${index}`)
+  const before = process.cpuUsage()
+  createNearestNames(many)('tool'.repeat(16_384), all)
+  const { user, system } = process.cpuUsage(before)
+  t.ok(user + system < 1_000_000, `${user + system} µs`)
+})

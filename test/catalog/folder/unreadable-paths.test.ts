@@ -1,0 +1,63 @@
+// Paths of the catalog folder that cannot be read.
+
+import { chmod, mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
+import { loadSnapshot } from '../../helpers/load-catalog.ts'
+import { runService, startService } from '../../helpers/service.ts'
+import { keysOf } from './definition-modules.ts'
+
+/** A user who may not read folders without permissions. Root may. */
+const USER = process.getuid?.() === 0 ? 65_534 : undefined
+
+for (const watch of ['on', 'poll', 'off']) {
+  t.test(`a link to itself is a problem, and no crash (${watch})`, async (t) => {
+    const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a'), 'prompts/p.md': 'P' })
+    await symlink('loop', join(root, 'tools/loop'))
+    await mkdir(join(root, 'resources'))
+    await symlink('self.txt', join(root, 'resources/self.txt'))
+    const { code, stderr } = await runService({ TRIVET_CATALOG: root, TRIVET_WATCH: watch })
+    t.equal(code, 1)
+    for (const path of ['tools/loop', 'resources/self.txt']) {
+      t.match(stderr, `\n  ${path}: cannot be read: ELOOP: `)
+    }
+    t.notMatch(stderr, /\n\s+at /)
+  })
+
+  t.test(`a folder without permissions is a problem, lost+found is skipped (${watch})`, async (t) => {
+    const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a'), 'resources/a.txt': 'a' })
+    await chmod(root, 0o755)
+    const closed = ['lost+found', 'resources/lost+found', 'data']
+    for (const path of closed) {
+      await mkdir(join(root, path))
+      await chmod(join(root, path), 0)
+    }
+    const service = await startService(t, { TRIVET_CATALOG: root, TRIVET_WATCH: watch }, { uid: USER })
+    t.match(service.stdout(), /serves 1 tool, 0 prompts, 1 resource and/)
+    t.equal(service.stderr(), '')
+    await service.stop()
+    await mkdir(join(root, 'resources/secret'))
+    await chmod(join(root, 'resources/secret'), 0)
+    const { code, stderr } = await runService({ TRIVET_CATALOG: root, TRIVET_WATCH: watch }, { uid: USER })
+    t.equal(code, 1)
+    t.match(stderr, /^The catalog does not load:\n {2}resources\/secret: cannot be read: EACCES: .*\n$/)
+    for (const path of [...closed, 'resources/secret']) await chmod(join(root, path), 0o700)
+  })
+
+  t.test(`a catalog folder without permissions is a problem (${watch})`, async (t) => {
+    const root = await writeCatalog(t, {})
+    await chmod(root, 0)
+    const { code, stderr } = await runService({ TRIVET_CATALOG: root, TRIVET_WATCH: watch }, { uid: USER })
+    t.equal(code, 1)
+    t.equal(stderr.split('\n')[1]?.startsWith(`  ${root}: cannot be read: EACCES: `), true, stderr)
+    t.equal(stderr.trimEnd().split('\n').length, 2, stderr)
+    await chmod(root, 0o700)
+  })
+}
+
+t.test('a link to nothing is skipped', async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
+  await symlink('nothing.ts', join(root, 'tools/b.ts'))
+  t.strictSame(keysOf((await loadSnapshot(root)).primitives.tools), ['a'])
+})

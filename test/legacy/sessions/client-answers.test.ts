@@ -1,0 +1,78 @@
+// Answers of clients that arrive at one replica while another one waits for them.
+
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createClientAnswers } from '../../../src/legacy/sessions/client-answers.ts'
+import type { SessionMessage } from '../../../src/legacy/sessions/session-relay.ts'
+import type { Session } from '../../../src/legacy/sessions/session.ts'
+import { Lifetime } from '../../../src/request/pipeline/lifetime.ts'
+import { createLocalSessionRelay } from '../../helpers/session-relay.ts'
+
+type Asked = Pick<Session, 'id' | 'network'>
+
+const LARGE = { result: { text: 'x'.repeat(1_000_000) } }
+const SMALL = { result: { text: 'x' } }
+
+function openTwo (t: Test) {
+  const relay = createLocalSessionRelay()
+  const sent: SessionMessage[] = []
+  relay.listen((message) => { sent.push(message) })
+  const [here, there] = [createClientAnswers(relay), createClientAnswers(relay)]
+  t.teardown(() => { for (const part of [here, there, relay]) part.close() })
+  const ask = (session: Asked = { id: 's' }) => {
+    let id = ''
+    const send = (given: string) => { id = given }
+    const answer = there.ask(session, { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
+    return { id, answer }
+  }
+  return { here, there, ask, types: () => sent.map(({ type }) => type) }
+}
+
+t.test('an answer reaches the replica that waits, a large one when it has asked for it', async (t) => {
+  for (const [answer, types] of [
+    [SMALL, ['answered', 'answer-taken']],
+    [LARGE, ['answer-offered', 'answer-wanted', 'answered', 'answer-taken']]
+  ] as const) {
+    const { here, ask, types: sent } = openTwo(t)
+    const asked = ask()
+    t.equal(await here.deliver('s', asked.id, answer), true)
+    t.strictSame(await asked.answer, answer.result)
+    t.strictSame(sent().toSorted(), types.toSorted())
+  }
+})
+
+t.test('a large answer that no replica waits for is not relayed', async (t) => {
+  const { here, types } = openTwo(t)
+  t.equal(await here.deliver('s', `${'x'.repeat(12)}.${randomUUID()}`, LARGE), false)
+  t.strictSame(types(), ['answer-offered'])
+})
+
+t.test('an answer to this replica is not relayed', async (t) => {
+  const { there, ask, types } = openTwo(t)
+  const asked = ask()
+  t.equal(await there.deliver('s', asked.id, LARGE), true)
+  t.strictSame(await asked.answer, LARGE.result)
+  t.strictSame(types(), [])
+})
+
+t.test('one network holds at most a tenth of the questions that may wait', async (t) => {
+  const { there, ask } = openTwo(t)
+  const crowd = Array.from({ length: 400 }, (_, index) => (
+    { session: `s${index % 10}`, ...ask({ id: `s${index % 10}`, network: '203.0.113.7' }) }
+  ))
+  await t.rejects(
+    ask({ id: 'new', network: '203.0.113.7' }).answer,
+    { name: 'TooManyQuestions', message: /400 of this address/ }
+  )
+  const others = [{ id: 'new', network: '203.0.113.8' }, { id: 'without' }]
+  for (const session of others) {
+    const { id, answer } = ask(session)
+    t.equal(await there.deliver(session.id, id, SMALL), true)
+    t.strictSame(await answer, SMALL.result)
+  }
+  for (const { session, id } of crowd) await there.deliver(session, id, SMALL)
+  await Promise.all(crowd.map(async ({ answer }) => await answer))
+  const { id, answer } = ask({ id: 'new', network: '203.0.113.7' })
+  await there.deliver('new', id, SMALL)
+  t.strictSame(await answer, SMALL.result, 'an answered question makes room')
+})

@@ -1,0 +1,82 @@
+// Large answers that wait for clients that do not read.
+
+import { EventEmitter, once } from 'node:events'
+import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
+import t from 'tap'
+import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
+import { createWaitingBytes } from '../../src/limits/waiting-bytes.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
+import { createReadableLog } from '../helpers/log.ts'
+import { toPost } from '../helpers/request.ts'
+import { post } from '../helpers/stream.ts'
+
+const READ = { method: 'resources/read', params: { uri: 'file:///large.txt' } }
+const COUNT = 60
+
+const replyTo = (address?: string, principal: Principal = ANONYMOUS) => ({
+  raw: new ServerResponse(new EventEmitter() as IncomingMessage), request: { principal, address }
+})
+
+t.test('counts large answers until their responses close', async (t) => {
+  const waiting = createWaitingBytes(100_000)
+  const first = replyTo()
+  t.ok(waiting.take(first, 90_000))
+  t.ok(waiting.take(replyTo(), 90_000), 'the answer that passes the limit is the last')
+  t.notOk(waiting.take(replyTo(), 90_000))
+  t.ok(waiting.take(replyTo(), 1000), 'small answers are not counted')
+  first.raw.emit('close')
+  t.ok(waiting.take(replyTo(), 90_000))
+})
+
+t.test('the answers to one network have a tenth', (t) => {
+  const waiting = createWaitingBytes(1_000_000)
+  const first = replyTo('203.0.113.7')
+  t.ok(waiting.take(first, 100_000))
+  t.notOk(waiting.take(replyTo('203.0.113.7'), 70_000))
+  t.ok(waiting.take(replyTo('203.0.113.7'), 1000), 'small answers are not counted')
+  t.ok(waiting.take(replyTo('203.0.113.8'), 70_000), 'others have their own share')
+  first.raw.emit('close')
+  t.ok(waiting.take(replyTo('203.0.113.7'), 70_000))
+  t.end()
+})
+
+t.test('the answers to one principal have a half', (t) => {
+  const waiting = createWaitingBytes(1_000_000)
+  const of = (subject: string) => replyTo('203.0.113.7', { ...ANONYMOUS, subject })
+  const first = of('ada')
+  t.ok(waiting.take(first, 500_000))
+  t.notOk(waiting.take(of('ada'), 70_000))
+  t.ok(waiting.take(of('bob'), 70_000), 'others have their own share')
+  first.raw.emit('close')
+  t.ok(waiting.take(of('ada'), 70_000))
+  t.end()
+})
+
+t.test('many clients that ask for a large resource and do not read it', async (t) => {
+  const { logger, lines } = createReadableLog('info')
+  const app = await buildApp(t, { 'resources/large.txt': 'x'.repeat(10_000_000) }, { logger })
+  const url = await listen(app)
+  const { headers, body } = toPost(READ)
+  const ended = () => lines.filter(({ msg, method }) => msg === 'request' && method === READ.method)
+  const answers: IncomingMessage[] = []
+  for (let i = 0; i < COUNT; i++) {
+    const request = openRequest(url, { method: 'POST', agent: false, headers })
+    request.on('error', () => {})
+    t.teardown(() => { request.destroy() })
+    request.end(body)
+    const [answer]: IncomingMessage[] = await once(request, 'response')
+    if (answer !== undefined) answers.push(answer)
+  }
+  await until(() => ended().length === COUNT, 'all requests')
+  const statuses = ended().map(({ status }) => status)
+  const sent = statuses.filter((status) => status === 200).length
+  t.ok(sent >= 20 && sent <= 28, `${sent} answers of 10 MB wait`)
+  t.equal(statuses.filter((status) => status === 500).length, COUNT - sent, 'the others are dropped')
+  t.ok(process.memoryUsage().rss < 1_500_000_000, `${process.memoryUsage().rss} bytes of memory`)
+  t.equal(answers.at(-1)?.statusCode, 500, 'not 503, after which a load balancer may send the request again')
+
+  t.equal((await post(t, url, { method: 'tools/list' })).status, 200, 'small answers are sent')
+  for (const answer of answers) answer.destroy()
+  await until(async () => (await post(t, url, READ)).status === 200, 'room for a large answer', 20_000)
+})

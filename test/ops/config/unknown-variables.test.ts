@@ -1,0 +1,36 @@
+import t from 'tap'
+import { SETTINGS } from '../../../src/ops/config/settings.ts'
+import { findUnknownVariables } from '../../../src/ops/config/unknown-variables.ts'
+import { writeCatalog } from '../../helpers/catalog-folder.ts'
+import { until } from '../../helpers/deadline.ts'
+import { startService } from '../../helpers/service.ts'
+
+t.test('names what a misspelt variable may mean', async (t) => {
+  const environment = { TRIVET_X: 'jwt', TRIVET_MAX_BODY_BITES: '1', PATH: '/bin', HOST: '::' }
+  const [nothing, bites, ...rest] = findUnknownVariables(environment)
+  t.equal(nothing?.variable, 'TRIVET_X')
+  t.equal(bites?.variable, 'TRIVET_MAX_BODY_BITES')
+  t.equal(bites?.nearest[0], 'TRIVET_MAX_BODY_BYTES')
+  t.strictSame(rest, [])
+})
+
+t.test('settings, the token of commands, and what Kubernetes adds for a Service are known', async (t) => {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable)
+  const added = [
+    'TRIVET_SERVICE_HOST', 'TRIVET_SERVICE_PORT', 'TRIVET_SERVICE_PORT_MCP', 'TRIVET_PORT',
+    'TRIVET_PORT_3000_TCP', 'TRIVET_PORT_3000_TCP_ADDR', 'TRIVET_ADMIN_SERVICE_HOST',
+    'TRIVET_ADMIN_PORT_9464_TCP_PROTO'
+  ]
+  const environment = Object.fromEntries([...known, ...added, 'TRIVET_TOKEN'].map((name) => [name, 'x']))
+  t.strictSame(findUnknownVariables(environment), [])
+})
+
+t.test('the service warns of one, and starts', async (t) => {
+  const catalog = await writeCatalog(t, {})
+  const service = await startService(t, { TRIVET_CATALOG: catalog, TRIVET_LOG_LEVLE: 'debug' })
+  await until(() => service.stdout().includes('is no setting'), 'the warning')
+  const line = service.stdout().split('\n').find((text) => text.includes('is no setting')) ?? '{}'
+  t.match(JSON.parse(line), {
+    level: 40, variable: 'TRIVET_LOG_LEVLE', nearest: ['TRIVET_LOG_LEVEL', 'TRIVET_LOG_LEVEL_FILE']
+  })
+})

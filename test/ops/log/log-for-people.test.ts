@@ -1,0 +1,94 @@
+// The log as lines for people.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import t from 'tap'
+import { toPeople } from '../../../src/ops/log/log-for-people.ts'
+
+const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime()
+const show = (fields: object) => stripVTControlCharacters(
+  toPeople(`${JSON.stringify({ level: 30, time: TIME, pid: 1, hostname: 'h', ...fields })}\n`)
+)
+
+t.test('a request is its method, its primitive, its status and its time', async (t) => {
+  const request = {
+    reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.25, msg: 'request'
+  }
+  t.equal(show(request), '03:04:05 tools/call search 200 1.25 ms\n')
+  t.equal(show({ ...request, code: -32603 }), '03:04:05 tools/call search 200 error -32603 1.25 ms\n')
+  t.equal(show({ ...request, cancelled: true }), '03:04:05 tools/call search 200 cancelled 1.25 ms\n')
+  t.equal(
+    show({ method: 'POST', status: 401, durationMs: 1, reason: 'no token', path: '/mcp', msg: 'request' }),
+    '03:04:05 POST 401 1 ms: no token\n'
+  )
+})
+
+t.test('any other line has its level, its message, and the fields that say something', async (t) => {
+  const changes = ['+ tool a', '~ prompt b', '- resource c', 'and 2 more']
+  t.equal(
+    show({ msg: 'catalog reloaded', version: 'x', lists: ['tools'], updated: 0, changes, durationMs: 3 }),
+    '03:04:05 catalog reloaded durationMs=3\n  + tool a\n  ~ prompt b\n  - resource c\n  and 2 more\n'
+  )
+  t.equal(show({ level: 40, msg: 'take care' }), '03:04:05 warning: take care\n')
+  t.equal(show({ msg: 'It serves', url: 'http://a/mcp' }), '03:04:05 It serves at http://a/mcp\n')
+  t.equal(
+    show({
+      level: 50, msg: 'request failed', method: 'tools/call', err: { stack: 'Error: no\n    at a.ts:1' }
+    }),
+    '03:04:05 error: request failed method="tools/call"\n  Error: no\n      at a.ts:1\n'
+  )
+})
+
+t.test('an error has its message and the lines of its author, without those of the service', async (t) => {
+  const own = new URL('../../../src/request/methods/tools-call.ts', import.meta.url)
+  const stack = [
+    'TypeError: x is not a function',
+    `    at Object.run (${join(process.cwd(), 'tools/x.ts')}:6:11)`,
+    '    at async Promise.all (index 0)',
+    `    at load (file://${join(process.cwd(), 'lib')}/db.ts:2:3)`,
+    '    at Array.map (<anonymous>)',
+    '    at /elsewhere/a b.js:1:2',
+    `    at handle (${own.pathname}:41:25)`,
+    '    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)',
+    'caused by: Error: the network'
+  ].join('\n')
+  t.equal(show({ level: 50, msg: 'request failed', err: { stack } }), [
+    '03:04:05 error: request failed',
+    '  TypeError: x is not a function',
+    '      at Object.run (tools/x.ts:6:11)',
+    '      at async Promise.all (index 0)',
+    '      at load (lib/db.ts:2:3)',
+    '      at /elsewhere/a b.js:1:2',
+    '  caused by: Error: the network',
+    ''
+  ].join('\n'))
+})
+
+t.test('a problem of the catalog has the line of its file', async (t) => {
+  const catalog = t.testdir({ tools: {} })
+  writeFileSync(join(catalog, 'tools/a.ts'), 'one\nconst a = = 1\n')
+  const problems = [
+    { file: 'tools/a.ts', place: 'line 2', column: 11, rule: 'Unexpected token' },
+    { file: 'tools/a.ts', place: 'line 1', rule: 'is odd' },
+    { file: 'tools/b.ts', place: 'line 9', rule: 'is gone' },
+    { file: 'tools/c.ts', place: 'inputSchema', rule: 'must be an object' },
+    { file: 'server.yaml', place: '', rule: 'cannot be read' }
+  ]
+  t.equal(show({ level: 50, msg: 'not reloaded', catalog, problems, err: { message: 'all again' } }), [
+    '03:04:05 error: not reloaded',
+    '  tools/a.ts:2 Unexpected token',
+    '    2 | const a = = 1',
+    '                  ^',
+    '  tools/a.ts:1 is odd',
+    '    1 | one',
+    '  tools/b.ts:9 is gone',
+    '  tools/c.ts: inputSchema: must be an object',
+    '  server.yaml: cannot be read',
+    ''
+  ].join('\n'))
+})
+
+t.test('a text that is no line of the log stays as it is', async (t) => {
+  t.equal(toPeople('plain text\n'), 'plain text\n')
+})

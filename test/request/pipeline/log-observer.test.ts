@@ -1,0 +1,62 @@
+// The line of a request: the same from a logger and from the faster form.
+
+import t from 'tap'
+import { methodNotFound } from '../../../src/protocol/errors.ts'
+import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
+import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
+
+const OBSERVED: Observed = {
+  requestId: 'a-1',
+  method: 'tools/call',
+  subject: 'search',
+  principal: undefined,
+  revision: undefined,
+  isBegun: true,
+  isToolError: false
+}
+const ENDING: Ending = {
+  durationMs: 1.23456, status: 200, protocolError: undefined, error: undefined, isCancelled: false
+}
+
+/** The line in both forms. */
+function lineOf (observed: Observed, ending: Ending): { readonly [form: string]: unknown } {
+  const lines = { logger: {}, fast: {} }
+  const logger = {
+    info: (fields: object) => { lines.logger = JSON.parse(JSON.stringify(fields)) }, warn () {}, error () {}
+  }
+  createLogObserver({ logger }).end?.(observed, ending)
+  const withoutUse = { ...logger, info: (fields: object) => { lines.fast = { slow: fields } } }
+  createLogObserver({
+    logger: withoutUse,
+    writeInfo (fields, message) {
+      t.equal(message, 'request')
+      lines.fast = JSON.parse(`{${fields}}`)
+    }
+  }).end?.(observed, ending)
+  return lines
+}
+
+t.test('the line of a request without an error has the same fields in both forms', async (t) => {
+  const expected = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.23 }
+  t.strictSame(lineOf(OBSERVED, ENDING), { logger: expected, fast: expected })
+  const traced = { ...expected, traceId: '0af7651916cd43dd8448eb211c80319c' }
+  t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, ENDING), { logger: traced, fast: traced })
+  const odd = 'file:///"\\\n\u2028é'
+  t.match(lineOf({ ...OBSERVED, subject: odd, requestId: odd }, ENDING), {
+    logger: { name: odd, reqId: odd }, fast: { name: odd, reqId: odd }
+  })
+  const { logger, fast } = lineOf(
+    { ...OBSERVED, method: undefined, subject: undefined }, { ...ENDING, status: undefined }
+  )
+  t.strictSame(fast, { reqId: 'a-1', durationMs: 1.23 })
+  t.strictSame(logger, fast)
+})
+
+t.test('any other line is that of the logger', async (t) => {
+  const protocolError = methodNotFound('none')
+  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: { code: -32601 } } })
+  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { cancelled: true } } })
+  const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
+  const slow = { reason: 'origin', address: '192.0.2.1' }
+  t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
+})

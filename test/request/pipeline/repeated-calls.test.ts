@@ -1,0 +1,129 @@
+// Tools with `dedupe`: a repeated call gets the first answer.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Principal } from '../../../src/access/principal.ts'
+import type { AppOptions } from '../../../src/app.ts'
+import { buildApp } from '../../helpers/app.ts'
+import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
+import { GATES } from '../../helpers/gates.ts'
+import { send, type Answer, type RequestParts } from '../../helpers/request.ts'
+
+const DEDUPE = 'annotations: { idempotentHint: true }, dedupe: true'
+const count = (name: string, options: string, run: string): string =>
+  `let runs = 0\n${toolModule(name, options, run)}`
+
+const FILES: Files = {
+  'lib/gates.js': GATES,
+  'tools/plain.ts': count('plain', 'annotations: { idempotentHint: true }', '() => String(++runs)'),
+  'tools/counts.ts': count(
+    'counts', `${DEDUPE}, inputSchema: { type: 'object', properties: { a: {} } }`, '() => String(++runs)'
+  ),
+  'tools/refuses.ts': count('refuses', DEDUPE, '() => { throw new ToolError(String(++runs)) }'),
+  'tools/fails.ts': count(
+    'fails', DEDUPE, "() => { if (++runs === 1) throw new Error('broken'); return String(runs) }"
+  ),
+  'tools/large.ts': count('large', DEDUPE, "() => ++runs + 'x'.repeat(70_000)"),
+  'tools/hangs.ts': count(
+    'hangs', `${DEDUPE}, timeoutMs: 200`, '() => ++runs === 1 ? new Promise(() => {}) : String(runs)'
+  ),
+  'tools/waits.ts': `import { gate } from '../lib/gates.js'\n${count(
+    'waits', DEDUPE, "async () => { runs++; await gate('open').promise; return String(runs) }"
+  )}`,
+  'tools/opens.ts': `import { gate } from '../lib/gates.js'\n${toolModule(
+    'opens', '', "() => { gate('open').open() }"
+  )}`
+}
+
+/** Callers name themselves, and their scopes. A request without a name is anonymous. */
+const authenticator: NonNullable<AppOptions['authenticator']> = {
+  authenticate (header): Principal {
+    const [subject, ...scopes] = header?.split(' ') ?? []
+    return { scopes: new Set(scopes), ...(subject !== undefined && { subject }) }
+  }
+}
+
+const start = async (t: Test) => await buildApp(t, FILES, { authenticator })
+
+function call (name: string, { id = 1, key, user = 'ada', args = {} }: {
+  readonly id?: string | number, readonly key?: string, readonly user?: string, readonly args?: object
+} = {}): RequestParts {
+  return {
+    method: 'tools/call',
+    params: { name, arguments: args },
+    id,
+    headers: { authorization: user, 'idempotency-key': key }
+  }
+}
+
+const textOf = ({ response: { result } }: Answer): string => result.content[0].text
+
+t.test('the same id and arguments get the first answer, under the id of the repetition', async (t) => {
+  const app = await start(t)
+  const texts: string[] = []
+  for (const parts of [
+    call('counts'), call('counts'), call('counts', { id: '1' }), call('counts', { args: { a: 1 } }),
+    call('counts', { user: 'bob' }), call('counts', { user: 'ada write' }), call('counts')
+  ]) texts.push(textOf(await send(app, parts)))
+  t.strictSame(texts, ['1', '1', '2', '3', '4', '5', '1'])
+  t.equal((await send(app, call('counts'))).response.id, 1)
+  t.equal(textOf(await send(app, call('plain'))), '1')
+  t.equal(textOf(await send(app, call('plain'))), '2', 'only a tool with dedupe')
+})
+
+t.test('with an Idempotency-Key the id does not matter, and the arguments must be the same', async (t) => {
+  const app = await start(t)
+  t.equal(textOf(await send(app, call('counts', { key: 'k', id: 1 }))), '1')
+  const again = await send(app, call('counts', { key: 'k', id: 'other' }))
+  t.match(again.response, { id: 'other', result: { content: [{ text: '1' }] } })
+  t.equal(textOf(await send(app, call('counts', { key: 'l', id: 1 }))), '2')
+  const reused = await send(app, call('counts', { key: 'k', args: { a: 1 } }))
+  t.equal(reused.response.result.isError, true)
+  t.match(textOf(reused), /^The Idempotency-Key belongs to a call with other arguments\./)
+  for (const key of ['', 'x'.repeat(256)]) {
+    t.match((await send(app, call('counts', { key }))).response.result.content[0].text, /1 to 255 characters/)
+  }
+})
+
+t.test('a repetition waits for the first call', async (t) => {
+  const app = await start(t)
+  const answers = [1, 2, 3].map(async () => await send(app, call('waits', { key: 'k' })))
+  await pause(200)
+  await send(app, call('opens'))
+  t.strictSame((await Promise.all(answers)).map(textOf), ['1', '1', '1'])
+})
+
+t.test('an error for the model is an answer; an internal error and a time limit are none', async (t) => {
+  const app = await start(t)
+  const refused = { isError: true, content: [{ text: '1' }] }
+  t.match((await send(app, call('refuses'))).response.result, refused)
+  t.match((await send(app, call('refuses'))).response.result, refused)
+  t.equal((await send(app, call('fails'))).response.error.code, -32603)
+  t.equal(textOf(await send(app, call('fails'))), '2')
+  t.equal(textOf(await send(app, call('fails'))), '2')
+  t.match(textOf(await send(app, call('hangs'))), /did not finish within 200 ms/)
+  t.equal(textOf(await send(app, call('hangs'))), '2')
+})
+
+t.test('an answer that is too long is not kept', async (t) => {
+  const app = await start(t)
+  t.match(textOf(await send(app, call('large'))), /^1x/)
+  t.match(textOf(await send(app, call('large'))), /^2x/)
+})
+
+t.test('anonymous callers of different networks are different', async (t) => {
+  const app = await buildApp(t, FILES, { trustedProxies: ['loopback'] })
+  const from = async (address: string) => textOf(await send(app, {
+    ...call('counts'), headers: { 'x-forwarded-for': address }
+  }))
+  t.strictSame(
+    [await from('192.0.2.1'), await from('192.0.2.2'), await from('192.0.2.1')], ['1', '2', '1']
+  )
+})
+
+t.test('a tool must be idempotent to be deduped', async (t) => {
+  await t.rejects(
+    buildApp(t, { 'tools/a.ts': toolModule('a', 'dedupe: true') }),
+    { message: /tools\/a\.ts.*dedupe.*needs annotations: \{ idempotentHint: true \}/ }
+  )
+})

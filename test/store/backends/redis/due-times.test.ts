@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
+import { createRedisDueTimes } from '../../../../src/store/backends/redis/due-times.ts'
+import type { DueTimes } from '../../../../src/store/records/due-times.ts'
+import { checkDueTimes } from '../../../contracts/due-times-contract.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../../../helpers/redis-server.ts'
+
+async function open (t: Test, url: string, prefix: string): Promise<DueTimes> {
+  const redis = openRedis(url, { onError () {} })
+  t.teardown(async () => await redis.close())
+  await redis.ready(5000)
+  return createRedisDueTimes(redis.commands, { prefix })
+}
+
+if (hasRedisServer(t)) {
+  const server = await startRedisServer(t)
+  let prefixes = 0
+
+  checkDueTimes(t, async (t) => {
+    const prefix = `contract-${++prefixes}`
+    return {
+      dueTimes: await open(t, server.url, prefix),
+      pass: async (ms) => { await pause(ms) },
+      reopen: async () => await open(t, server.url, prefix)
+    }
+  })
+
+  t.test('a cluster keeps them on one node', async (t) => {
+    const cluster = await startRedisCluster(t)
+    const dueTimes = await open(t, cluster.url, 'trivet')
+    for (let i = 0; i < 20; i++) await dueTimes.set(`owner-${i}/a`, 0)
+    t.equal((await dueTimes.take(50, 1000)).entries.length, 20)
+  })
+
+  t.test('without Redis every method rejects with a StoreUnavailable', async (t) => {
+    const own = await startRedisServer(t)
+    const dueTimes = await open(t, own.url, 'trivet')
+    await own.kill()
+    await t.rejects(dueTimes.set('a', 0), { name: 'StoreUnavailable' })
+    await t.rejects(dueTimes.remove('a'), { name: 'StoreUnavailable' })
+    await t.rejects(dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
+  })
+}

@@ -1,0 +1,183 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
+import { openRedisStateStore } from '../../../../src/store/backends/redis/state-store.ts'
+import { StoreUnavailable, type StateKey } from '../../../../src/store/records/state-store.ts'
+import { checkStateStore } from '../../../contracts/state-store-contract.ts'
+import { until, within } from '../../../helpers/deadline.ts'
+import {
+  hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
+} from '../../../helpers/redis-server.ts'
+import { textOf, toValue } from '../../../helpers/state-value.ts'
+import { connect, increment, isThere, KEY, LIFETIME, QUICK_MS, unavailable } from './connect.ts'
+
+if (hasRedisServer(t)) {
+  const server = await startRedisServer(t)
+  const flush = await connect(t, server.url)
+  await flush.check()
+
+  checkStateStore(t, async (t) => {
+    await server.cli('flushall')
+    return {
+      store: await connect(t, server.url),
+      now: Date.now,
+      advance: async (ms) => { await pause(ms) },
+      reopen: async () => await connect(t, server.url)
+    }
+  }, { unitMs: 150, toleranceMs: 200 })
+
+  t.test('two replicas change one record without losing a change', async (t) => {
+    const stores = [await connect(t, server.url), await connect(t, server.url)]
+    await stores[0]?.create(KEY, toValue('0'), LIFETIME, 10)
+    const all = Array.from({ length: 100 }, (_, index) => stores[index % 2] ?? flush)
+    await Promise.all(all.map(increment))
+    t.equal(textOf(await stores[1]?.read(KEY)), '100')
+  })
+
+  t.test('calls without Redis reject quickly, and no data is lost', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t, { isDurable: true })
+    const store = await connect(t, own.url)
+    await store.create(KEY, toValue('0'), LIFETIME, 10)
+    await increment(store)
+    for (const [fail, recover] of [[own.kill, own.restart], [own.freeze, own.thaw]] as const) {
+      await fail()
+      const acts: ReadonlyArray<() => Promise<unknown>> = [
+        async () => await store.read(KEY),
+        async () => await store.check(),
+        async () => await store.replace(KEY, '1', toValue('9')),
+        async () => await store.create(KEY, toValue('9'), LIFETIME, 10)
+      ]
+      for (const act of acts) {
+        await t.rejects(within(act(), 'an answer without Redis', QUICK_MS), { name: 'StoreUnavailable' })
+      }
+      await recover()
+      await until(async () => await isThere(store), 'Redis to be found again', 10_000)
+      t.equal(textOf(await store.read(KEY)), '1')
+    }
+  })
+
+  t.test('no acknowledged change is lost or doubled in a crash', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t, { isDurable: true })
+    const store = await connect(t, own.url)
+    await store.create(KEY, toValue('0'), LIFETIME, 10)
+    const counts = { acknowledged: 0, unknown: 0 }
+    const over = new AbortController()
+    const incrementing = Promise.all(Array.from({ length: 20 }, async () => {
+      while (!over.signal.aborted) {
+        const record = await store.read(KEY).catch(async () => await pause(5))
+        if (record === undefined) continue
+        const replacing = store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
+        await replacing.then((replaced) => {
+          if (replaced !== undefined) counts.acknowledged++
+        }, () => { counts.unknown++ })
+      }
+    }))
+    await until(() => counts.acknowledged > 100, 'increments before the crash')
+    await own.kill()
+    await own.restart()
+    const before = counts.acknowledged
+    await until(() => counts.acknowledged > before + 100, 'increments after it', 10_000)
+    over.abort()
+    await incrementing
+    const count = Number(textOf(await store.read(KEY)))
+    const { acknowledged, unknown } = counts
+    t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
+  })
+
+  t.test('calls to a hanging Redis reject soon, later ones at once', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    own.freeze()
+    const read = async () => await store.read(KEY).catch((error: unknown) => error)
+    const calls = Array.from({ length: 500 }, read)
+    const failures = await within(Promise.all(calls), 'all answers', QUICK_MS)
+    t.ok(failures.every((error) => error instanceof StoreUnavailable))
+    const isAtOnce = async () => {
+      const started = performance.now()
+      await t.rejects(store.read(KEY), StoreUnavailable)
+      return performance.now() - started < 50
+    }
+    await until(isAtOnce, 'the connection to be given up')
+    own.thaw()
+    await until(async () => await isThere(store), 'Redis to be found again', 10_000)
+  })
+
+  t.test('a refusal of Redis is StoreUnavailable with a cause', { timeout: 60_000 }, async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    const other: StateKey = { owner: 'o', name: 'other' }
+    const made = await store.create(KEY, toValue('0'), LIFETIME, 10)
+    if (typeof made === 'string') throw new Error(made)
+    const create = async () => await store.create(other, toValue('0'), LIFETIME, 10)
+
+    await own.cli('config', 'set', 'maxmemory', '1')
+    await t.rejects(create(), unavailable(/^OOM/))
+    await t.rejects(store.replace(KEY, made.version, toValue('1')), unavailable(/^OOM/))
+    t.equal(textOf(await store.read(KEY)), '0', 'what it has can still be read')
+    await own.cli('config', 'set', 'maxmemory', '0')
+    t.equal(await store.read(other), undefined, 'and nothing is half done')
+
+    await own.cli('set', 'trivet:{o}:other', 'something else')
+    await t.rejects(store.read(other), unavailable(/^WRONGTYPE/))
+    await own.cli('del', 'trivet:{o}:other')
+
+    await own.cli('replicaof', '127.0.0.1', '1')
+    await t.rejects(store.read(KEY), unavailable(/^READONLY/), 'its values may be old')
+    // The refusal closes the connection, because there may be another master.
+    await until(async () => await isThere(store), 'the new connection')
+    await t.rejects(create(), unavailable(/^READONLY/))
+    await own.cli('replicaof', 'no', 'one')
+    const isMade = async () => await create().then(() => true, () => false)
+    await until(isMade, 'Redis to take writes again', 10_000)
+  })
+
+  t.test('commands of one turn of the event loop are sent in one write', async (t) => {
+    const own = await startRedisServer(t)
+    const redis = openRedis(own.url, { onError () {} })
+    t.teardown(async () => await redis.close())
+    await redis.ready(5000)
+    if (!('stream' in redis.commands)) throw new Error('one server has one stream')
+    const { stream } = redis.commands
+    const store = openRedisStateStore(redis.commands, { prefix: 'trivet' })
+    await store.read(KEY)
+    let writes = 0
+    const gathered = stream.uncork.bind(stream)
+    stream.uncork = () => {
+      t.ok(stream.writableLength > 0)
+      writes++
+      gathered()
+    }
+    await Promise.all(Array.from({ length: 20 }, async () => await store.read(KEY)))
+    t.equal(writes, 1)
+  })
+
+  t.test('scripts are sent again after Redis has dropped them', async (t) => {
+    const own = await startRedisServer(t)
+    const store = await connect(t, own.url)
+    await store.create(KEY, toValue('0'), LIFETIME, 10)
+    await own.cli('script', 'flush')
+    await Promise.all(Array.from({ length: 20 }, async () => await increment(store)))
+    t.equal(textOf(await store.read(KEY)), '20')
+  })
+
+  t.test('works in a cluster, with owners on all nodes', { timeout: 60_000 }, async (t) => {
+    const cluster = await startRedisCluster(t)
+    const store = await connect(t, cluster.url)
+    const owners = Array.from({ length: 30 }, (_, index) => `owner-${index}`)
+    const create = async (owner: string) => {
+      return await store.create({ owner, name: 'a' }, toValue(owner), LIFETIME, 10)
+    }
+    await Promise.all(owners.map(create))
+    for (const owner of owners) t.equal(textOf(await store.read({ owner, name: 'a' })), owner)
+    const kept = await Promise.all(cluster.nodes.map(async ({ cli }) => Number(await cli('dbsize'))))
+    t.ok(kept.every((count) => count > 0), 'and they lie on all of its nodes')
+  })
+
+  t.test('finds the master through Sentinels, with a password', { timeout: 60_000 }, async (t) => {
+    const { url } = await startRedisSentinel(t, 'word:of@its/own')
+    const store = await connect(t, url)
+    await store.create(KEY, toValue('0'), LIFETIME, 10)
+    await increment(store)
+    t.equal(textOf(await store.read(KEY)), '1')
+  })
+}

@@ -1,0 +1,114 @@
+// Records that take a place in the share of their network.
+
+import t, { type Test } from 'tap'
+import { ShareUsed } from '../../../src/limits/share.ts'
+import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
+import { createShares } from '../../../src/store/records/shares.ts'
+import { StoreUnavailable, type StateStore } from '../../../src/store/records/state-store.ts'
+import { until } from '../../helpers/deadline.ts'
+import { toValue } from '../../helpers/state-value.ts'
+
+const LIFETIME = { idleMs: 60_000 }
+const [HERE, THERE] = ['203.0.113.7', '2001:db8:0:1::/64']
+
+function open (t: Test, store: StateStore = createMemoryStateStore()) {
+  t.teardown(async () => await store.close())
+  // The owner of each record, and of each place.
+  const owners = new Set<string>()
+  const watched: StateStore = {
+    ...store,
+    async create (key, ...rest) {
+      owners.add(key.owner)
+      return await store.create(key, ...rest)
+    }
+  }
+  const shares = createShares(watched, { purpose: 'things', share: 2 })
+  const keyOf = (name: string) => ({ owner: 'anonymous', name })
+  return {
+    create: async (network: string | undefined, name: string, limit = 10) => await shares.create(
+      network, keyOf(name), toValue('x'), LIFETIME, limit
+    ),
+    remove: async (network: string | undefined, name: string) => await shares.delete(network, keyOf(name)),
+    owners,
+    count: async () => {
+      const sizes = await Promise.all([...owners].map(async (owner) => (await store.list(owner)).size))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    }
+  }
+}
+
+t.test('one network creates its share, and another network has its own', async (t) => {
+  const { create } = open(t)
+  t.type(await create(HERE, 'a'), 'object')
+  t.type(await create(HERE, 'b'), 'object')
+  await t.rejects(create(HERE, 'c'), ShareUsed)
+  t.type(await create(THERE, 'c'), 'object')
+  t.type(await create(undefined, 'd'), 'object')
+  t.equal(await create(THERE, 'a'), 'taken')
+})
+
+t.test('a record of the same name keeps its place', async (t) => {
+  const { create } = open(t)
+  await create(HERE, 'a')
+  await create(HERE, 'b')
+  t.equal(await create(HERE, 'b'), 'taken')
+})
+
+t.test('the limit of the owner holds for all networks together, and takes no place', async (t) => {
+  const { create, count } = open(t)
+  await create(HERE, 'a', 1)
+  t.equal(await create(THERE, 'b', 1), 'full')
+  t.equal(await count(), 2, 'the record and its place')
+})
+
+t.test('a deleted record frees its place', async (t) => {
+  const { create, remove, count } = open(t)
+  await create(HERE, 'a')
+  await create(HERE, 'b')
+  t.equal(await remove(HERE, 'a'), true)
+  t.equal(await remove(HERE, 'a'), false)
+  t.type(await create(HERE, 'c'), 'object')
+  await remove(HERE, 'b')
+  await remove(HERE, 'c')
+  t.equal(await count(), 0)
+})
+
+t.test('a record that another network deletes leaves its place, which expires', async (t) => {
+  let now = 1_000_000
+  const { create, remove } = open(t, createMemoryStateStore({ now: () => now }))
+  await create(HERE, 'a')
+  await create(HERE, 'b')
+  t.equal(await remove(THERE, 'a'), true)
+  t.equal(await remove(undefined, 'b'), true)
+  await t.rejects(create(HERE, 'c'), ShareUsed)
+  now += LIFETIME.idleMs
+  t.type(await create(HERE, 'c'), 'object')
+})
+
+t.test('the store has no addresses', async (t) => {
+  const { create, owners } = open(t)
+  await create(HERE, 'a')
+  await create(THERE, 'b')
+  t.equal(owners.size, 3)
+  for (const owner of owners) t.match(owner, /^(?:anonymous|things-of-[\w-]{43})$/)
+})
+
+t.test('a creation that was not confirmed leaves no place', async (t) => {
+  const store = createMemoryStateStore()
+  let calls = 0
+  const breaking: StateStore = {
+    ...store,
+    async create (...args) {
+      const created = await store.create(...args)
+      // The first place, then the second record.
+      if ([1, 3].includes(++calls)) throw new StoreUnavailable(new Error('no answer in time'))
+      return created
+    }
+  }
+  const { create, owners } = open(t, breaking)
+  await t.rejects(create(HERE, 'a'), StoreUnavailable)
+  await t.rejects(create(HERE, 'b'), StoreUnavailable)
+  const [places = ''] = owners
+  t.equal((await store.list(places)).size, 2)
+  await until(async () => (await store.list(places)).size === 0, 'their removal')
+})
