@@ -11,6 +11,7 @@ import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app/admin.ts'
 import type { TraceSink } from './app/tracing.ts'
+import { counted, messageOf } from './base/words.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
 import type { Snapshot } from './catalog/compiled/snapshot.ts'
@@ -61,7 +62,7 @@ try {
     const expected = [ConfigError, CatalogError, ListenError]
     const isExpected = expected.some((kind) => error instanceof kind)
     printed?.release()
-    process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : toMessage(error)}\n`)
+    process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : messageOf(error)}\n`)
     // A timer or a connection of a module would keep the process alive.
     process.exit(1)
   }
@@ -238,20 +239,15 @@ async function listen (
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const advice = advices[code]
-    const reason = advice === undefined ? toMessage(error) : `${advice} (${code})`
+    const reason = advice === undefined ? messageOf(error) : `${advice} (${code})`
     throw new ListenError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })
   }
-}
-
-function toMessage (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function describe (
   { server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot
 ): string {
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
-  const [toolCount, promptCount] = [count(tools.length, 'tool'), count(prompts.length, 'prompt')]
-  const resources = `${count(listed.length, 'resource')} and ${count(templates.length, 'resource template')}`
-  return `${info.title ?? info.name} serves ${toolCount}, ${promptCount}, ${resources}`
+  const parts = [counted(tools.length, 'tool'), counted(prompts.length, 'prompt')]
+  const resources = [counted(listed.length, 'resource'), counted(templates.length, 'resource template')]
+  return `${info.title ?? info.name} serves ${[...parts, resources.join(' and ')].join(', ')}`
 }

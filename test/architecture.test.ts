@@ -7,31 +7,31 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
   breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfNames, breaksOfPackage,
-  breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfWires,
-  readImports, type Import, type Sources
+  breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfTime,
+  breaksOfWires, readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
 /**
- * The rooms that each room may import beside itself, from the leaves to the composition. The folders of
+ * The rooms that each room may import beside itself and base/, from the leaves to the composition. The folders of
  * catalog/, store/, request/, legacy/ and ops/ are rooms of their own.
  */
 const ROOMS = {
   base: [],
-  protocol: ['base'],
-  access: ['base'],
+  protocol: [],
+  access: [],
   schema: ['protocol'],
-  limits: ['access', 'base', 'protocol'],
+  limits: ['access', 'protocol'],
   author: ['access', 'limits', 'protocol'],
   'store/sealing': [],
-  'store/records': ['access', 'author', 'base', 'limits', 'protocol', 'schema'],
+  'store/records': ['access', 'author', 'limits', 'protocol', 'schema'],
   'store/changes': ['access', 'limits', 'protocol'],
-  'store/backends': ['base', 'limits', 'protocol', 'store/changes', 'store/records'],
+  'store/backends': ['limits', 'protocol', 'store/changes', 'store/records'],
   'catalog/modules': [],
-  'catalog/compiled': ['access', 'author', 'base', 'limits', 'protocol', 'schema', 'store/records'],
+  'catalog/compiled': ['access', 'author', 'limits', 'protocol', 'schema', 'store/records'],
   'catalog/folder': [
-    'author', 'base', 'catalog/compiled', 'catalog/modules', 'protocol', 'schema', 'store/changes'
+    'author', 'catalog/compiled', 'catalog/modules', 'protocol', 'schema', 'store/changes'
   ],
   'catalog/advice': ['catalog/compiled', 'protocol'],
   'catalog/contracts': ['catalog/compiled', 'protocol'],
@@ -53,17 +53,17 @@ const ROOMS = {
     'store/sealing'
   ],
   'ops/overload': [],
-  'ops/config': ['access', 'base', 'files', 'limits', 'store/backends'],
+  'ops/config': ['access', 'files', 'limits', 'store/backends'],
   'ops/log': ['catalog/compiled', 'ops/config', 'request/pipeline'],
   'ops/audit': ['access', 'ops/log', 'protocol', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: [
-    'access', 'base', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
+    'access', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
   ],
   'legacy/sessions': [
-    'access', 'author', 'base', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline',
+    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline',
     'request/questions', 'schema', 'store/changes', 'store/records', 'store/sealing'
   ],
   'legacy/methods': ['catalog/compiled', 'legacy/sessions', 'protocol', 'request/pipeline', 'schema'],
@@ -82,7 +82,7 @@ const ROOMS = {
   testing: ['access', 'app.ts', 'author', 'catalog/compiled', 'protocol', 'request/pipeline'],
   'testing.ts': ['catalog/compiled', 'protocol', 'testing'],
   cli: [
-    'access', 'base', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
+    'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
     'ops/config', 'ops/log', 'protocol', 'schema', 'testing'
   ],
   'main.ts': ['app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload'],
@@ -124,6 +124,8 @@ const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
+/** `init` writes the source of a tool that rolls dice. */
+const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts'
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -333,6 +335,20 @@ const RULES: ReadonlyArray<{
       'store/backends/redis/b.ts imports store/backends/memory/relay.ts',
       'store/records/c.ts imports store/backends/redis/state-store.ts'
     ]
+  },
+  {
+    claim: 'clocks, timers and random numbers come from base/time.ts alone',
+    breaks: (sources) => breaksOfTime(sources, mayTakeTime),
+    made: {
+      'base/time.ts': 'const now = () => Date.now()\n',
+      'tasks/a.ts': 'const end = performance.now() + 5\n',
+      'tasks/b.ts': "import { setTimeout as pause } from 'node:timers/promises'\n",
+      'tasks/c.ts': 'const timer = setInterval(look, 5)\n',
+      'tasks/d.ts': "import { randomBytes } from 'node:crypto'\n",
+      'tasks/e.ts': '// Date.now() is read once.\nsocket.setTimeout(5)\ntimers.setTimeout(look, 5)\n',
+      'tasks/f.ts': 'const signal = AbortSignal.timeout(5)\n'
+    },
+    found: ['a', 'b', 'c', 'd', 'f'].map((name) => `tasks/${name}.ts has a time of its own`)
   },
   {
     claim: 'no imports go in a circle, but for the late one of index.ts',

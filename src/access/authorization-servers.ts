@@ -4,11 +4,12 @@ import {
   allowInsecureRequests, customFetch, discoveryRequest, OperationProcessingError, processDiscoveryResponse,
   type AuthorizationServer
 } from 'oauth4webapi'
+import { withCooldown } from '../base/single-flight.ts'
+import { clock } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication-error.ts'
 import {
   createBoundedFetch, FETCH_LIMITS, readServerUrl, type Fetch, type FetchLimits
 } from './bounded-fetch.ts'
-import { withCooldown } from './cooldown.ts'
 import { reasonOf } from './error-reason.ts'
 
 export interface AuthorizationServerOptions {
@@ -33,7 +34,7 @@ const FORMS = ['oauth2', 'oidc'] as const
 /** Throws a TypeError if the issuer is not a URL that may be asked. */
 export function openIssuer (
   issuer: string,
-  { limits = FETCH_LIMITS, cooldownMs = 5000, now = Date.now }: AuthorizationServerOptions = {}
+  { limits = FETCH_LIMITS, cooldownMs = 5000, now = clock.now }: AuthorizationServerOptions = {}
 ): IssuerAccess {
   const url = readServerUrl(issuer)
   if (/[?#]/.test(issuer)) throw new TypeError(`${issuer} is no issuer: it has a query or a fragment`)

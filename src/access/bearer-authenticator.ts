@@ -1,6 +1,7 @@
 // Authentication by access tokens in the Authorization header.
 
 import { LRUCache } from 'lru-cache'
+import { clock } from '../base/time.ts'
 import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearerToken } from './bearer-token.ts'
@@ -34,7 +35,7 @@ const MAX_AGE_MS = 5 * 60_000
  */
 export function createBearerAuthenticator (
   verifiers: readonly TokenVerifier[],
-  { anonymous = false, maxTokens = 10_000, now = Date.now }: BearerAuthenticatorOptions = {}
+  { anonymous = false, maxTokens = 10_000, now = clock.now }: BearerAuthenticatorOptions = {}
 ): BearerAuthenticator {
   const kept = new LRUCache<string, KeptPrincipal>({ max: maxTokens })
   // Requests with one token share its verification.

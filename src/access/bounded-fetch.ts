@@ -1,5 +1,6 @@
 // Requests to authorization servers. They are trusted, but may be slow, broken or hijacked.
 
+import { signalAfter } from '../base/deadline.ts'
 import { isLoopback } from '../base/loopback.ts'
 
 /** What the libraries ask of `fetch`. */
@@ -24,7 +25,7 @@ export const FETCH_LIMITS: FetchLimits = { timeoutMs: 5000, maxBytes: 512 * 1024
 export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch {
   return async (url, { method = 'GET', headers = {}, body: form = null }) => {
     const response = await fetch(url, {
-      method, headers, body: form, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs)
+      method, headers, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
     })
     const body = await readBody(response, maxBytes)
     const contentType = response.headers.get('content-type')

@@ -1,6 +1,7 @@
 // Verifies access tokens by asking the authorization server about each. RFC 7662.
 
 import { LRUCache } from 'lru-cache'
+import { clock } from '../base/time.ts'
 import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
 import { AuthenticationError } from './authentication-error.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
@@ -33,7 +34,7 @@ const REFUSED_MAX_AGE_MS = 10_000
  * the endpoint or the key cannot be used, or no audience is accepted.
  */
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
-  const { issuer, client, rules, maxRefused = 10_000, now = Date.now } = options
+  const { issuer, client, rules, maxRefused = 10_000, now = clock.now } = options
   const audiences = audiencesOf(issuer, options.audiences)
   const ask = createIntrospectionRequest(openIssuer(issuer, options), options.endpoint, client)
   const refused = new LRUCache<string, { readonly error: AuthenticationError, readonly until: number }>({

@@ -4,10 +4,11 @@ import {
   createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type CryptoKey, type FlattenedJWSInput,
   type JWTHeaderParameters
 } from 'jose'
+import { withCooldown } from '../base/single-flight.ts'
+import { clock } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication-error.ts'
 import type { IssuerAccess } from './authorization-servers.ts'
 import { onlyOk, readServerUrl } from './bounded-fetch.ts'
-import { withCooldown } from './cooldown.ts'
 import { reasonOf } from './error-reason.ts'
 
 export interface IssuerKeysOptions {
@@ -34,7 +35,7 @@ type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
  */
 export function createIssuerKeys (
   { issuer, fetch, readMetadata }: IssuerAccess,
-  { keysCooldownMs = 30_000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = Date.now }: IssuerKeysOptions
+  { keysCooldownMs = 30_000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = clock.now }: IssuerKeysOptions
 ): IssuerKeys {
   let current: { readonly uri: string, readonly keys: RemoteKeys } | undefined
 

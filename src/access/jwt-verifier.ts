@@ -1,6 +1,7 @@
 // Verifies access tokens that are JWTs, with the keys that their issuers publish. RFC 9068, RFC 8725.
 
 import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
+import { clock } from '../base/time.ts'
 import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
 import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
@@ -91,7 +92,7 @@ function checkType ({ protectedHeader: { typ } }: JWTVerifyResult, { tokenTypes 
 
 /** The library checks `iat` only together with a maximum age. */
 function checkIssuedAt ({ payload: { iat } }: JWTVerifyResult): void {
-  if (iat !== undefined && iat * 1000 > Date.now() + CLOCK_LEEWAY_MS) {
+  if (iat !== undefined && iat * 1000 > clock.now() + CLOCK_LEEWAY_MS) {
     throw new AuthenticationError('invalid_token', 'the JWT was issued in the future')
   }
 }

@@ -1,6 +1,6 @@
 // Makes static tokens.
 
-import { randomBytes } from 'node:crypto'
+import { random } from '../base/time.ts'
 import type { StaticTokenEntry } from './static-token-file.ts'
 import { hashToken } from './token-hash.ts'
 
@@ -19,7 +19,7 @@ export function createStaticToken (
   { expiresAt, ...rest }: NewStaticToken
 ): { readonly token: string, readonly entry: string } {
   // 256 random bits cannot be guessed, so a fast hash without salt protects them as well as a slow one.
-  const token = `${STATIC_TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
+  const token = `${STATIC_TOKEN_PREFIX}${random.name(32)}`
   const fields: StaticTokenEntry = { sha256: hashToken(token), ...rest, expiresAt: expiresAt.toISOString() }
   return { token, entry: `- ${JSON.stringify(fields)}` }
 }

@@ -2,6 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { clock, timers } from '../base/time.ts'
 import { AuthenticationError, TokenNotKnown } from './authentication-error.ts'
 import { loadKnownTokens, type KnownTokens } from './known-tokens.ts'
 import { STATIC_TOKEN_PREFIX } from './new-static-token.ts'
@@ -23,7 +24,7 @@ const POLL_MS = 500
  * read, the tokens before it count, and the log says so. Rejects if the file cannot be read at first.
  */
 export async function openStaticTokens (
-  file: string, log: StaticTokensLog, { now = Date.now }: { readonly now?: () => number } = {}
+  file: string, log: StaticTokensLog, { now = clock.now }: { readonly now?: () => number } = {}
 ): Promise<Required<TokenVerifier>> {
   // Before each read, so that a change during the read is seen by the next check.
   let seen = await identify(file)
@@ -47,14 +48,14 @@ export async function openStaticTokens (
   }
 
   // Looking needs no report of the kernel, which network file systems do not give.
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     checking ??= check().finally(() => { checking = undefined })
   }, POLL_MS).unref()
   return {
     maxAgeMs: 0,
     verify: async (token) => find(token, tokens, now()),
     async close () {
-      clearInterval(timer)
+      timers.clear(timer)
       await checking
     }
   }

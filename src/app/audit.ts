@@ -1,6 +1,7 @@
 // The composition root of the audit log.
 
 import { createOutageLog } from '../base/outage-log.ts'
+import { messageOf } from '../base/words.ts'
 import { openAuditFile } from '../ops/audit/audit-file.ts'
 import { createAuditObserver } from '../ops/audit/audit-observer.ts'
 import { ConfigError } from '../ops/config/config.ts'
@@ -25,7 +26,7 @@ export async function openAudit (path: string | undefined, log: RequestLog): Pro
     })
     return { observer: createAuditObserver(write), reopen, close }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new ConfigError([`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`], { cause })
   }
 }

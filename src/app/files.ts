@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { isLocal } from '../base/loopback.ts'
-import type { Clock } from '../base/time.ts'
+import { clock as systemClock, type Clock } from '../base/time.ts'
+import { messageOf } from '../base/words.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { openCatalogFile } from '../catalog/compiled/results/file-bytes.ts'
 import { createSettingReader, type Environment } from '../catalog/folder/environment-settings.ts'
@@ -52,7 +53,7 @@ export async function openFiles (
   config: AppConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
 ): Promise<OpenedFiles> {
   const { filesUrl, stateUrl, publicUrl, path, maxFileBytes, maxOwnerFileBytes } = config
-  const now = clock.now ?? Date.now
+  const { now = systemClock.now } = clock
   let findAddress = (): AddressInfo | string | null => null
   let opening: Promise<FileRoom> | undefined
 
@@ -108,7 +109,7 @@ export async function openFiles (
   const beside = backend.folder === undefined ? undefined : `file:${join(backend.folder, 'files')}`
   if (filesUrl !== undefined) {
     await openRoom().catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       const problem = /^(?:TRIVET|AWS)_/.test(reason) ? reason : `TRIVET_FILES_URL=${reason}`
       throw new ConfigError([problem], { cause })
     })

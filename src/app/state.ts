@@ -3,6 +3,7 @@
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../base/time.ts'
+import { messageOf } from '../base/words.ts'
 import { ConfigError, type AppConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
@@ -15,7 +16,7 @@ export async function openConfiguredBackend (
   try {
     return await openBackend(stateUrl, { log, prefix: statePrefix, clock })
   } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+    throw new ConfigError([messageOf(error)], { cause: error })
   }
 }
 
@@ -44,6 +45,6 @@ async function readSecrets (
     return [kept.secret]
   } catch (error) {
     await backend.close()
-    throw new ConfigError([error instanceof Error ? error.message : String(error)], { cause: error })
+    throw new ConfigError([messageOf(error)], { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 // The composition root of tasks: calls that go on after they were answered.
 
-import type { Clock } from '../base/time.ts'
+import { clock as systemClock, type Clock } from '../base/time.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { AppConfig } from '../ops/config/config.ts'
@@ -40,7 +40,7 @@ export function openTasks (
     maxPerOwner: maxTasks,
     graceMs: taskGraceMs,
     leaseMs: taskLeaseMs,
-    now: clock.now ?? Date.now,
+    now: clock.now ?? systemClock.now,
     isUsed
   })
 }

@@ -1,6 +1,6 @@
 // The composition root of traces: the SDK of OpenTelemetry, if there is one, and the tracer of the requests.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { withinDeadline } from '../base/deadline.ts'
 import { createOutageLog } from '../base/outage-log.ts'
 import type { ExportLog } from '../ops/tracing/export-report.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
@@ -65,8 +65,5 @@ function hasRegistry (): boolean {
 
 /** The exporter has reported its error, if it has one. */
 async function withinLimit (closing: Promise<void>): Promise<void> {
-  const timeout = new AbortController()
-  const late = pause(CLOSE_MS, undefined, { signal: timeout.signal }).catch(() => {})
-  await Promise.race([closing.catch(() => {}), late])
-  timeout.abort()
+  await withinDeadline(closing, CLOSE_MS, () => new Error('the collector is late')).catch(() => {})
 }

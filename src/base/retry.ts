@@ -1,14 +1,51 @@
-// The pause before an update is tried again after a conflict.
+// Tries again what failed, after pauses that grow.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { random, timers } from './time.ts'
 
-const FIRST_MS = 2
-const MAX_MS = 100
+interface RetryOptions {
+  /** The longest first pause, in milliseconds. It doubles with each attempt. */
+  readonly firstMs: number
+  /** The longest pause, in milliseconds. */
+  readonly maxMs: number
+  /** How often the work is done at most. Without an end by default. */
+  readonly attempts?: number
+  /** Whether another attempt may succeed. True by default. */
+  readonly mayRetry?: (error: unknown) => boolean
+  /** Ends the pauses, and rejects with its reason. */
+  readonly signal?: AbortSignal
+  /** Whether a pause keeps the process alive. True by default. */
+  readonly ref?: boolean
+}
 
 /**
- * Waits a random time, whose maximum doubles with each attempt, so that the next attempts of concurrent
- * writers do not collide again. Rejects when the signal aborts.
+ * Returns a random pause in milliseconds, so that the attempts of several writers do not meet again.
+ *
+ * @param attempt from 0.
  */
+export function pauseAfter (
+  attempt: number, { firstMs, maxMs }: Pick<RetryOptions, 'firstMs' | 'maxMs'>
+): number {
+  const longest = Math.min(maxMs, firstMs * 2 ** attempt)
+  return longest * (1 - random.number() / 2)
+}
+
+/** Does the work until it succeeds. Rejects with the last error if no further attempt may be made. */
+export async function retry<T> (work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const { attempts = Infinity, mayRetry = () => true, signal, ref = true } = options
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work(attempt)
+    } catch (error) {
+      if (attempt + 1 >= attempts || !mayRetry(error)) throw error
+    }
+    await timers.pause(pauseAfter(attempt, options), { ref, ...signal && { signal } })
+  }
+}
+
+/** The pauses between the attempts of writers whose updates of one record conflict. */
+const CONFLICT = { firstMs: 2, maxMs: 100 }
+
+/** Waits before an update is tried again after a conflict. Rejects when the signal aborts. */
 export async function pauseBefore (attempt: number, signal: AbortSignal): Promise<void> {
-  await pause(Math.random() * Math.min(MAX_MS, FIRST_MS * 2 ** attempt), undefined, { signal })
+  await timers.pause(pauseAfter(attempt, CONFLICT), { signal })
 }

@@ -1,5 +1,7 @@
 // Orders the updates of the same record within one process, so that they do not conflict and retry.
 
+import { timers } from './time.ts'
+
 export interface Turns {
   /** Joins the queue of this key. */
   take (key: string): Turn
@@ -34,9 +36,9 @@ class QueuedTurn implements Turn {
     this.#startNext = removeQueue
     if (before === undefined) return
     this.wait = new Promise((resolve) => {
-      const timer = setTimeout(resolve, patienceMs)
+      const timer = timers.setTimeout(resolve, patienceMs)
       before.#startNext = () => {
-        clearTimeout(timer)
+        timers.clear(timer)
         resolve()
       }
     })

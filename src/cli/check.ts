@@ -2,6 +2,7 @@
 // handle badly.
 
 import { Option } from 'commander'
+import { counted } from '../base/words.ts'
 import { findAdvice } from '../catalog/advice/find-advice.ts'
 import { ADVICE, ADVICE_NAMES } from '../catalog/advice/piece.ts'
 import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
@@ -62,7 +63,8 @@ const WRITERS: { readonly [K in CheckOptions['format']]: Writer } = {
       ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
       ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
     ]
-    return [...lines, `${count(problems, 'problem')}, ${advice.length} pieces of advice`, ''].join('\n')
+    const pieces = counted(advice.length, 'piece of advice', 'pieces of advice')
+    return [...lines, `${counted(problems.length, 'problem')}, ${pieces}`, ''].join('\n')
   },
   json: (findings) => `${JSON.stringify(findings, undefined, 2)}\n`,
   sarif: (findings, { version }) => `${JSON.stringify(toSarif(findings, version), undefined, 2)}\n`
@@ -80,8 +82,4 @@ function toPlace (found: Pick<Problem, 'file' | 'place'>): string {
   const line = lineNumberOf(found)
   if (line !== undefined) return `${file}:${line}`
   return place === '' ? file : `${file}: ${place}`
-}
-
-function count (items: readonly unknown[], noun: string): string {
-  return `${items.length} ${noun}${items.length === 1 ? '' : 's'}`
 }

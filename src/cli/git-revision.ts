@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, realpath, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { messageOf } from '../base/words.ts'
 import { CommandError, UsageError, type Surroundings } from './command.ts'
 
 export interface CheckedOut {
@@ -84,5 +85,5 @@ async function linkPackages (root: string, tree: string, place: string): Promise
 }
 
 function lastLineOf (error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).trimEnd().split('\n').at(-1) ?? ''
+  return (messageOf(error)).trimEnd().split('\n').at(-1) ?? ''
 }

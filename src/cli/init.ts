@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { messageOf } from '../base/words.ts'
 import { CommandError, toJsonText, UsageError, type CommandModule } from './command.ts'
 import { initialFiles } from './initial-files.ts'
 
@@ -32,7 +33,7 @@ async function write (file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new CommandError('file', `${file} cannot be written: ${reason}`)
   }
 }

@@ -1,6 +1,7 @@
 // The command line of Trivet: `trivet`, and the commands beside serving.
 
 import { Command, CommanderError } from 'commander'
+import { messageOf } from '../base/words.ts'
 import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
 import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
@@ -53,11 +54,7 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     if (failure === undefined) throw error
     if (isJson) surroundings.out(toJsonText(failure.json))
     // The parser has said it.
-    else if (!isOfParser) surroundings.err(`${toMessage(error)}\n`)
+    else if (!isOfParser) surroundings.err(`${messageOf(error)}\n`)
     return failure.exitCode
   }
-}
-
-function toMessage (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

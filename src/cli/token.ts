@@ -1,6 +1,7 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
 import { createStaticToken } from '../access/new-static-token.ts'
+import { clock } from '../base/time.ts'
 import { toJsonText, UsageError, type CommandModule } from './command.ts'
 
 const DEFAULT_LIFETIME_MS = 90 * 86_400_000
@@ -26,7 +27,7 @@ export const tokenCommand: CommandModule = {
       .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
         'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
       .action((options: TokenOptions) => {
-        const made = makeToken(options, Date.now())
+        const made = makeToken(options, clock.now())
         if (options.json === true) return out(toJsonText(made))
         out(`${made.line}\n`)
         err(`${made.token}\nThe token is shown only here. It expires at ${made.expiresAt}.\n`)

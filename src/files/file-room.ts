@@ -1,5 +1,6 @@
 // What the parts of this room share once files are used: the storage, the counts, the links.
 
+import { timers } from '../base/time.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import { createAccounts } from './accounts.ts'
@@ -40,7 +41,7 @@ const SWEEP_MS = 600_000
 export function createFileRoom ({ store, log, ...shared }: FileRoomDependencies): FileRoom {
   const { storage, limits, now } = shared
   let sweeping: Promise<void> | undefined
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     sweeping ??= sweep().catch((err: unknown) => log.warn({ err }, 'expired files are not deleted'))
       .finally(() => { sweeping = undefined })
   }, SWEEP_MS).unref()
@@ -58,7 +59,7 @@ export function createFileRoom ({ store, log, ...shared }: FileRoomDependencies)
     kept: createKeptFiles(storage, createAccounts(store, limits.maxOwnerFileBytes, now)),
     uploads: createUploadRecords(store, now),
     async close () {
-      clearInterval(timer)
+      timers.clear(timer)
       await sweeping
       await storage.close()
     }

@@ -1,10 +1,9 @@
 // `ctx.files` of one request.
 
-import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
 import { elicit } from '../author/input-request.ts'
+import { clock, random, timers } from '../base/time.ts'
 import type { Sender } from '../limits/network.ts'
 import type { ResourceLink } from '../protocol/content.ts'
 import type { FileClient } from '../request/pipeline/file-access.ts'
@@ -62,7 +61,7 @@ export async function askForFile (
       kind: 'upload',
       ...owner,
       ...upload,
-      id: randomBytes(16).toString('base64url'),
+      id: random.name(16),
       message,
       expiresAt,
       ...account !== undefined && { account }
@@ -88,11 +87,11 @@ async function waitForFile (
 ): Promise<ReceivedFile | undefined> {
   const resumeClock = pauseClock()
   try {
-    const end = performance.now() + WAIT_MS
+    const end = clock.monotonic() + WAIT_MS
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, MAX_LOOK_MS)) {
       const file = await uploads.find(link)
-      if (file !== undefined || performance.now() > end || now() >= link.expiresAt) return file
-      await pause(lookMs, undefined, { signal })
+      if (file !== undefined || clock.monotonic() > end || now() >= link.expiresAt) return file
+      await timers.pause(lookMs, { signal })
     }
   } finally {
     resumeClock()

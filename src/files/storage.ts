@@ -1,7 +1,7 @@
 // The interface of a storage: it keeps the bytes of files under keys, and does not know whose they are.
 
-import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { random } from '../base/time.ts'
 
 /** Bytes from `start` to `end`, both included. */
 export interface ByteRange { readonly start: number, readonly end: number }
@@ -35,7 +35,7 @@ const EXPIRY_DIGITS = 9
 
 /** A new key. It begins with the time of expiry: keys sort by it, and a sweep needs nothing else. */
 export function createStorageKey (expiresAt: number): string {
-  return `${toDigits(expiresAt)}-${randomBytes(16).toString('base64url')}`
+  return `${toDigits(expiresAt)}-${random.name(16)}`
 }
 
 /** Milliseconds since 1970. `undefined` for a name that is no key. */

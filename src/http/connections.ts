@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ANONYMOUS } from '../access/principal.ts'
 import { createTally } from '../base/tally.ts'
+import { timers } from '../base/time.ts'
 import { networkOf } from '../limits/network.ts'
 
 interface ConnectionLimits {
@@ -68,7 +69,7 @@ export function limitConnections (
       uncount()
     })
   })
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     for (const socket of open) {
       const isWatched = socket.timeout === stallMs
       // The timeout of a socket begins again whenever the client has read some of the bytes.
@@ -77,7 +78,7 @@ export function limitConnections (
       if (socket.writableLength === 0 && isWatched) socket.setTimeout(0, cut)
     }
   }, stallMs / CHECKS_PER_STALL).unref()
-  server.once('close', () => clearInterval(timer))
+  server.once('close', () => timers.clear(timer))
 }
 
 /** One network has its share of the connections. */

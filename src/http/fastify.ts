@@ -1,7 +1,7 @@
 // The settings of the HTTP server, each with its reason.
 
-import { randomBytes } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { random } from '../base/time.ts'
 
 /**
  * Node 24 has URLPattern. It writes one chunk by itself, and WholeResponse would cost 0 to 4 %. There an ES
@@ -36,7 +36,7 @@ export function createFastify (
   log: FastifyBaseLogger, { trustedProxies = [], maxHeaderBytes }: FastifyOptions = {}
 ): FastifyInstance {
   // Unique across replicas and restarts, and cheap to make.
-  const prefix = randomBytes(4).toString('hex')
+  const prefix = random.bytes(4).toString('hex')
   let count = 0
   return Fastify({
     loggerInstance: log,

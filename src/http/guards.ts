@@ -6,6 +6,7 @@ import { AuthenticationError, AuthenticationUnavailable } from '../access/authen
 import type { Authenticator } from '../access/authenticator.ts'
 import { reasonOf } from '../access/error-reason.ts'
 import type { Principal } from '../access/principal.ts'
+import { random } from '../base/time.ts'
 import type { Shedding } from '../ops/overload/shedding.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
@@ -110,7 +111,7 @@ const SHED_WAIT_SECONDS = 5
 
 /** Costs as little as it can: no line in the log, no span, and the body of the request is not parsed. */
 function shed (reply: FastifyReply): void {
-  const seconds = 1 + Math.floor(Math.random() * SHED_WAIT_SECONDS)
+  const seconds = 1 + Math.floor(random.number() * SHED_WAIT_SECONDS)
   reply.code(503).header('retry-after', seconds).header('content-type', 'application/json').send(OVERLOADED)
 }
 

@@ -1,3 +1,4 @@
+import { timers } from '../base/time.ts'
 import type { EventStream } from './event-stream.ts'
 
 export interface KeepAlive {
@@ -9,7 +10,7 @@ export interface KeepAlive {
 /** One timer serves all streams. */
 export function createKeepAlive (everyMs: number): KeepAlive {
   const streams = new Set<EventStream>()
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     for (const stream of streams) if (!stream.isBlocked) stream.keepAlive()
   }, everyMs).unref()
   return {
@@ -17,6 +18,6 @@ export function createKeepAlive (everyMs: number): KeepAlive {
       streams.add(stream)
       stream.onClose(() => { streams.delete(stream) })
     },
-    close () { clearInterval(timer) }
+    close () { timers.clear(timer) }
   }
 }

@@ -1,5 +1,7 @@
 // Whether this replica can serve requests, and which of its parts cannot.
 
+import { messageOf } from '../base/words.ts'
+
 export interface Health {
   /** Why load balancers should send no new requests to this replica; `undefined` while they should. */
   readonly unreadyReason: string | undefined
@@ -39,7 +41,7 @@ export function createCheckedPart (name: string, run: () => Promise<void>): Chec
         return { name, ready: true }
       } catch (error) {
         wasReady = false
-        return { name, ready: false, reason: error instanceof Error ? error.message : String(error) }
+        return { name, ready: false, reason: messageOf(error) }
       }
     }
   }

@@ -1,8 +1,8 @@
 // A shutdown that loses no request: new requests are refused, streams end with their result, and requests
 // that are being served may finish.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { type Timer, timers } from '../base/time.ts'
 import type { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { Health } from './readiness.ts'
 
@@ -42,7 +42,7 @@ export function registerShutdown (
 ): Shutdown {
   let unreadyReason: string | undefined
   let isRefusing = false
-  const timers: NodeJS.Timeout[] = []
+  const running: Timer[] = []
   let resolveTimedOut = (): void => {}
   const timedOut = new Promise<void>((resolve) => { resolveTimedOut = resolve })
 
@@ -51,9 +51,9 @@ export function registerShutdown (
     // Connections that become idle from now on are closed.
     app.server.keepAliveTimeout = 1
     endStreams()
-    timers.push(setTimeout(() => {
+    running.push(timers.setTimeout(() => {
       lifetimes.stopAll()
-      timers.push(setTimeout(() => {
+      running.push(timers.setTimeout(() => {
         app.server.closeAllConnections()
         resolveTimedOut()
       }, LAST_BYTES_MS))
@@ -64,7 +64,7 @@ export function registerShutdown (
     // A session's request may run on without a connection: its client reconnects to another replica and gets
     // the answer there.
     await Promise.race([lifetimes.settled(), timedOut])
-    for (const timer of timers) clearTimeout(timer)
+    for (const timer of running) timers.clear(timer)
     await closeRest()
   })
   return {
@@ -72,9 +72,9 @@ export function registerShutdown (
     get isRefusing () { return isRefusing },
     async drain () {
       unreadyReason = SHUTTING_DOWN
-      await pause(drainMs)
+      await timers.pause(drainMs)
       isRefusing = true
-      await pause(REFUSING_MS)
+      await timers.pause(REFUSING_MS)
     }
   }
 }

@@ -1,6 +1,7 @@
 // The groups that a call counts in: the calls of its caller and of all callers, of every tool and of its own.
 
 import { toDuration } from '../base/duration.ts'
+import { counted } from '../base/words.ts'
 import type { CallLimits } from './call-limits.ts'
 import type { Rate } from './rate.ts'
 
@@ -53,5 +54,5 @@ function describeCallers ({ isOfAll }: CallGroup): string {
 }
 
 function describeCalls ({ tool }: CallGroup, count: number): string {
-  return `${count} call${count === 1 ? '' : 's'}${tool === undefined ? '' : ` of the tool ${tool}`}`
+  return `${counted(count, 'call')}${tool === undefined ? '' : ` of the tool ${tool}`}`
 }

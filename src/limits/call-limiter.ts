@@ -2,6 +2,7 @@
 // once on this replica, and how large each is.
 
 import { ANONYMOUS_OWNER } from '../access/principal.ts'
+import { random } from '../base/time.ts'
 import { limitReached, type LimitReached } from '../protocol/errors.ts'
 import type { CallCounter, CountedRate, UsedRate } from './call-counter.ts'
 import { describeRate, describeRunning, groupsOf, type CallGroup } from './call-groups.ts'
@@ -118,7 +119,7 @@ export function createCallLimiter (
 
 /** @param jitterMs at most this is added to the wait, so that refused callers do not all return at once. */
 function toError ({ isOfAll }: CallGroup, problem: string, waitMs: number, jitterMs: number): LimitReached {
-  const seconds = Math.ceil((waitMs + Math.random() * jitterMs) / 1000)
+  const seconds = Math.ceil((waitMs + random.number() * jitterMs) / 1000)
   return limitReached(problem, isOfAll ? 503 : 429, seconds)
 }
 

@@ -1,6 +1,7 @@
 // The call counter of one process.
 
 import { LRUCache } from 'lru-cache'
+import { clock } from '../base/time.ts'
 import { PARTS, type CallCounter, type CountedRate, type UsedRate } from './call-counter.ts'
 
 interface LocalCallCounterOptions {
@@ -14,7 +15,7 @@ interface LocalCallCounterOptions {
 }
 
 export function createLocalCallCounter (
-  { now = () => performance.now(), maxKeys = 50_000 }: LocalCallCounterOptions = {}
+  { now = clock.monotonic, maxKeys = 50_000 }: LocalCallCounterOptions = {}
 ): CallCounter {
   const tallies = new LRUCache<string, Tally>({ max: maxKeys })
 

@@ -1,7 +1,7 @@
 // One factory for each error of the protocol. Codes, HTTP statuses and messages are written here only.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
-import { toPlain } from '../base/words.ts'
+import { clip, counted, quote, toPlain } from '../base/words.ts'
 import type { ClientCapabilities } from './capabilities.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
 
@@ -27,16 +27,6 @@ export class ProtocolError extends Error {
     this.data = details.data
     this.httpStatus = details.httpStatus ?? 200
   }
-}
-
-/** A client's text in an error, as JSON: it may have line ends, quotes or a megabyte. */
-export function quote (text: string): string {
-  return JSON.stringify(clip(text))
-}
-
-/** Text from the client is quoted up to 100 characters by default. */
-function clip (text: string, maxLength = 100): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }
 
 export const parseError = (cause: unknown) =>
@@ -176,7 +166,7 @@ export class LimitReached extends ProtocolError {
   constructor (problem: string, code: 413 | 422 | 429 | 503, retryAfterSeconds?: number) {
     const advice = retryAfterSeconds === undefined
       ? ''
-      : ` Try again in ${retryAfterSeconds} second${retryAfterSeconds === 1 ? '' : 's'}.`
+      : ` Try again in ${counted(retryAfterSeconds, 'second')}.`
     const data = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
     super(code, problem + advice, { ...data && { data }, httpStatus: code })
     this.retryAfterSeconds = retryAfterSeconds

@@ -1,6 +1,7 @@
 // Compiles a JSON Schema to a check.
 
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import { messageOf } from '../base/words.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { createInstances, meter, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
 import { CHECK_STEPS, TooManySteps, withCosts } from './check-cost.ts'
@@ -160,7 +161,7 @@ function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(withCosts(schema))
   } catch (error) {
-    throw new SchemaError([error instanceof Error ? error.message : String(error)])
+    throw new SchemaError([messageOf(error)])
   }
 }
 

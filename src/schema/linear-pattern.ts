@@ -2,6 +2,7 @@
 // sends the text. JavaScript's RegExp backtracks: it may need seconds for a text of 36 characters.
 
 import { RE2JS } from 're2js'
+import { messageOf } from '../base/words.ts'
 
 export interface LinearPattern {
   test (text: string): boolean
@@ -44,7 +45,7 @@ export function createLinearPattern (pattern: string): LinearPattern {
         conditions.every((condition) => condition.compiled.test(text) !== condition.isNegative)
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new SyntaxError(`pattern "${pattern}" cannot be matched in linear time (${reason})`, { cause })
   }
 }

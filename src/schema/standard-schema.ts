@@ -2,6 +2,7 @@
 // https://standardschema.dev
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { messageOf } from '../base/words.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { accepted, MAX_PROBLEMS, refused, type Check, type Verdict } from './check.ts'
 import { SchemaError } from './json-schema.ts'
@@ -28,7 +29,7 @@ export function toJsonSchema (schema: StandardSchemaV1, direction: 'input' | 'ou
   try {
     return converter[direction]({ target: 'draft-2020-12' })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new SchemaError([`the ${schema['~standard'].vendor} schema has no JSON Schema: ${reason}`])
   }
 }

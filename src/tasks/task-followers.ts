@@ -1,6 +1,6 @@
 // The streams that are told the status of tasks.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { timers } from '../base/time.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/task-seam.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
 import { toDetailedTask } from './task-record.ts'
@@ -102,7 +102,7 @@ class Follower {
         if (members !== undefined) this.#stream.sink.send(this.#stream.toMessage(members))
       } catch {
         this.#pending.add(entry)
-        await pause(RETRY_MS, undefined, { ref: false })
+        await timers.pause(RETRY_MS, { ref: false })
       }
     }
   }

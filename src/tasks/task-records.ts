@@ -1,8 +1,8 @@
 // The records of tasks in the store, each under its owner: tasks of others look like tasks that do not exist.
 // They are sealed: a record has arguments and claims, and its handler runs with the rights in it.
 
-import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
+import { random } from '../base/time.ts'
 import { shareOf, ShareUsed } from '../limits/share.ts'
 import { tooManyKeptTasks, tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
 import { createShares, EMPTY_VALUE } from '../store/records/shares.ts'
@@ -78,7 +78,7 @@ export function createTaskRecords (
 
   return {
     keyOf: (principal, id) => ID.test(id) ? toKey(principal, id) : undefined,
-    newKey: (principal) => toKey(principal, `task_${randomBytes(ID_BYTES).toString('base64url')}`),
+    newKey: (principal) => toKey(principal, `task_${random.name(ID_BYTES)}`),
     async create (key, record) {
       await takePlace(key, record)
       const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }

@@ -1,6 +1,7 @@
 // Runs tasks again on this replica: those whose time has come, and those whose replica was lost. It has one
 // timer for the next due time, and one that renews the leases of what runs here.
 
+import { clock, type Timer, timers } from '../base/time.ts'
 import { taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import type { RequestLog } from '../request/pipeline/caller.ts'
@@ -52,19 +53,19 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
   const { records, now, leaseMs, announce } = runDependencies
   const runs = new Map<string, TaskRun>()
   let pipeline: Pipeline | undefined
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   let nextLookAt = Infinity
   let isLooking = false
   /** After an outage all replicas renew their leases before any of them takes a task of another one. */
   let isWaiting = false
-  const renewing = setInterval(renewAll, leaseMs / 3).unref()
+  const renewing = timers.setInterval(renewAll, leaseMs / 3).unref()
 
   function schedule (inMs: number): void {
     if (pipeline === undefined) return
-    clearTimeout(timer)
+    timers.clear(timer)
     const pauseMs = Math.max(MIN_PAUSE_MS, Math.min(inMs, leaseMs / 2))
-    nextLookAt = performance.now() + pauseMs
-    timer = setTimeout(look, pauseMs).unref()
+    nextLookAt = clock.monotonic() + pauseMs
+    timer = timers.setTimeout(look, pauseMs).unref()
   }
 
   async function look (): Promise<void> {
@@ -148,7 +149,7 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
   }
 
   function noteDue (inMs: number): void {
-    if (performance.now() + inMs < nextLookAt) schedule(inMs)
+    if (clock.monotonic() + inMs < nextLookAt) schedule(inMs)
   }
 
   return {
@@ -163,10 +164,10 @@ export function createTaskRunner (dependencies: TaskRunnerDependencies): TaskRun
     stop: (entry) => runs.get(entry)?.stop(),
     stopTaking () {
       pipeline = undefined
-      clearTimeout(timer)
+      timers.clear(timer)
     },
     remove (run) { if (runs.get(run.key.entry) === run) runs.delete(run.key.entry) },
-    close () { clearInterval(renewing) }
+    close () { timers.clear(renewing) }
   }
 }
 

@@ -1,7 +1,7 @@
 // Writes the record of a task for one run, one write after the other. A write is refused once another run has
 // begun, so that a replica that was paused changes nothing when it continues.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { timers } from '../base/time.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { RequestCancelled } from '../request/pipeline/lifetime.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
@@ -75,7 +75,7 @@ export class TaskWriter {
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || this.#dependencies.isClosing()) throw error
       }
-      await pause(pauseMs)
+      await timers.pause(pauseMs)
     }
   }
 

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { createService } from '../app.ts'
+import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import { createExchange, type Exchange } from './exchange.ts'
@@ -41,14 +42,14 @@ export async function openWatchedCatalog (
   folder: string | URL, options: TestOptions, { guard, onNotification }: Watching = {}
 ): Promise<TestCatalog> {
   let offset = 0
-  const clock = { now: () => Date.now() + offset }
+  const ownClock = { now: () => clock.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
   const { settings = {}, ...others } = options
   const environment = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
   const service = await createService(
-    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, guard && { guard }, clock
+    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, guard && { guard }, ownClock
   )
   const exchange = createExchange(service, onNotification)
   let closing: Promise<void> | undefined

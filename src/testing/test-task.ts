@@ -1,6 +1,6 @@
 // A task, as a test of a catalog uses it.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { timers } from '../base/time.ts'
 import type { TaskStatus } from '../protocol/tasks.ts'
 import { RequestError } from './test-errors.ts'
 import type { AnswerOptions } from './test-options.ts'
@@ -64,6 +64,6 @@ export async function followTask<R> (
     if (inputRequests !== undefined) {
       await send('tasks/update', { taskId, inputResponses: await answer(inputRequests) })
     }
-    await pause(LOOK_MS)
+    await timers.pause(LOOK_MS)
   }
 }

@@ -46,6 +46,9 @@ function withoutComments (text: string): string {
   return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<![:'"`\\])\/\/.*$/gm, '')
 }
 
+/** The room that all others may import. */
+const LEAVES = 'base'
+
 /** Folders of rooms: each folder directly in them is a room. */
 const FLOORS = ['catalog', 'legacy', 'ops', 'request', 'store']
 
@@ -70,7 +73,7 @@ export function breaksOfRooms (
   ).map((room) => `${room} is not listed`)
   const wrong = readImports(sources).filter(({ file, target, isOurs }) => {
     const [from, to] = [roomOf(file), roomOf(target)]
-    return isOurs && from !== to && !(allowed[from] ?? []).includes(to) &&
+    return isOurs && from !== to && to !== LEAVES && !(allowed[from] ?? []).includes(to) &&
       !(allowed[from] ?? []).includes('*')
   })
   return [...unknown, ...wrong.map(toLine)]
@@ -148,6 +151,19 @@ export function breaksOfProcess (sources: Sources): string[] {
     return file !== 'main.ts' && file !== 'launch.ts' &&
       (/\bprocess\b/.test(code.replaceAll(/'[^'\n]*'/g, '')) || code.includes("'node:process'"))
   }).map(([file]) => `${file} touches process`)
+}
+
+const TIME = new RegExp([
+  /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bhrtime\b/,
+  /(?<![.\w])(?:set|clear)(?:Timeout|Interval)\(|\bAbortSignal\.timeout\b|\bset(?:Timeout|Interval) as\b/,
+  /\bMath\.random\b|\brandom(?:Bytes|UUID|Int|FillSync)\b|\bgetRandomValues\b/
+].map(({ source }) => source).join('|'))
+
+/** Files that read a clock, start a timer or make a random number by themselves. */
+export function breaksOfTime (sources: Sources, mayTakeTime: (file: string) => boolean): string[] {
+  return [...sources].filter(([file, text]) => !mayTakeTime(file) && TIME.test(withoutComments(text))).map(
+    ([file]) => `${file} has a time of its own`
+  )
 }
 
 /**

@@ -3,7 +3,7 @@ import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
-  ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, INTERNAL_ERROR, quote,
+  ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, INTERNAL_ERROR,
   ...factories
 } = errors
 
@@ -84,11 +84,6 @@ t.test('uses no reserved code that the specification does not define (68, 69, 70
   for (const [factory, { code }] of table) {
     t.ok(defined.includes(code) || code < -32768 || code > -32000, factory)
   }
-})
-
-t.test('quotes a text of a client as JSON of at most 100 characters', async (t) => {
-  t.equal(quote('a "b"\n'), '"a \\"b\\"\\n"')
-  t.equal(quote('x'.repeat(1_000_000)), `"${'x'.repeat(100)}…"`)
 })
 
 t.test('names what was not found, cut and on one line (122, 155)', async (t) => {

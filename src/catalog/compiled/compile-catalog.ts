@@ -1,6 +1,7 @@
 // Compiles the contents of a source to a snapshot. One problem is enough to refuse the whole catalog.
 
 import type { ResourceDefinition } from '../../author/define-resource.ts'
+import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
 import { toCatalogVersion } from './catalog-version.ts'
 import { compareListOrder, type CompiledPrimitive } from './compiled-primitive.ts'
@@ -18,7 +19,7 @@ import type { DependencySet } from './dependencies/dependency-set.ts'
 import { findDuplicates, type Compiled } from './duplicates.ts'
 import { createKnownDefinitions, type KnownDefinitions } from './known-definitions.ts'
 import { locateEntries, makeListings, type ListingOptions } from './lists/listings.ts'
-import { CatalogError, createReporter, messageOf, type Problem, type ReportProblem } from './problem.ts'
+import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { compileHierarchy } from './scopes/scope-hierarchy.ts'
 import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 

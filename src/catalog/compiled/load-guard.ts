@@ -3,7 +3,8 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CatalogError, messageOf, type Problem } from './problem.ts'
+import { messageOf } from '../../base/words.ts'
+import { CatalogError, type Problem } from './problem.ts'
 
 export interface LoadGuard {
   /** Runs a load. Rejects with a CatalogError too if code that it started threw, and nobody caught it. */

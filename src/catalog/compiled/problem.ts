@@ -32,11 +32,6 @@ function toLine ({ file, place, rule }: Problem): string {
   return place === '' ? `${file}: ${rule}` : `${file}: ${place}: ${rule}`
 }
 
-/** The words of a problem for what code has thrown. */
-export function messageOf (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** Reports one problem of a definition. */
 export type ReportProblem = (place: string, rule: string) => void
 

@@ -7,6 +7,7 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../../autho
 import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
 import { kindOf, type DefinitionKind } from '../../author/definition.ts'
+import { messageOf } from '../../base/words.ts'
 import type { Namespace } from '../modules/namespace.ts'
 
 export interface FoundDefinition<D = unknown> {
@@ -93,7 +94,7 @@ const MAX_RULE = 600
  * place in the problem. After "Require stack:" Node lists which modules asked for the missing one.
  */
 export function ruleOf (error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const [first = '', ...rest] = message.split('\n')
   if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
   const end = rest.findIndex((line) => line.startsWith('Require stack:'))

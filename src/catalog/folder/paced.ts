@@ -1,6 +1,7 @@
 // Work that is asked for more often than it may run.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { clock, type Timer, timers } from '../../base/time.ts'
 
 export interface Paced {
   /** Asks for a run. All requests before it begins share one run. */
@@ -20,22 +21,22 @@ export function createPaced (intervalMs: number, work: () => Promise<void>): Pac
   let isClosed = false
   let begunAt = -Infinity
   let running: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
 
   function request (): void {
     if (isClosed) return
     isAsked = true
     if (running !== undefined || timer !== undefined) return
-    const waitMs = begunAt + intervalMs - performance.now()
-    if (waitMs > 0) timer = setTimeout(begin, waitMs).unref()
+    const waitMs = begunAt + intervalMs - clock.monotonic()
+    if (waitMs > 0) timer = timers.setTimeout(begin, waitMs).unref()
     else begin()
   }
 
   function begin (): void {
-    clearTimeout(timer)
+    timers.clear(timer)
     timer = undefined
     isAsked = false
-    begunAt = performance.now()
+    begunAt = clock.monotonic()
     running = run()
   }
 
@@ -55,7 +56,7 @@ export function createPaced (intervalMs: number, work: () => Promise<void>): Pac
     },
     close () {
       isClosed = true
-      clearTimeout(timer)
+      timers.clear(timer)
     }
   }
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { constants, Script } from 'node:vm'
+import { clock } from '../../base/time.ts'
 import { toJavaScript } from './javascript.ts'
 import type { ModuleFacts, ModuleRequest } from './module-facts.ts'
 import { rewriteModule } from './rewrite.ts'
@@ -97,7 +98,7 @@ const CLOCK_STEP_MS = 3000
  */
 function stampOf (file: string): string | undefined {
   const facts = statSync(file, { throwIfNoEntry: false })
-  if (facts === undefined || Date.now() - Math.max(facts.ctimeMs, facts.mtimeMs) < CLOCK_STEP_MS) {
+  if (facts === undefined || clock.now() - Math.max(facts.ctimeMs, facts.mtimeMs) < CLOCK_STEP_MS) {
     return undefined
   }
   return `${facts.ctimeMs}:${facts.mtimeMs}:${facts.size}:${facts.ino}:${facts.dev}`

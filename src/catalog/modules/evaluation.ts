@@ -1,5 +1,6 @@
 // Evaluates modules by the algorithms of the specification, with their names (ECMA-262, 16.2.1.6.1.3).
 
+import { timers } from '../../base/time.ts'
 import { lateError } from './deadline.ts'
 import type { ModuleRecord, PromiseWithResolvers } from './module-record.ts'
 
@@ -81,14 +82,14 @@ function finishCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
  */
 function executeAsyncModule (module: ModuleRecord): void {
   const { deadlineMs } = module
-  const timer = setTimeout(() => fail(lateError(deadlineMs)), deadlineMs)
+  const timer = timers.setTimeout(() => fail(lateError(deadlineMs)), deadlineMs)
   Promise.resolve(module.run()).then(() => {
-    clearTimeout(timer)
+    timers.clear(timer)
     asyncModuleExecutionFulfilled(module)
   }, fail)
 
   function fail (error: unknown): void {
-    clearTimeout(timer)
+    timers.clear(timer)
     module.noteError(error)
     asyncModuleExecutionRejected(module, error)
   }

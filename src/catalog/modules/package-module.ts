@@ -2,7 +2,7 @@
 // process, so the service and all graphs share it.
 
 import type { Getter } from './compiled-module.ts'
-import { withinDeadline } from './deadline.ts'
+import { loadInTime } from './deadline.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 
@@ -24,7 +24,7 @@ export class PackageModule extends ModuleRecord {
   }
 
   async load (deadlineMs: number): Promise<void> {
-    this.#loading ??= withinDeadline(this.#import(), deadlineMs).then((namespace) => {
+    this.#loading ??= loadInTime(this.#import(), deadlineMs).then((namespace) => {
       this.#namespace = namespace
     })
     await this.#loading

@@ -1,5 +1,7 @@
 // Loading and announcing a catalog share the thread with requests.
 
+import { clock } from '../../base/time.ts'
+
 /** How long such work may keep the event loop busy before it lets requests run, in milliseconds. */
 const MAX_BUSY_MS = 3
 let lastYieldAt = 0
@@ -9,10 +11,10 @@ let lastYieldAt = 0
  * calls return no promise: Node 20 and 22 are slow with promises while a load is attributed to its catalog.
  */
 export function yieldToRequests (): Promise<void> | undefined {
-  return performance.now() - lastYieldAt < MAX_BUSY_MS ? undefined : nextTurn()
+  return clock.monotonic() - lastYieldAt < MAX_BUSY_MS ? undefined : nextTurn()
 }
 
 async function nextTurn (): Promise<void> {
   await new Promise(setImmediate)
-  lastYieldAt = performance.now()
+  lastYieldAt = clock.monotonic()
 }

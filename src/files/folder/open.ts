@@ -1,10 +1,11 @@
 // Files in a folder, each under its key. Replicas on one machine, or with one volume, share it.
 
-import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { random } from '../../base/time.ts'
+import { messageOf } from '../../base/words.ts'
 import { ABANDONED_MS, expiryOf, type ByteRange, type FileStorage } from '../storage.ts'
 
 const INCOMPLETE = '.incomplete-'
@@ -15,7 +16,7 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     const problem = `expected a folder that Trivet may write to, got "${reason}"`
     throw new Error(`file:${folder} cannot be used: ${problem}`, { cause })
   }
@@ -23,7 +24,7 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
   return {
     async write (key, source) {
       // The file gets its name once it is complete.
-      const draft = pathOf(`${INCOMPLETE}${randomBytes(12).toString('hex')}`)
+      const draft = pathOf(`${INCOMPLETE}${random.bytes(12).toString('hex')}`)
       try {
         const file = await open(draft, 'wx', 0o600)
         try {

@@ -4,8 +4,8 @@
 import { request as requestPlainly, type IncomingMessage } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
+import { timers } from '../../base/time.ts'
 import type { Bucket } from './address.ts'
 
 type Parameters = { readonly [name: string]: string | number | undefined }
@@ -72,7 +72,7 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
           // A request that creates something may have been served before its connection was lost.
           if (error instanceof S3Error || isLast || method === 'POST') throw error
         }
-        await pause(RETRY_MS * 2 ** tries)
+        await timers.pause(RETRY_MS * 2 ** tries)
       }
     }
   }

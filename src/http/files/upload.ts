@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { timers } from '../../base/time.ts'
 import { FilesFull } from '../../files/accounts.ts'
 import type { LinkedUpload } from '../../files/file-server.ts'
 import { FileTooLarge, StorageFailed } from '../../files/kept-files.ts'
@@ -79,7 +80,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
   if (!isForm(headers)) {
     throw new Refusal(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
   }
-  const idle = setTimeout(() => body.destroy(), IDLE_MS)
+  const idle = timers.setTimeout(() => body.destroy(), IDLE_MS)
   body.on('data', () => idle.refresh())
   try {
     await new Promise<void>((resolve, reject) => {
@@ -101,7 +102,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
       body.pipe(form)
     })
   } finally {
-    clearTimeout(idle)
+    timers.clear(idle)
   }
 }
 
@@ -128,7 +129,7 @@ function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
 function drain ({ raw }: FastifyRequest): void {
   raw.unpipe()
   raw.resume()
-  setTimeout(() => raw.destroy(), REFUSING_MS).unref()
+  timers.setTimeout(() => raw.destroy(), REFUSING_MS).unref()
 }
 
 function send (reply: FastifyReply, status: number, html: string): FastifyReply {

@@ -2,6 +2,7 @@
 // within limits of its time and of the bytes of its answer.
 // https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
 
+import { clock } from '../../base/time.ts'
 import { invalidRequest, ProtocolError } from '../../protocol/errors.ts'
 import {
   isObject, isRequest, isResponse, readMessage, readRequestId, toErrorResponse, type Notification,
@@ -68,7 +69,7 @@ interface BatchServing {
 export class BatchQueue {
   readonly #requests: Request[]
   readonly #serving: BatchServing
-  readonly #startedAt = performance.now()
+  readonly #startedAt = clock.monotonic()
   #bytes = 0
 
   constructor (requests: readonly Request[], serving: BatchServing) {
@@ -80,7 +81,7 @@ export class BatchQueue {
   next (): void {
     const request = this.#requests.shift()
     if (request === undefined) return
-    const isLate = performance.now() - this.#startedAt > MAX_BATCH_MS
+    const isLate = clock.monotonic() - this.#startedAt > MAX_BATCH_MS
     if (isLate || this.#bytes > MAX_BATCH_BYTES) this.#serving.refuse(request)
     else this.#serving.serve(request)
   }

@@ -1,6 +1,7 @@
 // Sends the answer to one request of a session, and the messages before it, in order. Log messages below the
 // session's log level are left out.
 
+import { timers } from '../../base/time.ts'
 import { ProtocolError, ResourceNotFound } from '../../protocol/errors.ts'
 import { toRequest, toResultResponse, type Params, type RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
@@ -50,8 +51,8 @@ export class LegacyOutlet implements Outlet, ClientRequester {
    */
   onPending (lifetime: Lifetime): void {
     this.#dependencies.calls.add(this.#session.id, this.#id, lifetime)
-    const timer = setTimeout(() => this.#reply.openResumable(), OPEN_STREAM_AFTER_MS)
-    lifetime.onEnd(() => clearTimeout(timer))
+    const timer = timers.setTimeout(() => this.#reply.openResumable(), OPEN_STREAM_AFTER_MS)
+    lifetime.onEnd(() => timers.clear(timer))
   }
 
   notify (json: string, level?: LogLevel): void {

@@ -3,9 +3,9 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 // ("Listening for Messages from the Server")
 
-import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../access/principal.ts'
 import type { ScopeGroup } from '../../access/scope-group.ts'
+import { random, timers } from '../../base/time.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/network.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
@@ -55,7 +55,7 @@ const MAX_REFRESH_MS = 300_000
 /** Gives each event an id. */
 class SessionEventStream extends EventStream {
   // Random, so that the ids of two streams of a session are never the same.
-  readonly #name = randomBytes(6).toString('base64url')
+  readonly #name = random.name(6)
   readonly #now: () => number
   #events = 0
 
@@ -97,7 +97,7 @@ export function createSessionStreams (
   })
   ended.onEnd(endStream)
   // Three times within the lifetime, so that one failed read does no harm.
-  const timer = setInterval(refreshAll, Math.min(MAX_REFRESH_MS, settingsIdleMs / 3)).unref()
+  const timer = timers.setInterval(refreshAll, Math.min(MAX_REFRESH_MS, settingsIdleMs / 3)).unref()
 
   function applySettings (session: string, settings: SessionSettingsRecord): void {
     bySession.get(session)?.subscription.follow(toFilter(settings))
@@ -150,7 +150,7 @@ export function createSessionStreams (
       const listener = { owner: session.owner, scopeGroup: scopeGroups.of(sender.principal) }
       const subscription = new Subscription(listener, toFilter(followed), toWords(session), stream)
       // The random part decides between two streams that were opened at the same time.
-      const entry = { openedAt: openedAt + Math.random() / 1000, session, stream, subscription }
+      const entry = { openedAt: openedAt + random.number() / 1000, session, stream, subscription }
       endStream(session.id)
       bySession.set(session.id, entry)
       stream.once('close', () => { if (bySession.get(session.id) === entry) bySession.delete(session.id) })
@@ -175,7 +175,7 @@ export function createSessionStreams (
     },
     close () {
       stopListening()
-      clearInterval(timer)
+      timers.clear(timer)
     }
   }
 }

@@ -1,7 +1,7 @@
 // The log of each call's stream. Events have numbered ids, so that a client whose connection broke can read
 // the rest from any replica.
 
-import { randomBytes } from 'node:crypto'
+import { random } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { EventLog } from '../../store/changes/event-log.ts'
 import type { SessionRelay } from './session-relay.ts'
@@ -66,7 +66,7 @@ export function createCallStreams (
   return {
     create (session, requests) {
       const shareholder = shareholderIn(session)
-      const stream = toStreamName(session.id, randomBytes(12).toString('base64url'))
+      const stream = toStreamName(session.id, random.name(12))
       const state = { isFollowed: false }
       let position = 0
       const append = (text: string) => {

@@ -1,8 +1,8 @@
 // Requests of the service that wait for a client's answer. The answer may arrive at another replica: the
 // relay passes it to the replica that waits.
 
-import { randomBytes, randomUUID } from 'node:crypto'
 import { createTally } from '../../base/tally.ts'
+import { random, type Timer, timers } from '../../base/time.ts'
 import { shareOf } from '../../limits/share.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
@@ -81,7 +81,7 @@ const MAX_WAITING_OF_NETWORK = shareOf(MAX_WAITING)
 const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
 
 export function createClientAnswers (relay: SessionRelay): ClientAnswers {
-  const replica = randomBytes(9).toString('base64url')
+  const replica = random.name(9)
   const waiting = new Map<string, (response: ClientResponse) => void>()
   /** How many questions of a session, and of a network, wait. */
   const bySession = createTally()
@@ -130,10 +130,10 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   /** Resolves to whether another replica took the answer. */
   async function relayed (key: AnswerKey, response: ClientResponse): Promise<boolean> {
     const isOffered = JSON.stringify(response).length > MAX_UNOFFERED_LENGTH
-    let timer: NodeJS.Timeout | undefined
+    let timer: Timer | undefined
     try {
       return await new Promise((resolve, reject) => {
-        timer = setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
+        timer = timers.setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
         const send = (message: SessionMessage) => { relay.send(message).catch(reject) }
         const sendAnswer = () => send({ type: 'answered', ...key, response })
         const onWanted = () => {
@@ -145,7 +145,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
         else sendAnswer()
       })
     } finally {
-      clearTimeout(timer)
+      timers.clear(timer)
       delivering.delete(keyOf(key))
     }
   }
@@ -153,10 +153,10 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   return {
     async ask (session, { send, lifetime, timeoutMs }) {
       checkLimits(session)
-      const request = `${replica}.${randomUUID()}`
+      const request = `${replica}.${random.uuid()}`
       const key = keyOf({ session: session.id, request })
       const uncount = count(session)
-      let timer: NodeJS.Timeout | undefined
+      let timer: Timer | undefined
       try {
         return await new Promise<unknown>((resolve, reject) => {
           waiting.set(key, ({ result, error }) => {
@@ -164,13 +164,13 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
             if (error === undefined) resolve(result)
             else reject(new ClientRefusal(toReason(error)))
           })
-          timer = setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
+          timer = timers.setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
           lifetime.onStop(reject)
           send(request)
         })
       } finally {
         uncount()
-        clearTimeout(timer)
+        timers.clear(timer)
         waiting.delete(key)
       }
     },

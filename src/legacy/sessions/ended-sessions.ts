@@ -1,6 +1,7 @@
 // The sessions that their clients have ended. A session id is a sealed token that stays valid until it
 // expires, so every replica must know which ids to refuse.
 
+import { clock, timers } from '../../base/time.ts'
 import { ShareUsed, shareOf } from '../../limits/share.ts'
 import {
   tooManyEndedSessions, tooManyEndedSessionsOfAddress, tooManyEndedSessionsOfCaller
@@ -44,7 +45,7 @@ const REMOVE_EXPIRED_EVERY_MS = 60_000
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, relay: SessionRelay,
-  { onError, now = Date.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
+  { onError, now = clock.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
   const listeners = createLocalListeners<string>()
@@ -81,7 +82,7 @@ export async function openEndedSessions (
   const stopListening = relay.listen((message) => {
     if (message.type === 'session-ended') remember(message.session, message.expiresAt)
   }, () => { loadAll().catch(onError) })
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)
   }, REMOVE_EXPIRED_EVERY_MS).unref()
 
@@ -98,7 +99,7 @@ export async function openEndedSessions (
     close () {
       stopListening()
       listeners.close()
-      clearInterval(timer)
+      timers.clear(timer)
     }
   }
 }

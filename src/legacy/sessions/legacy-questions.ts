@@ -1,7 +1,7 @@
 // Converts questions to requests of an earlier revision.
 // https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
 
-import { randomUUID } from 'node:crypto'
+import { random } from '../../base/time.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
 import {
   hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools
@@ -28,7 +28,7 @@ function toLegacyParams (method: string, params: Params, revision: string): Para
 function toElicitation (params: Params, revision: string): Params | string {
   if (!hasElicitation(revision)) return 'this protocol version cannot ask the user'
   if (hasElicitationModes(revision)) {
-    return params.mode === 'url' ? { ...params, elicitationId: randomUUID() } : params
+    return params.mode === 'url' ? { ...params, elicitationId: random.uuid() } : params
   }
   if (params.mode === 'url') return 'this protocol version cannot send the user to a URL'
   const { requestedSchema, message } = params

@@ -1,3 +1,5 @@
+import { timers } from '../../base/time.ts'
+
 /** A map of recently used entries. Unused entries are dropped, so the memory that it takes is bounded. */
 interface Recent<K, V> {
   get (key: K): V | undefined
@@ -23,7 +25,7 @@ export function createRecent<K, V> ({ max, idleMs }: RecentOptions): Recent<K, V
     old = young
     young = new Map()
   }
-  const timer = setInterval(age, idleMs).unref()
+  const timer = timers.setInterval(age, idleMs).unref()
   const set = (key: K, value: V) => {
     if (young.size >= max) age()
     young.set(key, value)
@@ -49,6 +51,6 @@ export function createRecent<K, V> ({ max, idleMs }: RecentOptions): Recent<K, V
       old.clear()
     },
     get size () { return young.size + old.size },
-    close () { clearInterval(timer) }
+    close () { timers.clear(timer) }
   }
 }

@@ -1,6 +1,7 @@
 // Finds out whether the replica that serves a call's stream is lost, while clients resume the stream. A watch
 // goes on when its client leaves: clients reconnect often, and must not begin to wait again each time.
 
+import { type Timer, timers } from '../../base/time.ts'
 import { replicaLost } from '../../protocol/errors.ts'
 import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
@@ -29,7 +30,7 @@ interface Watch {
   unanswered: number
   isEnding: boolean
   onPing: (() => void) | undefined
-  readonly timer: NodeJS.Timeout
+  readonly timer: Timer
 }
 
 const PING_EVERY_MS = 2000
@@ -47,7 +48,7 @@ export function createReplicaWatches (
   })
 
   function stop (stream: string, watch: Watch): void {
-    clearInterval(watch.timer)
+    timers.clear(watch.timer)
     if (watches.get(stream) === watch) watches.delete(stream)
   }
 
@@ -60,7 +61,7 @@ export function createReplicaWatches (
   }
 
   function begin (stream: string): Watch {
-    const timer = setInterval(() => ping(stream, watch), pingEveryMs)
+    const timer = timers.setInterval(() => ping(stream, watch), pingEveryMs)
     const watch: Watch = { unanswered: 0, isEnding: false, onPing: undefined, timer }
     watches.set(stream, watch)
     return watch

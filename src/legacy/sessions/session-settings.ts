@@ -2,6 +2,7 @@
 // setting. Each replica remembers recently read settings for a while.
 
 import { pauseBefore } from '../../base/retry.ts'
+import { clock } from '../../base/time.ts'
 import { ShareUsed, shareOf } from '../../limits/share.ts'
 import { tooManySessionSettings, tooManySessionSettingsOfAddress } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
@@ -52,7 +53,7 @@ interface KnownSettings { readonly at: number, readonly settings: Promise<Sessio
 export function createSessionSettings (
   store: StateStore, relay: SessionRelay, options: SessionSettingsOptions
 ): SessionSettings {
-  const { idleMs, onError, now = Date.now, maxPerOwner = MAX_PER_OWNER } = options
+  const { idleMs, onError, now = clock.now, maxPerOwner = MAX_PER_OWNER } = options
   const maxPerGroup = Math.ceil(maxPerOwner / GROUPS)
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
   const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerOwner) })

@@ -1,8 +1,8 @@
 // Sessions without a record: the session id that the client sends is the sealed session itself. Any replica
 // can open it, also after a deploy.
 
-import { randomBytes } from 'node:crypto'
 import { ownerOf, type Principal } from '../../access/principal.ts'
+import { clock, random } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/network.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { toImplementation } from '../../protocol/envelope.ts'
@@ -39,7 +39,7 @@ const SESSION_ID_BYTES = 16
 const MAX_NEGOTIATED_BYTES = 3000
 const RECENT_SESSIONS = { max: 1000, idleMs: 30_000 }
 
-export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: SessionsOptions): Sessions {
+export function createSessions ({ sealer, ended, ttlMs, now = clock.now }: SessionsOptions): Sessions {
   // Opened sessions are kept because opening a token takes a noticeable part of a call's time.
   const recent = createRecent<string, Session>(RECENT_SESSIONS)
 
@@ -53,7 +53,7 @@ export function createSessions ({ sealer, ended, ttlMs, now = Date.now }: Sessio
   return {
     create (negotiated, sender) {
       const expiresAt = now() + ttlMs
-      const id = randomBytes(SESSION_ID_BYTES).toString('base64url')
+      const id = random.name(SESSION_ID_BYTES)
       const body = Buffer.from(JSON.stringify({
         id, expiresAt, network: networkOf(sender), ...toBounded(negotiated)
       }))

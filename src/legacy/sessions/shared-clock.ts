@@ -1,5 +1,6 @@
 // The clock that all replicas share. The clocks of their machines may differ.
 
+import { clock, timers } from '../../base/time.ts'
 import type { Relay } from '../../store/changes/relay.ts'
 
 export interface SharedClock {
@@ -18,14 +19,14 @@ export async function openSharedClock (relay: Pick<Relay, 'time'>): Promise<Shar
   let zero = 0
   async function refresh (): Promise<number> {
     const time = await relay.time()
-    zero = time - performance.now()
+    zero = time - clock.monotonic()
     return time
   }
 
   await refresh()
-  const now = () => performance.now() + zero
+  const now = () => clock.monotonic() + zero
   const read = async () => await refresh().catch(now)
   // The shared clock may be set, and another server of Redis may have another clock.
-  const timer = setInterval(read, REFRESH_MS).unref()
-  return { now, read, close () { clearInterval(timer) } }
+  const timer = timers.setInterval(read, REFRESH_MS).unref()
+  return { now, read, close () { timers.clear(timer) } }
 }

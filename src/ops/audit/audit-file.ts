@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
+import { clock } from '../../base/time.ts'
 import { openLineDestination } from '../log/line-destination.ts'
 import type { WriteAuditLine } from './audit-observer.ts'
 import { createTimeStamp } from './time-stamp.ts'
@@ -40,7 +41,7 @@ export async function openAuditFile (
   const timeStamp = createTimeStamp()
   return {
     write (members) {
-      file.write(`{"time":"${timeStamp(Date.now())}",${members}}\n`)
+      file.write(`{"time":"${timeStamp(clock.now())}",${members}}\n`)
     },
     reopen () { if (standard === undefined) file.reopen() },
     async close () {

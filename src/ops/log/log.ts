@@ -1,6 +1,7 @@
 // The log: lines of JSON on standard output.
 
 import { pino, type Logger } from 'pino'
+import { clock } from '../../base/time.ts'
 import { openLineDestination } from './line-destination.ts'
 
 export interface LogDestination {
@@ -44,7 +45,7 @@ export function openLog (
   const base = readBase()
   /** @param fields members of a JSON object, without braces. @param message as JSON. */
   const writeLine = (fields: string, message: string) => {
-    stream.write(`{"level":30,"time":${Date.now()},${base},${fields},"msg":${message}}\n`)
+    stream.write(`{"level":30,"time":${clock.now()},${base},${fields},"msg":${message}}\n`)
   }
   return {
     logger,

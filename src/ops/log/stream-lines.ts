@@ -4,6 +4,7 @@
 
 import type { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { type Timer, timers } from '../../base/time.ts'
 import type { PrintingRequest } from '../../request/pipeline/print-scope.ts'
 import { MAX_LENGTH, type PrintedLog } from './printed-log.ts'
 
@@ -39,10 +40,10 @@ function logStream (
   const decoder = new StringDecoder()
   let partial = ''
   let request: PrintingRequest | undefined
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
 
   function flush (): void {
-    clearTimeout(timer)
+    timers.clear(timer)
     timer = undefined
     const line = partial
     partial = ''
@@ -60,7 +61,7 @@ function logStream (
     lines.push(partial.slice(0, whole))
     partial = partial.slice(whole)
     for (const line of lines) if (line !== '') log.write(level, name, line, request)
-    if (partial !== '') timer ??= setTimeout(flush, PARTIAL_MS).unref()
+    if (partial !== '') timer ??= timers.setTimeout(flush, PARTIAL_MS).unref()
   }
 
   const restore = onFirstUse(target, name, (stream) => {

@@ -3,6 +3,7 @@
 import { totalmem } from 'node:os'
 import { monitorEventLoopDelay, type Histogram } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
+import { clock, timers } from '../../base/time.ts'
 
 /** How often the delay is sampled, in milliseconds. */
 const RESOLUTION_MS = 10
@@ -24,9 +25,9 @@ export function measureLoop (
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
   let used = performance.eventLoopUtilization()
-  let measuredAt = performance.now()
-  const timer = setInterval(() => {
-    const elapsedMs = performance.now() - measuredAt
+  let measuredAt = clock.monotonic()
+  const timer = timers.setInterval(() => {
+    const elapsedMs = clock.monotonic() - measuredAt
     // In a long turn this timer may come before that of the histogram.
     const delayMs = Math.max(toDelayMs(histogram), elapsedMs - everyMs)
     const total = performance.eventLoopUtilization()
@@ -37,7 +38,7 @@ export function measureLoop (
     onMeasured({ elapsedMs, delayMs, utilization })
   }, everyMs).unref()
   return () => {
-    clearInterval(timer)
+    timers.clear(timer)
     histogram.disable()
   }
 }

@@ -1,5 +1,7 @@
 // Tells the log when the service begins to refuse requests because of overload, and when that has ended.
 
+import { clock } from '../../base/time.ts'
+
 export interface ShedState {
   /** How many requests were refused in all. */
   readonly refused: number
@@ -21,7 +23,7 @@ const REPEAT_MS = 10_000
 const CALM_MS = 5000
 
 /** Call the returned function regularly. While requests are refused there is a line every ten seconds. */
-export function createShedReport (log: ShedLog, now = () => performance.now()): (state: ShedState) => void {
+export function createShedReport (log: ShedLog, now = clock.monotonic): (state: ShedState) => void {
   let seen = 0
   let seenAt = 0
   let reported = 0

@@ -1,6 +1,7 @@
 // The spans of HTTP requests that reached no method: refused ones, and messages that need no response.
 
 import { SpanKind, TraceFlags, type Attributes, type Tracer } from '@opentelemetry/api'
+import { clock } from '../../base/time.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { CLIENT_NOTIFICATIONS } from '../../protocol/notifications.ts'
 import type { Ending } from '../../request/pipeline/observer.ts'
@@ -22,7 +23,7 @@ export function createUnservedTracer (tracer: Tracer): Pick<RequestTracer, 'trac
       const known = HTTP_METHODS.has(httpMethod) ? httpMethod : OTHER_METHOD
       const attributes = toAttributes(known, method, ending)
       // Both in milliseconds since 1970: the SDK would end a span with a given start by another clock.
-      const endTime = Date.now()
+      const endTime = clock.now()
       const startTime = endTime - ending.durationMs
       const options = { kind: SpanKind.SERVER, startTime, attributes, links }
       const span = tracer.startSpan(method ?? known, options, context)

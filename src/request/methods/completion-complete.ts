@@ -1,10 +1,11 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 
 import type { CompletionSource } from '../../author/completion.ts'
+import { quote } from '../../base/words.ts'
 import { complete } from '../../catalog/compiled/lists/completions.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import { NO_LIMITS } from '../../limits/call-limits.ts'
-import { invalidParams, quote, unknownPrompt } from '../../protocol/errors.ts'
+import { invalidParams, unknownPrompt } from '../../protocol/errors.ts'
 import { Type, type Static } from '../../schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'

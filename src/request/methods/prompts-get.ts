@@ -1,9 +1,10 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
 
 import { isHandleError } from '../../author/handles.ts'
+import { quote } from '../../base/words.ts'
 import { promptResult, type CompiledPrompt } from '../../catalog/compiled/definitions/compile-prompt.ts'
 import { NO_LIMITS } from '../../limits/call-limits.ts'
-import { invalidParams, quote, unknownPrompt } from '../../protocol/errors.ts'
+import { invalidParams, unknownPrompt } from '../../protocol/errors.ts'
 import { Type } from '../../schema/type.ts'
 import { HandlerContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'

@@ -1,6 +1,7 @@
 // https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#reading-directories
 
-import { invalidCursor, invalidParams, quote } from '../../protocol/errors.ts'
+import { quote } from '../../base/words.ts'
+import { invalidCursor, invalidParams } from '../../protocol/errors.ts'
 import { Type } from '../../schema/type.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 

@@ -1,9 +1,10 @@
 // https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#getting-a-skill
 
+import { quote } from '../../base/words.ts'
 import type { CompiledSkill } from '../../catalog/compiled/definitions/compile-skill.ts'
 import { scopesToSee } from '../../catalog/compiled/scopes/access-rule.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
-import { invalidParams, quote } from '../../protocol/errors.ts'
+import { invalidParams } from '../../protocol/errors.ts'
 import { Type } from '../../schema/type.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 

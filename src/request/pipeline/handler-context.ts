@@ -1,6 +1,5 @@
 // The context that a handler of the catalog receives: a narrow interface to its request.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import { ownerOf, type Principal } from '../../access/principal.ts'
 import type { Context, ReadContext, StepOptions } from '../../author/context.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
@@ -11,11 +10,13 @@ import type { Handles } from '../../author/handles.ts'
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
 import { createLog, SERVICE_LEVELS, type Log } from '../../author/log.ts'
 import { ToolError } from '../../author/tool-error.ts'
+import { timers } from '../../base/time.ts'
+import { quote } from '../../base/words.ts'
 import { readContents, toResourceLink } from '../../catalog/compiled/resources/resource-access.ts'
 import { toUri } from '../../catalog/compiled/resources/uri.ts'
 import { findBytes } from '../../catalog/compiled/results/file-bytes.ts'
 import type { EmbeddedResource, ResourceContents, ResourceLink } from '../../protocol/content.ts'
-import { quote } from '../../protocol/errors.ts'
+
 import type { FirstAnswers } from '../../store/records/first-answers.ts'
 import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
@@ -187,7 +188,7 @@ export class HandlerContext implements Context {
 
   async sleep (ms: number): Promise<void> {
     checkNumber('sleep: ms', ms, 0, MAX_TIMER_MS)
-    await pause(this.#round.sleep?.(ms) ?? ms, undefined, { signal: this.signal })
+    await timers.pause(this.#round.sleep?.(ms) ?? ms, { signal: this.signal })
   }
 }
 

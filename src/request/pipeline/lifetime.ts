@@ -1,5 +1,7 @@
 // The lifetime of a request: its abort signal, its timer, and the listeners for its stop and its end.
 
+import { type Timer, timers } from '../../base/time.ts'
+
 /** The handler reached its time limit. */
 export class HandlerTimeout extends Error {
   readonly timeoutMs: number
@@ -47,7 +49,7 @@ export class Lifetime {
   // Made when `signal` is first read: most handlers do not read it.
   #controller: AbortController | undefined
   #limitMs: number | undefined
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isTimed = false
   #pauses = 0
   #passing: { readonly ms: number, readonly listener: () => void } | undefined
@@ -135,25 +137,25 @@ export class Lifetime {
   }
 
   #clearTimers (): void {
-    clearTimeout(this.#timer)
+    timers.clear(this.#timer)
     // Frees what the listener holds. Without it a call takes 20 % longer, in the collection of garbage.
     this.#passing = undefined
   }
 
   /** One timer for both times: a timer costs a fiftieth of a call. @param passedMs of the time limit. */
   #setTimer (passedMs = 0): void {
-    clearTimeout(this.#timer)
+    timers.clear(this.#timer)
     if (!this.#isTimed || !this.isActive) return
     const passing = this.#passing
     const limitMs = this.#pauses > 0 ? undefined : this.#limitMs
     if (passing !== undefined && passing.ms < (limitMs ?? Infinity)) {
-      this.#timer = setTimeout(() => {
+      this.#timer = timers.setTimeout(() => {
         this.#passing = undefined
         this.#setTimer(passing.ms)
         passing.listener()
       }, passing.ms)
     } else if (limitMs !== undefined) {
-      this.#timer = setTimeout(() => this.stop(new HandlerTimeout(limitMs)), limitMs - passedMs)
+      this.#timer = timers.setTimeout(() => this.stop(new HandlerTimeout(limitMs)), limitMs - passedMs)
     }
   }
 }

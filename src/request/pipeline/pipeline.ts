@@ -1,6 +1,7 @@
 // Serves a request, for every era and every transport: finds its method, checks what the method declares,
 // runs it, and answers. No other file decides this order.
 
+import { clock } from '../../base/time.ts'
 import { findMissingCapabilities } from '../../protocol/capabilities.ts'
 import { InsufficientScope, methodNotFound } from '../../protocol/errors.ts'
 import { checkMirroredField } from '../../protocol/header-values.ts'
@@ -187,7 +188,7 @@ function isResult (outcome: Outcome): outcome is string | Buffer {
 type EndFacts = Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
 
 function toEnding ({ startedAt }: ObservedRequest, { status }: Outlet, facts: EndFacts): Ending {
-  return { durationMs: performance.now() - startedAt, status, ...facts }
+  return { durationMs: clock.monotonic() - startedAt, status, ...facts }
 }
 
 const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false }

@@ -1,6 +1,7 @@
 // One request while it is served: its caller, its snapshot and view, its lifetime and its outlet.
 
 import type { Principal } from '../../access/principal.ts'
+import { clock } from '../../base/time.ts'
 import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import type { View } from '../../catalog/compiled/view.ts'
@@ -35,7 +36,7 @@ export class ObservedRequest implements Observed {
   readonly principal: Principal
   readonly revision: string
   /** Milliseconds of the monotonic clock. */
-  readonly startedAt = performance.now()
+  readonly startedAt = clock.monotonic()
   /** Set when the method is found. */
   method: string | undefined
   /** Set when the primitive is found. */

@@ -1,5 +1,6 @@
 // Forms: the JSON to send, and the check of the answers. Questions with equal schemas share one form.
 
+import { messageOf } from '../../base/words.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
 import type { Check } from '../../schema/check.ts'
@@ -84,7 +85,7 @@ function toSchemaJson (schema: unknown): string {
   try {
     return JSON.stringify(schema) ?? 'null'
   } catch (error) {
-    throw new SchemaError([`is not JSON: ${error instanceof Error ? error.message : String(error)}`])
+    throw new SchemaError([`is not JSON: ${messageOf(error)}`])
   }
 }
 

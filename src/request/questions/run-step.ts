@@ -1,8 +1,8 @@
 // Runs one step of a handler: again after an error, and each attempt within its time.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { StepOptions } from '../../author/context.ts'
 import { isToolError } from '../../author/tool-error.ts'
+import { random, timers } from '../../base/time.ts'
 import { Suspended } from './journal.ts'
 import { InputRequired } from './round-state.ts'
 
@@ -42,7 +42,7 @@ export async function runStep<T> (
       if (attempt > retries || signal.aborted || !mayRetry(error)) throw error
     }
     const longest = Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** (attempt - 1))
-    await pause(longest * (1 - Math.random() / 2), undefined, { signal })
+    await timers.pause(longest * (1 - random.number() / 2), { signal })
   }
 }
 
@@ -54,14 +54,14 @@ async function runTimed<T> (
   const stop = () => attempt.abort(signal.reason)
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop)
-  const timer = setTimeout(() => attempt.abort(new StepTimeout(key, timeoutMs)), timeoutMs)
+  const timer = timers.setTimeout(() => attempt.abort(new StepTimeout(key, timeoutMs)), timeoutMs)
   try {
     return await new Promise<T>((resolve, reject) => {
       attempt.signal.addEventListener('abort', () => reject(attempt.signal.reason), { once: true })
       Promise.resolve(fn(attempt.signal)).then(resolve, reject)
     })
   } finally {
-    clearTimeout(timer)
+    timers.clear(timer)
     signal.removeEventListener('abort', stop)
   }
 }

@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import { clock } from '../../base/time.ts'
 import { findMissingCapabilities, mergeCapabilities } from '../../protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
@@ -32,7 +33,7 @@ export interface InputRounds {
 interface RoundDependencies extends Required<InputRoundsDependencies> { readonly questions: Questions }
 
 export function createInputRounds (
-  { sealer, ttlMs, maxStateBytes = 32_768, now = Date.now }: InputRoundsDependencies
+  { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now }: InputRoundsDependencies
 ): InputRounds {
   const dependencies = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
   return { open: (request) => new SealedInputRound(dependencies, request) }

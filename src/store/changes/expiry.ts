@@ -1,6 +1,7 @@
 // Ends streams when the access tokens that opened them expire.
 
 import type { Principal } from '../../access/principal.ts'
+import { clock, type Timer, timers } from '../../base/time.ts'
 import type { MessageSink } from './message-sink.ts'
 
 /** A longer timer would fire at once. */
@@ -11,12 +12,12 @@ export function endAtExpiry (
   { expiresAt }: Principal, stream: Pick<MessageSink, 'onClose'>, end: () => void
 ): void {
   if (expiresAt === undefined) return
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   function wait (until: number): void {
-    const left = until - Date.now()
+    const left = until - clock.now()
     if (left <= 0) end()
-    else timer = setTimeout(wait, Math.min(left, MAX_TIMER_MS), until).unref()
+    else timer = timers.setTimeout(() => wait(until), Math.min(left, MAX_TIMER_MS)).unref()
   }
-  stream.onClose(() => clearTimeout(timer))
+  stream.onClose(() => timers.clear(timer))
   wait(expiresAt)
 }

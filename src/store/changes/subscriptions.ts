@@ -1,5 +1,6 @@
 // All open streams of changes in this process. They share one listener on the bus and one timer.
 
+import { clock, timers } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { Announcement } from './announcement.ts'
 import type { ChangeEvent } from './change-event.ts'
@@ -39,7 +40,7 @@ export function createSubscriptions (
   let flushing = false
   let closed = false
   const unsubscribe = bus.subscribe(noteEvent)
-  const timer = setInterval(keepAlive, keepAliveMs).unref()
+  const timer = timers.setInterval(keepAlive, keepAliveMs).unref()
 
   function noteEvent (event: ChangeEvent): void {
     const announcement = new Announcement(event)
@@ -53,10 +54,10 @@ export function createSubscriptions (
     flushing = true
     setImmediate(() => {
       flushing = false
-      const started = performance.now()
+      const started = clock.monotonic()
       let left = FLUSH_BATCH
       for (const subscription of pending) {
-        if (left-- === 0 || performance.now() - started > FLUSH_MS) break
+        if (left-- === 0 || clock.monotonic() - started > FLUSH_MS) break
         pending.delete(subscription)
         subscription.flush()
       }
@@ -106,7 +107,7 @@ export function createSubscriptions (
     close () {
       if (closed) return
       closed = true
-      clearInterval(timer)
+      timers.clear(timer)
       unsubscribe()
       for (const subscription of [...open]) end(subscription)
     }

@@ -2,8 +2,8 @@
 // its repetitions wait.
 
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ownerOf } from '../../access/principal.ts'
+import { clock, timers } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/network.ts'
 import { shareOf, ShareUsed } from '../../limits/share.ts'
 import { createShares } from './shares.ts'
@@ -60,7 +60,7 @@ interface Slot { readonly network: string | undefined, readonly key: StateKey, r
 /** The first line of a record, as JSON. The answer follows it. */
 interface Head { readonly args: string, readonly endsBy: number, readonly state: 'runs' | 'ok' | 'error' }
 
-export function createFirstAnswers (store: StateStore, now: () => number = Date.now): FirstAnswers {
+export function createFirstAnswers (store: StateStore, now: () => number = clock.now): FirstAnswers {
   const shares = createShares(store, { purpose: 'answers', share: shareOf(MAX_ANSWERS) })
 
   /** `undefined` if another request runs the call, or its answer is kept. */
@@ -103,7 +103,7 @@ export function createFirstAnswers (store: StateStore, now: () => number = Date.
         if (head.state !== 'runs') return { result, isError: head.state === 'error' }
         if (head.endsBy < now()) run = await takeOver(slot, newHead(), record)
       }
-      if (run === undefined) await pause(pauseMs, undefined, { signal: signal() })
+      if (run === undefined) await timers.pause(pauseMs, { signal: signal() })
     }
     return run
   }

@@ -1,10 +1,10 @@
 // The only access of tools to the store. Every record is looked up under its owner, so that no tool can
 // forget to check the owner.
 
-import { randomBytes } from 'node:crypto'
 import { ownerOf } from '../../access/principal.ts'
 import type { Handles, NewHandle } from '../../author/handles.ts'
 import { pauseBefore } from '../../base/retry.ts'
+import { clock, random } from '../../base/time.ts'
 import { createTurns, type Turns } from '../../base/turns.ts'
 import { networkOf, type Sender } from '../../limits/network.ts'
 import { shareOf } from '../../limits/share.ts'
@@ -48,7 +48,7 @@ const RANDOM_PART = /^[A-Za-z0-9_-]{22}$/
 const MAX_ATTEMPTS = 64
 
 export function createHandles (
-  store: StateStore, { maxPerOwner, now = Date.now, onCreate = () => {} }: HandlesOptions
+  store: StateStore, { maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
 ): HandleAccess {
   const dependencies = {
     store,
@@ -83,7 +83,7 @@ class OwnHandles implements Handles<unknown> {
     const { shares, removals, maxPerOwner, now, onCreate } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
-      const id = `${prefix}_${randomBytes(ID_BYTES).toString('base64url')}`
+      const id = `${prefix}_${random.name(ID_BYTES)}`
       const value = await checkValue(this.#kind, given)
       const lifetime: RecordLifetime = {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })

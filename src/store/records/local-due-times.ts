@@ -1,9 +1,9 @@
 // The due times of one process.
 
-import type { Clock } from '../../base/time.ts'
+import { clock, type Clock } from '../../base/time.ts'
 import type { DueTimes } from './due-times.ts'
 
-export function createLocalDueTimes ({ now = Date.now }: Clock = {}): DueTimes {
+export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes {
   const times = new Map<string, number>()
   return {
     async set (entry, inMs) { times.set(entry, now() + inMs) },

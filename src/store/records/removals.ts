@@ -1,7 +1,7 @@
 // Removes records whose creation was not confirmed. Such a record may exist: nobody knows its id, but it
 // counts against the limit of its owner.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { timers } from '../../base/time.ts'
 import type { StateKey, StateStore } from './state-store.ts'
 
 interface Removals {
@@ -20,7 +20,7 @@ export function createRemovals (store: StateStore, pausesMs: readonly number[] =
 
   async function remove (key: StateKey): Promise<void> {
     for (const ms of pausesMs) {
-      await pause(ms, undefined, { ref: false })
+      await timers.pause(ms, { ref: false })
       if (await store.delete(key).catch(() => false)) return
     }
   }

@@ -1,9 +1,8 @@
 // Encrypted tokens that clients keep for the service. Only a process with the secret can read or create one.
 // A token opens only for its own purpose.
 
-import {
-  createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
+import { clock, random } from '../../base/time.ts'
 
 export interface Sealer {
   /**
@@ -43,13 +42,13 @@ const EXPIRY_BYTES = 6
  * the sealer uses a random one.
  */
 export function createSealer (secrets: readonly string[] | undefined, options: SealerOptions = {}): Sealer {
-  const { now = Date.now, onEphemeral = () => {} } = options
+  const { now = clock.now, onEphemeral = () => {} } = options
   if (secrets !== undefined && (secrets.length === 0 || secrets.includes(''))) {
     throw new Error(
       'The sealer needs at least one secret, and none may be empty; leave them undefined for a random one'
     )
   }
-  const master = secrets ?? [randomBytes(32).toString('base64url')]
+  const master = secrets ?? [random.name(32)]
   const rings = new Map<string, KeyRing>()
   let isAnnounced = secrets !== undefined
 
@@ -70,7 +69,7 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
         onEphemeral()
       }
       const { id, key } = ringOf(purpose).first
-      const iv = randomBytes(IV_BYTES)
+      const iv = random.bytes(IV_BYTES)
       const expiry = Buffer.allocUnsafe(EXPIRY_BYTES)
       expiry.writeUIntBE(expiresAt, 0, EXPIRY_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })

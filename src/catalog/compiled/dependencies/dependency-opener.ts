@@ -1,7 +1,8 @@
 // Opens the dependencies of each load, keeps those that have not changed, and closes those that no load uses.
 
 import { isDeepStrictEqual } from 'node:util'
-import { messageOf, type ReportProblem } from '../problem.ts'
+import { messageOf } from '../../../base/words.ts'
+import type { ReportProblem } from '../problem.ts'
 import type { CompiledDependency } from './compile-dependency.ts'
 import { DependencySet } from './dependency-set.ts'
 import { openDependency, type DependencyLog, type OpenedDependency } from './opened-dependency.ts'

@@ -1,7 +1,7 @@
 // A dependency that is open: loads that follow one another may share it.
 
 import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
-import { messageOf } from '../problem.ts'
+import { messageOf } from '../../../base/words.ts'
 import type { CompiledDependency } from './compile-dependency.ts'
 import { runWithin } from './time-limit.ts'
 

@@ -1,5 +1,7 @@
 // Runs code of a catalog for a limited time.
 
+import { timers } from '../../../base/time.ts'
+
 /**
  * Rejects when the code has not ended in time, or when `stop` aborts. The code is told by its signal; a code
  * that ignores the signal runs on.
@@ -11,7 +13,7 @@ export async function runWithin<T> (
   const signal = stop === undefined ? limit.signal : AbortSignal.any([limit.signal, stop])
   signal.throwIfAborted()
   const problem = `it did not end within ${limitMs / 1000} s; it may wait for something that never comes`
-  const timer = setTimeout(() => limit.abort(new Error(problem)), limitMs)
+  const timer = timers.setTimeout(() => limit.abort(new Error(problem)), limitMs)
   let onAbort = () => {}
   try {
     return await new Promise<T>((resolve, reject) => {
@@ -21,7 +23,7 @@ export async function runWithin<T> (
       running().then(resolve, reject)
     })
   } finally {
-    clearTimeout(timer)
+    timers.clear(timer)
     // Node keeps a composed signal in memory while it has a listener.
     signal.removeEventListener('abort', onAbort)
   }

@@ -1,13 +1,14 @@
 // The entries of `resources/list` that resource templates list themselves.
 
 import type { ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
+import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
 import { runWithin } from '../dependencies/time-limit.ts'
 import type { Compiled } from '../duplicates.ts'
-import { createReporter, messageOf, type Problem, type ReportProblem } from '../problem.ts'
+import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
 

@@ -1,6 +1,7 @@
 // The limits of the resources that one stream or one session may subscribe to.
 
-import { invalidParams, quote } from '../../../protocol/errors.ts'
+import { quote } from '../../../base/words.ts'
+import { invalidParams } from '../../../protocol/errors.ts'
 import { toUri } from './uri.ts'
 
 const MAX_URIS = 1000

@@ -2,8 +2,8 @@
 
 import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { messageOf } from '../../../base/words.ts'
 import type { AppCsp } from '../../../protocol/apps.ts'
-import { messageOf } from '../../compiled/problem.ts'
 import { toBase64 } from '../../compiled/results/base64.ts'
 import { BYTES_TYPE } from '../../compiled/results/media-type.ts'
 import { readBytes } from '../files/file-contents.ts'

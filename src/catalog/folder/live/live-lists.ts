@@ -1,6 +1,7 @@
 // Makes the lists of resource templates again while the service runs: when a handler says that they changed,
 // and when they are older than their templates allow.
 
+import { clock } from '../../../base/time.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
 import type { EventBus } from '../../../store/changes/event-bus.ts'
 import type { Catalog, CatalogChange } from '../../compiled/catalog.ts'
@@ -45,7 +46,7 @@ const keyOf = ({ compiled }: Listing) => compiled.key
 
 export function createLiveLists (
   { catalog, bus, publish, onChange, onProblems }: LiveListsDependencies,
-  { now = Date.now, listIntervalMs = INTERVAL_MS, ...options }: LiveListsOptions
+  { now = clock.now, listIntervalMs = INTERVAL_MS, ...options }: LiveListsOptions
 ): OpenLists {
   const announcing = createPaced(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
   const running = createPaced(listIntervalMs, run)

@@ -1,5 +1,6 @@
 // How the reloads of a catalog went.
 
+import { clock } from '../../../base/time.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 
 export interface ReloadFailure {
@@ -20,15 +21,15 @@ export interface Reloads {
 }
 
 /** Replaced and never changed, so that a reader has facts of one moment. */
-export function firstLoad (now = Date.now()): Reloads {
+export function firstLoad (now = clock.now()): Reloads {
   return { succeeded: 0, failed: 0, lastSuccessAt: now }
 }
 
-export function afterSuccess ({ succeeded, failed }: Reloads, now = Date.now()): Reloads {
+export function afterSuccess ({ succeeded, failed }: Reloads, now = clock.now()): Reloads {
   return { succeeded: succeeded + 1, failed, lastSuccessAt: now }
 }
 
-export function afterFailure (before: Reloads, error: unknown, now = Date.now()): Reloads {
+export function afterFailure (before: Reloads, error: unknown, now = clock.now()): Reloads {
   const problem = error instanceof CatalogError ? error.problems[0] : undefined
   return { ...before, failed: before.failed + 1, failure: { at: now, problem } }
 }

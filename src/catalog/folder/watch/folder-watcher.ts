@@ -5,6 +5,7 @@ import { lstatSync, watch as watchNode } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
+import { clock, type Timer, timers } from '../../../base/time.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import { isNeverPart } from '../catalog-parts.ts'
 import { isForeignName } from '../files/folder-files.ts'
@@ -65,12 +66,12 @@ export async function watchFolder (
     changes.note()
   }
 
-  const timer = setInterval(() => {
+  const timer = timers.setInterval(() => {
     checking ??= check().catch(onError).finally(() => { checking = undefined })
   }, IDENTITY_INTERVAL_MS).unref()
   return async () => {
     isClosed = true
-    clearInterval(timer)
+    timers.clear(timer)
     await checking
     changes.close()
     await closeWatchers()
@@ -79,18 +80,18 @@ export async function watchFolder (
 
 /** Calls back once for changes that are close together. */
 function createGroups (onGroup: () => void) {
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
   let firstAt = Infinity
   return {
     note () {
-      clearTimeout(timer)
-      firstAt = Math.min(firstAt, performance.now())
-      timer = setTimeout(() => {
+      timers.clear(timer)
+      firstAt = Math.min(firstAt, clock.monotonic())
+      timer = timers.setTimeout(() => {
         firstAt = Infinity
         onGroup()
-      }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - performance.now())))
+      }, Math.min(SETTLE_MS, Math.max(0, firstAt + MAX_SETTLE_MS - clock.monotonic())))
     },
-    close () { clearTimeout(timer) }
+    close () { timers.clear(timer) }
   }
 }
 
@@ -127,7 +128,9 @@ async function openWatchers (
     if (!event.endsWith('Dir')) {
       if (isPart(toPath(path))) onChange()
     } else if (mode === 'on' && mayHoldParts(toPath(path))) onChange()
-    else if (mode === 'on' && event === 'addDir') setTimeout(noteFilesIn, NEW_FOLDER_MS, path).unref()
+    else if (mode === 'on' && event === 'addDir') {
+      timers.setTimeout(() => noteFilesIn(path), NEW_FOLDER_MS).unref()
+    }
   })
   await new Promise<void>((resolve) => {
     files.once('ready', resolve)

@@ -1,17 +1,12 @@
 // LMDB waits for the disk and for other processes without a limit. These deadlines limit the wait of callers.
 
+import { withinDeadline } from '../../../base/deadline.ts'
+
 /** Rejects if the promise is not settled within the deadline. */
 export async function inTime<T> (promise: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const rejectLate = () => reject(new Error(`neither written nor refused within ${deadlineMs} ms`))
-    timer = setTimeout(rejectLate, deadlineMs)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return await withinDeadline(
+    promise, deadlineMs, () => new Error(`neither written nor refused within ${deadlineMs} ms`)
+  )
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { timers } from '../../../base/time.ts'
 
 export interface FolderCheck {
   /**
@@ -31,14 +32,14 @@ export function createFolderCheck (folder: string, onBroken: (error: Error) => v
   let largest = opened.size
   let broken: Error | undefined
   let isFresh = false
-  const timer = setInterval(look, LOOK_EVERY_MS).unref()
+  const timer = timers.setInterval(look, LOOK_EVERY_MS).unref()
 
   function look (): void {
     if (broken !== undefined) return
     const problem = findProblem()
     if (problem === undefined) return
     broken = new Error(`${path} ${problem} while the service was running. Restart the service`)
-    clearInterval(timer)
+    timers.clear(timer)
     onBroken(broken)
   }
 
@@ -69,6 +70,6 @@ export function createFolderCheck (folder: string, onBroken: (error: Error) => v
     },
     assertFoundWhole,
     get isWhole () { return broken === undefined },
-    close () { clearInterval(timer) }
+    close () { timers.clear(timer) }
   }
 }

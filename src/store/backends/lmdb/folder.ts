@@ -5,6 +5,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
+import { messageOf } from '../../../base/words.ts'
 import type { DueKey } from './due-times.ts'
 
 /**
@@ -59,7 +60,7 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
       dueTimes: openDatabase('due-times')
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     const expected = 'expected a folder on a local disk that Trivet may write to'
     const advice = 'Name another folder, or mend this one'
     const problem = `${expected}, got "${reason}"`

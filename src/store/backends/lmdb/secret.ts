@@ -1,9 +1,9 @@
 // The secret beside the database, for services without TRIVET_SECRETS. Tokens that clients keep for the
 // service are then as durable as its state.
 
-import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { random } from '../../../base/time.ts'
 import type { KeptSecret } from '../backend.ts'
 
 const SECRET = /^[\w-]{32,}$/
@@ -30,8 +30,8 @@ function readIfThere (file: string): string | undefined {
 
 /** The file gets its name once it is complete. If another process was first, its secret is used. */
 function create (file: string): string {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`
-  const secret = randomBytes(36).toString('base64url')
+  const draft = `${file}.${random.bytes(6).toString('hex')}`
+  const secret = random.name(36)
   try {
     writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true })
     publish(draft, file)

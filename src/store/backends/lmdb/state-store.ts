@@ -1,7 +1,7 @@
 // The store of one machine: a folder that survives restarts and crashes. Processes on the machine may share
 // it.
 
-import { randomBytes } from 'node:crypto'
+import { clock, random, timers } from '../../../base/time.ts'
 import type { DueTimes } from '../../records/due-times.ts'
 import { StoreUnavailable, type StateRecord, type StateStore } from '../../records/state-store.ts'
 import { inTime, toCommitCause } from './deadline.ts'
@@ -44,25 +44,25 @@ export interface LmdbStateStore extends StateStore {
  * could not finish that write.
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): LmdbStateStore {
-  const { prefix = 'trivet', now = Date.now } = options
+  const { prefix = 'trivet', now = clock.now } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
   const { root, headers, values, expiries, owners, dueTimes: times } = openLmdbFolder(folder, prefix)
   const check = createFolderCheck(folder, (error) => {
     // The sweep reads the file.
-    clearInterval(timer)
+    timers.clear(timer)
     onBroken(error)
   })
   const underWay = new Set<Promise<unknown>>()
   /** The times of uses that are not written yet. Every header that is read here is extended by them. */
   const uses = new Map<string, number>()
   // Random for each opening of the folder: a new record must not have the version of a deleted one.
-  const versionPrefix = randomBytes(9).toString('base64url')
+  const versionPrefix = random.name(9)
   let versions = 0
   let isExtending = false
   let isSweeping = false
   let closing: Promise<void> | undefined
 
-  const timer = setInterval(() => { if (!isSweeping) track(sweep()) }, sweepMs).unref()
+  const timer = timers.setInterval(() => { if (!isSweeping) track(sweep()) }, sweepMs).unref()
 
   function assertOpen (): void {
     if (closing !== undefined) throw new StoreUnavailable(new Error('the store is closed'))
@@ -213,7 +213,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   async function close (): Promise<void> {
-    clearInterval(timer)
+    timers.clear(timer)
     check.close()
     while (underWay.size > 0) await Promise.allSettled(underWay)
     // Rejects only if another process holds the folder's lock too long.

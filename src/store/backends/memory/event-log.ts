@@ -1,3 +1,4 @@
+import { clock, timers } from '../../../base/time.ts'
 import { createLogRoom } from '../../../limits/log-room.ts'
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../changes/event-log.ts'
 
@@ -9,10 +10,10 @@ interface MemoryEventLogOptions extends EventLogLimits {
 
 /** The log of a single process. */
 export function createMemoryEventLog (options: MemoryEventLogOptions): EventLog {
-  const { maxEvents, ttlMs, maxBytes = 67_108_864, now = Date.now } = options
+  const { maxEvents, ttlMs, maxBytes = 67_108_864, now = clock.now } = options
   const streams = new Map<string, LoggedEvent[]>()
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now })
-  const timer = setInterval(() => drop(room.expire()), ttlMs).unref()
+  const timer = timers.setInterval(() => drop(room.expire()), ttlMs).unref()
 
   function drop (gone: readonly string[]): void {
     for (const stream of gone) streams.delete(stream)
@@ -34,7 +35,7 @@ export function createMemoryEventLog (options: MemoryEventLogOptions): EventLog 
         : undefined
     },
     async close () {
-      clearInterval(timer)
+      timers.clear(timer)
       streams.clear()
     }
   }

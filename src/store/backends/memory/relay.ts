@@ -1,3 +1,4 @@
+import { clock } from '../../../base/time.ts'
 import { createLocalListeners } from '../../changes/local-listeners.ts'
 import type { Relay, RelayMessage } from '../../changes/relay.ts'
 
@@ -8,7 +9,7 @@ export function createMemoryRelay (): Relay {
     isConnected: true,
     async send (message) { listeners.tell(message) },
     listen: (listener) => listeners.add(listener),
-    time: async () => Date.now(),
+    time: async () => clock.now(),
     async close () { listeners.close() }
   }
 }

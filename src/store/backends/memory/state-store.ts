@@ -1,5 +1,6 @@
 // The store of one process, for tests and for services whose state need not survive the process.
 
+import { clock, timers } from '../../../base/time.ts'
 import {
   StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../../records/state-store.ts'
@@ -33,13 +34,13 @@ interface OwnerRecords {
 }
 
 export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): StateStore {
-  const { now = Date.now, sweepMs = SWEEP_MS } = options
+  const { now = clock.now, sweepMs = SWEEP_MS } = options
   const owners = new Map<string, OwnerRecords>()
   const due = new Map<number, Set<StoredRecord>>()
   let replacements = 0
   let closed = false
 
-  const timer = setInterval(sweep, sweepMs).unref()
+  const timer = timers.setInterval(sweep, sweepMs).unref()
 
   function assertOpen (): void {
     if (closed) throw new StoreUnavailable(new Error('the store is closed'))
@@ -146,7 +147,7 @@ export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): 
     async check () { assertOpen() },
     async close () {
       closed = true
-      clearInterval(timer)
+      timers.clear(timer)
       owners.clear()
       due.clear()
     }

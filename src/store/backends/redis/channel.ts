@@ -1,7 +1,7 @@
 // Sends texts to all other processes that have the same Redis channel open. Redis keeps no texts for a
 // process that is disconnected, so the channel also reports when texts may have been lost.
 
-import { randomUUID } from 'node:crypto'
+import { clock, random, type Timer, timers } from '../../../base/time.ts'
 import { toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
@@ -63,7 +63,7 @@ export async function openRedisChannel (
   { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
 ): Promise<RedisChannel> {
   const { onMessage, onRestored, onError } = listener
-  const origin = randomUUID()
+  const origin = random.uuid()
   const heardEvent = subscriber.isCluster ? 'smessage' : 'message'
   let gap: Gap = { isMissed: true, isUnsent: false }
   let isClosed = false
@@ -72,9 +72,9 @@ export async function openRedisChannel (
   let lastProbe = 0
   /** Probes up to this number were sent before the interruption. Receiving them does not end it. */
   let lastProbeBeforeGap = 0
-  let silentSince = performance.now()
+  let silentSince = clock.monotonic()
   let lastError: Error | undefined
-  let timer: NodeJS.Timeout | undefined
+  let timer: Timer | undefined
 
   async function publish (text: string): Promise<void> {
     const message = `${origin} ${text}`
@@ -88,8 +88,8 @@ export async function openRedisChannel (
   function probe (): void {
     if (isClosed) return
     schedule()
-    if (subscriber.status === 'ready' && performance.now() - silentSince > MAX_SILENCE_MS) {
-      silentSince = performance.now()
+    if (subscriber.status === 'ready' && clock.monotonic() - silentSince > MAX_SILENCE_MS) {
+      silentSince = clock.monotonic()
       interrupt()
       subscriber.disconnect(true)
     }
@@ -98,8 +98,8 @@ export async function openRedisChannel (
   }
 
   function schedule (): void {
-    clearTimeout(timer)
-    if (!isClosed) timer = setTimeout(probe, hasGap() ? PROBE_EVERY_IN_GAP_MS : PROBE_EVERY_MS).unref()
+    timers.clear(timer)
+    if (!isClosed) timer = timers.setTimeout(probe, hasGap() ? PROBE_EVERY_IN_GAP_MS : PROBE_EVERY_MS).unref()
   }
 
   function widen (by: Partial<Gap>): void {
@@ -117,7 +117,7 @@ export async function openRedisChannel (
   }
 
   async function subscribe (): Promise<void> {
-    silentSince = performance.now()
+    silentSince = clock.monotonic()
     try {
       // The subscriber of a cluster renews its subscriptions by itself.
       if (!subscriber.isCluster) await subscriber.subscribe(name)
@@ -149,7 +149,7 @@ export async function openRedisChannel (
 
   function receiveOwn (text: string): void {
     if (!text.startsWith('?')) return
-    silentSince = performance.now()
+    silentSince = clock.monotonic()
     if (Number(text.slice(1)) <= lastProbeBeforeGap) return
     const endedGap = gap
     gap = { isMissed: false, isUnsent: false }
@@ -161,7 +161,7 @@ export async function openRedisChannel (
 
   function close (): void {
     isClosed = true
-    clearTimeout(timer)
+    timers.clear(timer)
     subscriber.off(heardEvent, receive)
     subscriber.off('ready', onReady)
     for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
@@ -173,11 +173,11 @@ export async function openRedisChannel (
   }
 
   async function open (): Promise<void> {
-    let late: NodeJS.Timeout | undefined
+    let late: Timer | undefined
     try {
       await new Promise<void>((resolve, reject) => {
         onFirstProbe = resolve
-        late = setTimeout(() => reject(openTimeoutError()), OPEN_TIMEOUT_MS)
+        late = timers.setTimeout(() => reject(openTimeoutError()), OPEN_TIMEOUT_MS)
         subscriber.on(heardEvent, receive)
         subscriber.on('ready', onReady)
         for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
@@ -189,7 +189,7 @@ export async function openRedisChannel (
       throw error
     } finally {
       onFirstProbe = undefined
-      clearTimeout(late)
+      timers.clear(late)
     }
   }
 

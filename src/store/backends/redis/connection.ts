@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net'
 import { Cluster, type Redis } from 'ioredis'
+import { random, timers } from '../../../base/time.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { COMMAND_TIMEOUT_MS, DeadlineCluster, DeadlineRedis } from './deadline-clients.ts'
 import { toRedisError } from './redis-error.ts'
@@ -167,7 +168,7 @@ function connectNodesEarly (cluster: Cluster): void {
 
 /** With jitter, because all replicas lose their connections at the same time. */
 function toRetryDelay (attempts: number): number {
-  return Math.min(attempts * 50, MAX_RETRY_DELAY_MS - 100) + Math.floor(Math.random() * 100)
+  return Math.min(attempts * 50, MAX_RETRY_DELAY_MS - 100) + Math.floor(random.number() * 100)
 }
 
 async function connect (client: RedisClient, deadlineMs: number): Promise<void> {
@@ -195,12 +196,12 @@ async function waitForStatus (
   if (client.status === status) return
   await new Promise<void>((resolve, reject) => {
     // Keeps the process alive: between two attempts to connect nothing else does.
-    const timer = setTimeout(() => {
+    const timer = timers.setTimeout(() => {
       client.off(status, onStatus)
       reject(new Error(`not ${status} within ${deadlineMs} ms`))
     }, deadlineMs)
     const onStatus = () => {
-      clearTimeout(timer)
+      timers.clear(timer)
       resolve()
     }
     client.once(status, onStatus)

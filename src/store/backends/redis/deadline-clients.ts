@@ -2,6 +2,7 @@
 // sockets are read: after a pause of the event loop it would refuse commands whose answers have arrived.
 
 import { Cluster, Redis, type Command } from 'ioredis'
+import { timers } from '../../../base/time.ts'
 
 /** A command without an answer rejects after this time. */
 export const COMMAND_TIMEOUT_MS = 1500
@@ -21,12 +22,12 @@ export class DeadlineCluster extends Cluster {
 }
 
 function setDeadline (command: Command): void {
-  const timer = setTimeout(() => {
+  const timer = timers.setTimeout(() => {
     // Sockets are read before this runs.
     setImmediate(() => {
       if (!command.isSettled) command.reject(new Error('Command timed out'))
     })
   }, COMMAND_TIMEOUT_MS)
-  const clear = () => { clearTimeout(timer) }
+  const clear = () => { timers.clear(timer) }
   command.promise.then(clear, clear)
 }

@@ -1,5 +1,6 @@
 // The event log of many replicas. Each stream of a client is a Redis stream, which Redis expires.
 
+import { clock } from '../../../base/time.ts'
 import { createLogRoom } from '../../../limits/log-room.ts'
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../changes/event-log.ts'
 import { toRedisError } from './redis-error.ts'
@@ -21,7 +22,7 @@ export function createRedisEventLog (client: RedisStreamCommands, options: Redis
   const { prefix, maxEvents, ttlMs, maxBytes = 67_108_864 } = options
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
   // Of the streams that this process writes. Redis expires them by itself.
-  const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: () => performance.now() })
+  const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: clock.monotonic })
 
   async function call (command: string, ...args: Array<string | number>): Promise<unknown> {
     try {

@@ -1,6 +1,8 @@
 // Waits until a replica of Redis has what was written. Redis answers before its replicas have a write, and a
 // failover to a replica loses what the replica does not have.
 
+import { clock } from '../../../base/time.ts'
+
 interface Replicated {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
   on (event: 'close', listener: () => void): unknown
@@ -31,7 +33,7 @@ export function createReplicaAcks (client: Replicated): ReplicaAcks {
   client.on('close', () => { connection++ })
 
   async function wait (): Promise<void> {
-    if (performance.now() < aloneUntil) return
+    if (clock.monotonic() < aloneUntil) return
     if (Number(await client.call('WAIT', 1, WAIT_MS)) > 0) return
     const lags = Array.from(
       String(await client.call('INFO', 'replication')).matchAll(ONLINE), ([, lag]) => Number(lag)
@@ -40,7 +42,7 @@ export function createReplicaAcks (client: Replicated): ReplicaAcks {
     if (online > 0) {
       throw new Error(`none of the ${online} replicas of Redis has the write after ${WAIT_MS} ms`)
     }
-    aloneUntil = performance.now() + ALONE_MS
+    aloneUntil = clock.monotonic() + ALONE_MS
   }
 
   return {

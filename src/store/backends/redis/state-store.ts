@@ -1,7 +1,7 @@
 // Records in Redis or Valkey: a hash for each record, which Redis expires, and a sorted set for each owner.
 
-import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import { random } from '../../../base/time.ts'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../records/state-store.ts'
@@ -78,7 +78,7 @@ export function openRedisStateStore (
   return {
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
       // Random, so that a new record never has the version of a deleted one.
-      const version = randomUUID()
+      const version = random.uuid()
       const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
       if (reply === FULL) return 'full'
@@ -90,7 +90,7 @@ export function openRedisStateStore (
       return reply === null ? undefined : readRecord(reply)
     }),
     replace: async (key, version, value) => await attempt(async () => {
-      const next = randomUUID()
+      const next = random.uuid()
       const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
       if (reply === null) return undefined
       await acks?.confirm()

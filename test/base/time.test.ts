@@ -1,0 +1,59 @@
+import t from 'tap'
+import { withinDeadline } from '../../src/base/deadline.ts'
+import { pauseAfter, retry } from '../../src/base/retry.ts'
+import { singleFlight } from '../../src/base/single-flight.ts'
+import { clock, random, replaceTime, timers } from '../../src/base/time.ts'
+
+t.test('every clock, timer and random number comes from the source that a test puts in place', async (t) => {
+  const pauses: number[] = []
+  const restore = replaceTime({
+    now: () => 5, random: () => 0.5, pause: async (ms) => { pauses.push(ms) }
+  })
+  t.equal(clock.now(), 5)
+  t.equal(random.number(), 0.5)
+  await timers.pause(1e9)
+  t.equal(pauseAfter(3, { firstMs: 10, maxMs: 60 }), 45)
+  t.strictSame(pauses, [1e9])
+  restore()
+  t.ok(Math.abs(clock.now() - Date.now()) < 1000)
+})
+
+t.test('retries with pauses that grow up to the longest, and rejects with the last error', async (t) => {
+  const pauses: number[] = []
+  t.teardown(replaceTime({ random: () => 0, pause: async (ms) => { pauses.push(ms) } }))
+  const options = { firstMs: 10, maxMs: 30, attempts: 4 }
+  const failing = retry(async (attempt) => { throw new Error(`attempt ${attempt}`) }, options)
+  await t.rejects(failing, { message: 'attempt 3' })
+  t.strictSame(pauses, [10, 20, 30])
+  t.equal(await retry(async (attempt) => {
+    if (attempt < 2) throw new Error('again')
+    return attempt
+  }, options), 2)
+  const final = retry(async () => { throw new Error('final') }, { ...options, mayRetry: () => false })
+  await t.rejects(final, { message: 'final' })
+  t.equal(pauses.length, 5, 'an error that no attempt can mend is not waited for')
+})
+
+t.test('rejects when the deadline comes first, and stops its timer otherwise', async (t) => {
+  let callback = (): void => {}
+  let stops = 0
+  t.teardown(replaceTime({
+    setTimeout (late) {
+      callback = late
+      return { unref () { return this }, refresh () { return this } }
+    },
+    clear: () => { stops++ }
+  }))
+  t.equal(await withinDeadline(Promise.resolve('done'), 10, () => new Error('late')), 'done')
+  const waiting = withinDeadline(new Promise(() => {}), 10, () => new Error('late'))
+  callback()
+  await t.rejects(waiting, { message: 'late' })
+  t.equal(stops, 2)
+})
+
+t.test('shares a run among the callers that come while it goes on', async (t) => {
+  let runs = 0
+  const share = singleFlight(async () => ++runs)
+  t.strictSame(await Promise.all([share(), share()]), [1, 1])
+  t.equal(await share(), 2)
+})
