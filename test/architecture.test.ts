@@ -14,8 +14,8 @@ import {
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
 /**
- * The rooms that each room may import beside itself and base/, from the leaves to the composition. The folders of
- * catalog/, store/, request/, legacy/ and ops/ are rooms of their own.
+ * The rooms that each room may import beside itself and base/, from the leaves to the composition. The
+ * folders of catalog/, store/, request/, legacy/ and ops/ are rooms of their own.
  */
 const ROOMS = {
   base: [],
