@@ -27,8 +27,8 @@ import { createCheckedPart, createReadiness } from './http/readiness.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
-import { createOpenStreams } from './limits/open-streams.ts'
-import { createWaitingBytes } from './limits/waiting-bytes.ts'
+import { OpenStreams } from './limits/open-streams.ts'
+import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
 import { openLog, type ServiceLog } from './ops/log/log.ts'
 import type { MemoryLimits } from './ops/overload/pressure.ts'
@@ -149,7 +149,7 @@ export async function createService (
   const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
   const audit = await openAudit(config.auditFile, log).catch(closeAndThrow)
   if (audit !== undefined) opened.push(audit)
-  const openStreams = createOpenStreams(config.maxStreams, config.limitStreams)
+  const openStreams = new OpenStreams(config.maxStreams)
   const storePart = createCheckedPart('state store', async () => await store.check())
   const lifetimes = createLifetimes()
   const shedding = createShedding({
@@ -202,7 +202,7 @@ export async function createService (
   const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer, printScope }
   const replies = createReplies(observer, tracer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
-  const answerDependencies = { waitingBytes: createWaitingBytes(), openStreams, keepAlive }
+  const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
   const inputRounds = createInputRounds({ ...clock, sealer, ttlMs: config.requestStateTtlMs })
   const pipeline = createPipeline({
     ...pipelineDependencies,

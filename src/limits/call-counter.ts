@@ -16,8 +16,8 @@ export interface UsedRate<R extends CountedRate = CountedRate> {
 }
 
 /**
- * A time is counted in this many parts. The oldest part counts as a whole until all of it is over, so that no
- * span has more calls than its rate says, and a call may have to wait for a thirtieth of the time longer.
+ * The window of a rate slides in 30 steps. The oldest step counts in full until it has left, so no span has
+ * more calls than the rate says, and a call may wait for one step longer.
  */
 export const PARTS = 30
 

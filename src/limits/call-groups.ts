@@ -1,4 +1,5 @@
-// The groups that a call counts in: the calls of its caller and of all callers, of every tool and of its own.
+// The groups that a call counts in: those of its caller and of all callers, with the calls of every tool and
+// with those of its own.
 
 import { toDuration } from '../base/duration.ts'
 import { counted } from '../base/words.ts'
@@ -19,7 +20,7 @@ export interface CallGroup {
   readonly running: number | undefined
 }
 
-/** The groups with a limit. */
+/** Returns the groups that have a limit. */
 export function groupsOf (caller: string, tool: string | undefined, limits: CallLimits): CallGroup[] {
   const { calls, allCalls, running, allRunning } = limits
   const groups: CallGroup[] = []
@@ -37,13 +38,13 @@ function toKey (caller: string, tool: string | undefined): string {
   return tool === undefined ? caller : `${caller} ${tool}`
 }
 
-/** For the client: that no more calls may begin now. */
+/** Tells the client that no more calls may begin now. */
 export function describeRate (group: CallGroup, { calls, perMs }: Rate): string {
   return `The limit is reached: ${describeCallers(group)} may begin ${describeCalls(group, calls)} ` +
     `in ${toDuration(perMs)}.`
 }
 
-/** For the client: that no more calls may run at once. */
+/** Tells the client that no more calls may run at once. */
 export function describeRunning (group: CallGroup): string {
   const calls = describeCalls(group, group.running ?? 0)
   return `The limit is reached: ${describeCallers(group)} may have ${calls} running at once.`
@@ -55,4 +56,35 @@ function describeCallers ({ isOfAll }: CallGroup): string {
 
 function describeCalls ({ tool }: CallGroup, count: number): string {
   return `${counted(count, 'call')}${tool === undefined ? '' : ` of the tool ${tool}`}`
+}
+
+/** A call that runs. */
+export interface RunningCall { onEnd (listener: () => void): void }
+
+/** Counts the calls that run on this replica. */
+export class RunningCalls {
+  /** Groups without a running call have no entry. */
+  readonly #counts = new Map<string, number>()
+
+  /**
+   * Counts a call in each of the groups until it ends. If one of them is full, the call counts in none, and
+   * the full group is returned.
+   */
+  add (groups: readonly CallGroup[], call: RunningCall): CallGroup | undefined {
+    for (const group of groups) {
+      if (group.running !== undefined && (this.#counts.get(group.key) ?? 0) >= group.running) return group
+    }
+    this.#change(groups, 1)
+    call.onEnd(() => this.#change(groups, -1))
+    return undefined
+  }
+
+  #change (groups: readonly CallGroup[], amount: 1 | -1): void {
+    for (const { key, running } of groups) {
+      if (running === undefined) continue
+      const count = (this.#counts.get(key) ?? 0) + amount
+      if (count === 0) this.#counts.delete(key)
+      else this.#counts.set(key, count)
+    }
+  }
 }

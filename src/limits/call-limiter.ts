@@ -3,16 +3,16 @@
 
 import { ANONYMOUS_OWNER } from '../access/principal.ts'
 import { random } from '../base/time.ts'
-import { limitReached, type LimitReached } from '../protocol/errors.ts'
+import { argumentsTooLarge, limitReached, resultTooLarge, type LimitReached } from '../protocol/errors.ts'
 import type { CallCounter, CountedRate, UsedRate } from './call-counter.ts'
-import { describeRate, describeRunning, groupsOf, type CallGroup } from './call-groups.ts'
+import {
+  describeRate, describeRunning, groupsOf, RunningCalls, type CallGroup, type RunningCall
+} from './call-groups.ts'
 import { combineLimits, NO_LIMITS, type CallLimits } from './call-limits.ts'
-import { findArgumentExcess, findResultExcess } from './call-sizes.ts'
+import { holderOf } from './holder.ts'
 import type { Sender } from './network.ts'
-import { createRunningCalls, type RunningCall } from './running-calls.ts'
-import { shareholderOf } from './share.ts'
 
-/** What a caller is told to wait for a call that runs, which may end at any time. In milliseconds. */
+/** Retry-After when too many calls run, in milliseconds: the end of a call cannot be predicted. */
 const RUNNING_WAIT_MS = 1000
 
 /** The facts of a call that limits look at. */
@@ -54,7 +54,7 @@ interface GroupRate extends CountedRate { readonly group: CallGroup }
 export function createCallLimiter (
   counter: CallCounter, settings: CallLimits, onHit?: (hit: LimitHit) => void
 ): CallLimiter {
-  const runningCalls = createRunningCalls()
+  const runningCalls = new RunningCalls()
   let yaml = NO_LIMITS
   let service = settings
 
@@ -136,5 +136,33 @@ function toRates (groups: readonly CallGroup[]): GroupRate[] {
 
 /** Anonymous callers are told apart by their networks; those on this machine are one caller. */
 function nameOf (caller: Sender): string {
-  return shareholderOf(caller)?.name ?? ANONYMOUS_OWNER
+  return holderOf(caller)?.name ?? ANONYMOUS_OWNER
+}
+
+/** Returns `undefined` if the limits allow the arguments. */
+function findArgumentExcess (
+  args: object, { argumentDepth, argumentBytes }: CallLimits
+): LimitReached | undefined {
+  if (argumentDepth !== undefined && isDeeper(args, argumentDepth)) {
+    return argumentsTooLarge(`the arguments may be nested ${argumentDepth} levels deep`)
+  }
+  return argumentBytes !== undefined && Buffer.byteLength(JSON.stringify(args)) > argumentBytes
+    ? argumentsTooLarge(`the arguments may have ${argumentBytes} bytes of JSON`)
+    : undefined
+}
+
+function isDeeper (value: unknown, maxDepth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return maxDepth === 0 || Object.values(value).some((member) => isDeeper(member, maxDepth - 1))
+}
+
+/** Returns `undefined` if the limits allow the result. */
+function findResultExcess (
+  result: string | Buffer, { resultBytes }: CallLimits
+): LimitReached | undefined {
+  // A character has at most three bytes. Most results are so short that they need not be measured.
+  if (resultBytes === undefined || result.length * 3 <= resultBytes) return undefined
+  return Buffer.byteLength(result) > resultBytes
+    ? resultTooLarge(`a result may have ${resultBytes} bytes of JSON`)
+    : undefined
 }

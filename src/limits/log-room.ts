@@ -1,7 +1,8 @@
 // Which streams an event log has room for. All streams together have a limit of bytes, and those of one
-// shareholder its share of it. Beyond it the streams go whose last event is the oldest.
+// holder its share of it. Beyond it the streams go whose last event is the oldest.
 
-import { shareOf, type Shareholder } from './share.ts'
+import type { Holder } from './holder.ts'
+import { Limit } from './limits.ts'
 
 interface LogRoomOptions {
   /** How many events of one stream are kept. */
@@ -16,8 +17,8 @@ interface LogRoomOptions {
 interface Gone { readonly excess: readonly string[], readonly expired: readonly string[] }
 
 export interface LogRoom {
-  /** Counts an event, which is always kept. Streams without a shareholder count only against the limit. */
-  add (stream: string, bytes: number, shareholder?: Shareholder): Gone
+  /** Counts an event, which is always kept. Streams without a holder count only against the limit. */
+  add (stream: string, bytes: number, holder?: Holder): Gone
   has (stream: string): boolean
   /** Returns the streams that have expired since the last call. */
   expire (): readonly string[]
@@ -35,11 +36,12 @@ interface KeptStream {
 interface Group { readonly name: string, readonly streams: Set<string>, bytes: number }
 
 export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptions): LogRoom {
+  const limit = new Limit('loggedBytes', maxBytes)
   const kept = new Map<string, KeptStream>()
   const all: Group = { name: '', streams: new Set(), bytes: 0 }
   const groups = new Map<string, Group>()
 
-  function groupOf ({ name }: Shareholder): Group {
+  function groupOf ({ name }: Holder): Group {
     const known = groups.get(name)
     if (known !== undefined) return known
     const group = { name, streams: new Set<string>(), bytes: 0 }
@@ -90,18 +92,18 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
   }
 
   return {
-    add (stream, bytes, shareholder) {
+    add (stream, bytes, holder) {
       const before = forget(stream)
       // A full stream drops an event for each new one: one of its average size.
       const left = before.events < maxEvents ? before.bytes : before.bytes * (maxEvents - 1) / maxEvents
-      const group = shareholder && groupOf(shareholder)
+      const group = holder && groupOf(holder)
       keep(stream, {
         events: Math.min(before.events + 1, maxEvents), bytes: left + bytes, expiresAt: now() + ttlMs, group
       })
       const expired = expire()
       const excess = shrink(all, maxBytes, stream)
-      if (shareholder !== undefined && group !== undefined) {
-        excess.push(...shrink(group, shareOf(maxBytes, shareholder.kind), stream))
+      if (holder !== undefined && group !== undefined) {
+        excess.push(...shrink(group, limit.shareOf(holder.kind), stream))
       }
       return { excess, expired }
     },

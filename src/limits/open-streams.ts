@@ -1,55 +1,34 @@
-// The counts of the open streams of this replica, of every kind, against their limits.
+// The open streams of this replica, of every kind.
 
-import { createTally } from '../base/tally.ts'
-import { tooManyStreams, tooManyStreamsOfAddress, tooManyStreamsOfCaller } from '../protocol/errors.ts'
+import { holderOf } from './holder.ts'
+import { Limit } from './limits.ts'
 import type { Sender } from './network.ts'
-import { shareholderOf, ShareUsed, shareOf } from './share.ts'
+import { Used } from './used.ts'
 
-export interface OpenStreams {
-  readonly size: number
-  /** How many networks and principals have an open stream that counts in their share. */
-  readonly shareholders: number
+export class OpenStreams {
+  readonly #used: Used
+
+  /** @param max the most streams that this replica may have open. */
+  constructor (max: number) {
+    this.#used = new Used(new Limit('streams', max))
+  }
+
+  get size (): number { return this.#used.total }
+
+  /** How many networks and principals have an open stream. */
+  get holders (): number { return this.#used.holders }
+
   /**
    * Throws a ProtocolError if a new stream of the sender must be refused. Add the stream in the same turn,
    * before anything is awaited.
    */
-  checkRoom (sender: Sender): void
-  /** Counts the stream until it closes. */
-  add (stream: { onClose (listener: () => void): void }, sender: Sender): void
-}
+  checkRoom (sender: Sender): void {
+    const refusal = this.#used.findRefusal(holderOf(sender))
+    if (refusal !== undefined) throw refusal
+  }
 
-/**
- * @param limitOfCaller how many streams one caller may have: a principal, or the network of an anonymous one,
- * which has its share at most. By default each has its share.
- */
-export function createOpenStreams (
-  maxStreams: number, limitOfCaller = shareOf(maxStreams, 'principal')
-): OpenStreams {
-  const shareOfNetwork = Math.min(limitOfCaller, shareOf(maxStreams))
-  const byShareholder = createTally()
-  let size = 0
-  return {
-    get size () { return size },
-    get shareholders () { return byShareholder.size },
-    checkRoom (sender) {
-      if (size >= maxStreams) throw tooManyStreams(size)
-      const shareholder = shareholderOf(sender)
-      if (shareholder === undefined) return
-      const { kind, name } = shareholder
-      const open = byShareholder.of(name)
-      if (kind === 'principal') {
-        if (open >= limitOfCaller) throw tooManyStreamsOfCaller(limitOfCaller)
-      } else if (open >= shareOfNetwork) {
-        throw tooManyStreamsOfAddress(new ShareUsed(name, shareOfNetwork))
-      }
-    },
-    add (stream, sender) {
-      size++
-      const uncount = byShareholder.add(shareholderOf(sender)?.name, 1)
-      stream.onClose(() => {
-        size--
-        uncount()
-      })
-    }
+  /** Counts the stream until it closes. */
+  add (stream: { onClose (listener: () => void): void }, sender: Sender): void {
+    stream.onClose(this.#used.add(holderOf(sender)))
   }
 }

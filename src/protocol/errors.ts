@@ -163,12 +163,14 @@ export class LimitReached extends ProtocolError {
    * Application codes, like the HTTP status: 413 if the arguments are too large, 422 if the result is, 503 if
    * the limit is that of all callers.
    */
-  constructor (problem: string, code: 413 | 422 | 429 | 503, retryAfterSeconds?: number) {
+  constructor (
+    problem: string, code: 413 | 422 | 429 | 503, retryAfterSeconds?: number, cause?: Error
+  ) {
     const advice = retryAfterSeconds === undefined
       ? ''
       : ` Try again in ${counted(retryAfterSeconds, 'second')}.`
     const data = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
-    super(code, problem + advice, { ...data && { data }, httpStatus: code })
+    super(code, problem + advice, { ...data && { data }, ...cause && { cause }, httpStatus: code })
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
@@ -182,16 +184,6 @@ export const argumentsTooLarge = (limit: string) =>
 /** The call was run. Not 413, which is for requests. */
 export const resultTooLarge = (limit: string) =>
   new LimitReached(`The limit is reached: ${limit}. The call has run. Ask for less.`, 422)
-
-/** @param open how many streams the replica holds now. */
-export const tooManyStreams = (open: number) =>
-  overloaded(`This replica already holds ${open} open streams, the most that it may hold. Try again later.`)
-
-export const tooManyStreamsOfAddress = (cause: Error) =>
-  overloaded('Your address has used its share of the open streams of this replica. Close one.', cause)
-
-export const tooManyStreamsOfCaller = (limit: number) =>
-  overloaded(`You already have ${limit} open streams at this replica, the most for one caller. Close one.`)
 
 /**
  * The request was served, and its answer is too large to wait in memory beside those that wait already. Not

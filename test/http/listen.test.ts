@@ -151,7 +151,7 @@ t.test('refuses a stream over the limit until another one closes (203, 207)', as
   t.equal(refused.status, 503)
   t.match(refused.headers, { 'content-type': /^application\/json/, 'retry-after': /^\d+$/ })
   t.match(refused.response, {
-    jsonrpc: '2.0', id: 'third', error: { message: /already holds 2 open streams/ }
+    jsonrpc: '2.0', id: 'third', error: { message: /^Too many open streams on this replica \(2\)\./ }
   })
   const { code } = refused.response.error
   t.ok(

@@ -2,11 +2,11 @@
 
 import t from 'tap'
 import { createLogRoom } from '../../src/limits/log-room.ts'
-import type { Shareholder } from '../../src/limits/share.ts'
+import type { Holder } from '../../src/limits/holder.ts'
 
 const LIMITS = { maxEvents: 5, ttlMs: 60_000, maxBytes: 1000, now: () => 0 }
-const ADDRESS: Shareholder = { kind: 'network', name: '203.0.113.7' }
-const ADA: Shareholder = { kind: 'principal', name: 'ada' }
+const ADDRESS: Holder = { kind: 'network', name: '203.0.113.7' }
+const ADA: Holder = { kind: 'principal', name: 'ada' }
 
 t.test('the streams of one network have a tenth: its own oldest go first', (t) => {
   const room = createLogRoom(LIMITS)

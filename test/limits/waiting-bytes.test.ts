@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
-import { createWaitingBytes } from '../../src/limits/waiting-bytes.ts'
+import { WaitingBytes } from '../../src/limits/waiting-bytes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
@@ -19,7 +19,7 @@ const replyTo = (address?: string, principal: Principal = ANONYMOUS) => ({
 })
 
 t.test('counts large answers until their responses close', async (t) => {
-  const waiting = createWaitingBytes(100_000)
+  const waiting = new WaitingBytes(100_000)
   const first = replyTo()
   t.ok(waiting.take(first, 90_000))
   t.ok(waiting.take(replyTo(), 90_000), 'the answer that passes the limit is the last')
@@ -30,7 +30,7 @@ t.test('counts large answers until their responses close', async (t) => {
 })
 
 t.test('the answers to one network have a tenth', (t) => {
-  const waiting = createWaitingBytes(1_000_000)
+  const waiting = new WaitingBytes(1_000_000)
   const first = replyTo('203.0.113.7')
   t.ok(waiting.take(first, 100_000))
   t.notOk(waiting.take(replyTo('203.0.113.7'), 70_000))
@@ -42,7 +42,7 @@ t.test('the answers to one network have a tenth', (t) => {
 })
 
 t.test('the answers to one principal have a half', (t) => {
-  const waiting = createWaitingBytes(1_000_000)
+  const waiting = new WaitingBytes(1_000_000)
   const of = (subject: string) => replyTo('203.0.113.7', { ...ANONYMOUS, subject })
   const first = of('ada')
   t.ok(waiting.take(first, 500_000))
