@@ -36,11 +36,10 @@ import { createShedReport } from './ops/overload/shed-report.ts'
 import { createShedding } from './ops/overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import { createMethods } from './request/methods/method-list.ts'
-import { allowAll } from './request/pipeline/authorizer.ts'
 import { createLifetimes } from './request/pipeline/lifetimes.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers } from './request/pipeline/observer.ts'
-import { createPipeline, type Pipeline, type PipelineDependencies } from './request/pipeline/pipeline.ts'
+import { createPipeline, type Pipeline } from './request/pipeline/pipeline.ts'
 import { createInputRounds } from './request/questions/sealed-input-round.ts'
 import type { EventBus } from './store/changes/event-bus.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
@@ -110,7 +109,6 @@ export interface OwnProcess {
   readonly log?: ServiceLog
   /** By default the memory of the machine, and the heap that V8 reports. */
   readonly memory?: MemoryLimits | undefined
-  readonly printScope?: PipelineDependencies['printScope']
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
 }
@@ -125,7 +123,7 @@ export async function createService (
   own?: OwnProcess,
   clock: Clock = {}
 ): Promise<Service> {
-  const { guard = createLoadGuard(), build, printScope } = own ?? {}
+  const { guard = createLoadGuard(), build } = own ?? {}
   const config = completeConfig(options)
   if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
@@ -191,7 +189,7 @@ export async function createService (
   const app = createFastify(log, config)
   app.addHook('onReady', async () => shedding.start())
   const policy = openConnections(app, { config, log })
-  // Each observer, the authorizer and the limiter is one line here.
+  // Each observer is one line here.
   const observer = joinObservers([
     createLogObserver(requestLog),
     ...(metering === undefined ? [] : [metering.observer]),
@@ -199,7 +197,7 @@ export async function createService (
   ])
   const limiter = openCallLimiter(config, backend.callCounter, metering?.countLimitHit)
   const tracer = await openRequestTracer(log).catch(closeAndThrow)
-  const pipelineDependencies = { lifetimes, observer, authorizer: allowAll, limiter, tracer, printScope }
+  const pipelineDependencies = { lifetimes, observer, limiter, tracer }
   const replies = createReplies(observer, tracer)
   const keepAlive = createKeepAlive(config.keepAliveMs)
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }

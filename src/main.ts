@@ -147,7 +147,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
     heapBytes: readHeapOption([NODE_OPTIONS, ...execArgv].join(' '))
   }
   const service = opened.service = await createService({ ...appConfig, environment: process.env }, {
-    guard, log, memory, build, printScope: lines.scope
+    guard, log, memory, build
   })
   // Fastify would log the addresses. The lines on standard output have them too.
   logger.level = 'warn'

@@ -54,7 +54,7 @@ const ROOMS = {
   ],
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],
-  'ops/log': ['catalog/compiled', 'ops/config', 'request/pipeline'],
+  'ops/log': ['catalog/compiled', 'ops/config'],
   'ops/audit': ['access', 'ops/log', 'protocol', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],

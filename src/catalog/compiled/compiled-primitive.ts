@@ -12,22 +12,18 @@ export interface CompiledPrimitive {
   readonly whenMissing: WhenMissing
   /** The entry in the list, as JSON. */
   readonly json: string
-  /** Whether its handlers may write with `console` or to a standard stream. */
-  readonly mayPrint: boolean
 }
 
-type Listable = Pick<
-  Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition' | 'mayPrint'
->
+type Listable = Pick<Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition'>
 
 /** @param members more members of the entry, which are JSON already, without braces. */
 export function toCompiledPrimitive (
-  key: string, { definition, mayPrint = false }: Listable, entry: object, members?: string
+  key: string, { definition }: Listable, entry: object, members?: string
 ): CompiledPrimitive {
   const { order = 0, scopes = [], whenMissing = 'hide' } = definition
   const own = JSON.stringify(entry)
   const json = members === undefined ? own : `${own.slice(0, -1)},${members}}`
-  return { key, order, scopes, whenMissing, json, mayPrint }
+  return { key, order, scopes, whenMissing, json }
 }
 
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */

@@ -18,8 +18,6 @@ export interface Located<D> {
   readonly definition: D
   readonly file: string
   readonly place: string
-  /** Whether its handlers may write with `console` or to a standard stream. `false` by default. */
-  readonly mayPrint?: boolean
 }
 
 /** A skill as its folder has it. Its files are among the resources of the catalog. */

@@ -113,10 +113,7 @@ export class CatalogReader {
             'code that tools share belongs in another folder, such as lib/'
         })
       }
-      const mayPrint = await this.#graph.mayPrint(absolutePath)
-      for (const { place, definition } of found) {
-        this.#add(definition, { file, place, mayPrint }, allowed, expected)
-      }
+      for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
     } catch (error) {
       const place = this.#placeInGraph(error, absolutePath)
       this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })

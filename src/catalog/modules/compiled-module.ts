@@ -19,8 +19,6 @@ export interface CompiledModule extends ModuleFacts {
   readonly usesMeta: boolean
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean
-  /** Whether it names `console` or a standard stream. */
-  readonly namesOutput: boolean
   readonly body: ModuleBody
   readonly places: ReadonlyMap<ModuleRequest, Place>
 }

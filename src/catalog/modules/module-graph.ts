@@ -11,7 +11,6 @@ import { link, postOrder } from './linking.ts'
 import { createLoader } from './loader.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
-import { mayPrint } from './printing-modules.ts'
 import { createResolver } from './resolver.ts'
 import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
 import type { ModuleHost } from './source-module.ts'
@@ -53,11 +52,6 @@ export interface ModuleGraph {
   reuse (modules: ReusableModules): void
   /** The modules of the files that were read. */
   files (): readonly FileModule[]
-  /**
-   * Whether code of this loaded file, or of a file that it imports, may write with `console` or to a standard
-   * stream.
-   */
-  mayPrint (file: string): Promise<boolean>
   /** The file in which this error arose. It may be a file that the loaded file imports. */
   originOf (error: unknown): string | undefined
 }
@@ -81,7 +75,6 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
   const loader = createLoader({
     resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport
   })
-  const silent = new Set<ModuleRecord>()
   let turn = Promise.resolve()
   let isLoading = true
 
@@ -139,7 +132,6 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
     findReusable: async (earlier) => await findReusable(earlier.files(), compiled, resolver),
     reuse: loader.reuse,
     files: loader.files,
-    mayPrint: async (file) => mayPrint(await loader.open(pathToFileURL(file).href), silent),
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
 }

@@ -17,11 +17,7 @@ interface RewrittenModule extends ModuleFacts {
   readonly usesMeta: boolean
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean
-  /** Whether it names `console` or a standard stream. */
-  readonly namesOutput: boolean
 }
-
-const OUTPUT_NAMES = ['console', 'stdout', 'stderr']
 
 /** An unused import of a TypeScript file is dropped, because it may name a type. */
 export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaScript): RewrittenModule {
@@ -66,8 +62,7 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
     columnOffset: -head.length,
     isAsync: tree.isAsync,
     usesMeta: tree.metas.length > 0,
-    importsDynamically: tree.dynamicImports.length > 0,
-    namesOutput: OUTPUT_NAMES.some((name) => tree.names.has(name))
+    importsDynamically: tree.dynamicImports.length > 0
   }
 }
 

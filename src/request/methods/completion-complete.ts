@@ -35,11 +35,10 @@ export function completionComplete (
     }),
     open ({ ref, argument, context = {} }, request) {
       const { view, principal, lifetime, snapshot } = request
-      const { key, completions, mayPrint, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
+      const { key, completions, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
       return {
         subject: key,
         limits: NO_LIMITS,
-        mayPrint,
         async handle () {
           const source = completions.get(argument.name)
           if (source === undefined) {
@@ -63,7 +62,6 @@ export function completionComplete (
 interface Referenced {
   readonly key: string
   readonly timeoutMs: number | undefined
-  readonly mayPrint: boolean
   readonly completions: ReadonlyMap<string, CompletionSource>
 }
 

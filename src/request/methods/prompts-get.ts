@@ -27,7 +27,6 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
       return {
         subject: prompt.key,
         limits: NO_LIMITS,
-        mayPrint: prompt.mayPrint,
         given: { rule: prompt.audit, args },
         handle () {
           checkArguments(prompt, args)

@@ -32,7 +32,6 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
         // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: found.resource.key,
         limits: NO_LIMITS,
-        mayPrint: found.resource.mayPrint,
         given: found.kind === 'resource'
           ? undefined
           : { rule: found.resource.audit, args: found.variables },

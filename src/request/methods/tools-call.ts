@@ -73,7 +73,6 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         subject: tool.key,
         requiredCapabilities: requiredCapabilitiesOf(tool, request),
         limits: tool.limits,
-        mayPrint: tool.mayPrint,
         given: { rule: tool.audit, args: params.arguments },
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {

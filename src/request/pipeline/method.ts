@@ -39,8 +39,6 @@ export interface Call {
   readonly limits: CallLimits | undefined
   /** What the client gave to the primitive. */
   readonly given: GivenArguments | undefined
-  /** Whether code of the catalog that `handle` calls may write with `console` or to a standard stream. */
-  readonly mayPrint: boolean
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
   /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
@@ -91,10 +89,9 @@ export function defineMethod<T extends TypedSchema> (
     mirroredName,
     open (unchecked, request) {
       const {
-        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, given, mayPrint = false, handle,
-        recover = rethrow
+        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, given, handle, recover = rethrow
       } = open(readParams(unchecked), request)
-      return { subject, requiredCapabilities, mirroredParams, limits, given, mayPrint, handle, recover }
+      return { subject, requiredCapabilities, mirroredParams, limits, given, handle, recover }
     }
   }
 }

@@ -6,14 +6,12 @@ import { findMissingCapabilities } from '../../protocol/capabilities.ts'
 import { InsufficientScope, methodNotFound } from '../../protocol/errors.ts'
 import { checkMirroredField } from '../../protocol/header-values.ts'
 import type { Params, Request } from '../../protocol/json-rpc.ts'
-import type { Authorizer } from './authorizer.ts'
 import type { Caller, Outlet } from './caller.ts'
 import { ClientGone, RequestCancelled, type Lifetime } from './lifetime.ts'
 import type { Lifetimes } from './lifetimes.ts'
 import type { Limiter } from './limiter.ts'
 import type { Call, Continuation, Method, Outcome, StreamOpening } from './method.ts'
 import type { Ending, Observer } from './observer.ts'
-import type { PrintScope } from './print-scope.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
 import type { RequestTracer } from './request-tracer.ts'
 import { toProtocolError } from './to-protocol-error.ts'
@@ -24,12 +22,9 @@ export interface PipelineDependencies {
   readonly methods: readonly Method[]
   readonly lifetimes: Lifetimes
   readonly observer: Required<Observer>
-  readonly authorizer: Authorizer
   readonly limiter: Limiter
   /** Absent if the service is not traced. */
   readonly tracer?: Pick<RequestTracer, 'begin'> | undefined
-  /** Absent if nothing asks in which request code prints. */
-  readonly printScope?: PrintScope | undefined
 }
 
 export interface Pipeline {
@@ -40,7 +35,7 @@ export interface Pipeline {
 }
 
 export function createPipeline (dependencies: PipelineDependencies): Pipeline {
-  const { support, methods, lifetimes, observer, authorizer, limiter, tracer, printScope } = dependencies
+  const { support, methods, lifetimes, observer, limiter, tracer } = dependencies
   const byName = new Map(
     methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method])
   )
@@ -70,15 +65,12 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     if (caller.mirror !== undefined) {
       for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
     }
-    authorizer.authorize(call, request)
     return limiter.admit(call, request)
   }
 
   function run (call: Call, request: RequestContext): void {
     lifetimes.watch(request.lifetime, request.outlet)
-    const outcome = call.mayPrint && printScope !== undefined
-      ? printScope.run(request.observed, () => call.handle())
-      : call.handle()
+    const outcome = call.handle()
     if (outcome instanceof Promise) {
       outcome.then(
         (settled) => succeed(settled, call, request), (error: unknown) => fail(error, request, call)

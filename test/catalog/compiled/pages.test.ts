@@ -8,7 +8,7 @@ import { createResultWriter } from '../../../src/catalog/compiled/results/result
 const writer = createResultWriter({ name: 'shop', version: '1.0.0' })
 
 function toEntry (key: string, order: number): CompiledPrimitive {
-  return { key, order, scopes: [], whenMissing: 'hide', mayPrint: false, json: JSON.stringify({ name: key }) }
+  return { key, order, scopes: [], whenMissing: 'hide', json: JSON.stringify({ name: key }) }
 }
 
 function offered (...keys: string[]): CompiledPrimitive[] {

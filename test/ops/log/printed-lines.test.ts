@@ -1,4 +1,4 @@
-// What modules print is lines of the log of the built service, with the request that printed them.
+// What modules print is lines of the log of the built service.
 
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
@@ -15,7 +15,6 @@ function linesOf ({ stdout }: Service): Message[] {
 }
 
 const printed = (service: Service) => linesOf(service).filter(({ source }) => SOURCES.includes(source))
-const textsOf = (service: Service) => printed(service).map(({ msg }) => msg)
 
 const pause = 'await new Promise((resolve) => setTimeout(resolve, 5))'
 
@@ -28,8 +27,6 @@ const FILES = {
     toolModule('asks_library', '', `async () => { ${pause}; note('from the library') }`),
   'tools/asks-package.ts': "import { note } from 'chatty'\n" +
     toolModule('asks_package', '', "() => note('from a package')"),
-  'tools/asks-both.ts': "import { note } from 'chatty'\n" +
-    toolModule('asks_both', '', "() => { console.log('before'); note('from a package') }"),
   'lib/note.ts': 'export const note = (text: string) => console.log(text)\n',
   'node_modules/chatty/package.json': '{ "name": "chatty", "type": "module", "exports": "./index.js" }',
   'node_modules/chatty/index.js': 'export const note = (text) => console.log(text)\n',
@@ -44,81 +41,52 @@ const FILES = {
   'tools/raw.ts': "import { stdout } from 'node:process'\n" + toolModule(
     'raw', '', "async () => { process.stdout.write('raw'); stdout.write(' and more\\n\\nsecond\\n'); " +
       "process.stderr.write(Buffer.from('wrong\\r\\n')); process.stdout.write('no end') }"
-  ),
-  'tools/side-by-side.ts': toolModule(
-    'side_by_side', "inputSchema: { type: 'object', properties: { word: { type: 'string' } } }",
-    `async ({ word }) => { process.stdout.write(word + '-'); ${pause}; process.stdout.write(word + '\\n') }`
   )
 }
 
-const call = (name: string, args: object = {}): RequestParts => ({
-  method: 'tools/call', params: { name, arguments: args }
-})
+const call = (name: string): RequestParts => ({ method: 'tools/call', params: { name, arguments: {} } })
 
 async function start (t: Test): Promise<Service> {
   return await startService(t, { TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_LOG_LEVEL: 'info' })
 }
 
-t.test('a line of console has the request that printed it, as the line of the request has', async (t) => {
+t.test('a line of console is a line of the log, whoever prints it', async (t) => {
   const service = await start(t)
-  const requests: ReadonlyArray<readonly [RequestParts, method: string, name: string, texts: unknown[]]> = [
-    [call('talks'), 'tools/call', 'talks', ['said 1 { a: 2 }', '%s', /Values/]],
-    [call('asks_library'), 'tools/call', 'asks_library', ['from the library']],
-    [call('asks_both'), 'tools/call', 'asks_both', ['before', 'from a package']],
-    [{ method: 'prompts/get', params: { name: 'p' } }, 'prompts/get', 'p', ['renders']],
+  const requests: ReadonlyArray<readonly [RequestParts, texts: unknown[]]> = [
+    [call('talks'), ['said 1 { a: 2 }', '%s', /Values/]],
+    [call('asks_library'), ['from the library']],
+    [call('asks_package'), ['from a package']],
+    [{ method: 'prompts/get', params: { name: 'p' } }, ['renders']],
     [
       {
         method: 'completion/complete',
         params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: '' } }
       },
-      'completion/complete', 'p', ['completes']
+      ['completes']
     ],
-    [{ method: 'resources/read', params: { uri: 'a://r' } }, 'resources/read', 'a://r', ['reads']],
-    [{ method: 'resources/read', params: { uri: 'b://1' } }, 'resources/read', 'b://{id}', ['reads one']]
+    [{ method: 'resources/read', params: { uri: 'a://r' } }, ['reads']],
+    [{ method: 'resources/read', params: { uri: 'b://1' } }, ['reads one']]
   ]
   for (const [parts] of requests) await post(t, service.url, parts)
   const requestLines = () => linesOf(service).filter(({ msg }) => msg === 'request')
   await until(() => requestLines().length === requests.length, 'the lines of the requests')
-  for (const [index, [, method, name, texts]] of requests.entries()) {
-    const { reqId } = requestLines()[index] ?? {}
-    const own = printed(service).filter((line) => line.reqId === reqId)
-    t.match(own, texts.map((msg) => ({ source: 'console', method, name, msg })), `${method} ${name}`)
-    t.equal(own.length, texts.length)
-  }
-  t.strictSame(
-    printed(service).filter(({ name }) => name === 'talks').map(({ level }) => level), [30, 40, 30]
-  )
-})
-
-t.test('a line has no request if only a package prints', async (t) => {
-  const service = await start(t)
-  await post(t, service.url, call('asks_package'))
-  await until(() => printed(service).length === 1, 'the line')
-  const [line = {}] = printed(service)
-  t.match(line, { level: 30, source: 'console', msg: 'from a package' })
-  t.notOk('reqId' in line || 'method' in line || 'name' in line)
+  const texts = requests.flatMap(([, texts]) => texts)
+  t.match(printed(service), texts.map((msg) => ({ source: 'console', msg })))
+  t.equal(printed(service).length, texts.length)
+  t.strictSame(printed(service).map(({ level }) => level), [30, 40, 30, ...Array(texts.length - 3).fill(30)])
 })
 
 t.test('what is written to a standard stream is lines of their own', async (t) => {
   const service = await start(t)
   await post(t, service.url, call('raw'))
   await until(() => printed(service).length === 4, 'the lines')
-  const raw = { method: 'tools/call', name: 'raw', reqId: String }
   t.match(printed(service), [
-    { level: 30, source: 'stdout', msg: 'raw and more', ...raw },
-    { level: 30, source: 'stdout', msg: 'second', ...raw },
-    { level: 40, source: 'stderr', msg: 'wrong', ...raw },
-    { level: 30, source: 'stdout', msg: 'no end', ...raw }
+    { level: 30, source: 'stdout', msg: 'raw and more' },
+    { level: 30, source: 'stdout', msg: 'second' },
+    { level: 40, source: 'stderr', msg: 'wrong' },
+    { level: 30, source: 'stdout', msg: 'no end' }
   ])
   t.equal(service.stderr(), '')
-})
-
-t.test('requests that write at the same time do not share a line', async (t) => {
-  const service = await start(t)
-  const words = ['one', 'two', 'three']
-  await Promise.all(words.map(async (word) => await post(t, service.url, call('side_by_side', { word }))))
-  await until(() => words.every((word) => textsOf(service).join().split(word).length === 3), 'all words')
-  t.notOk(textsOf(service).some((text) => words.filter((word) => text.includes(word)).length > 1))
 })
 
 t.test('a line without its end is logged when the process exits', async (t) => {

@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
 import { ToolError } from '../../../src/author/tool-error.ts'
 import { invalidParams, missingClientCapability, ProtocolError } from '../../../src/protocol/errors.ts'
-import { allowAll, type Authorizer } from '../../../src/request/pipeline/authorizer.ts'
 import type { Caller, Outlet } from '../../../src/request/pipeline/caller.ts'
 import { createLifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import { unlimited, type Limiter } from '../../../src/request/pipeline/limiter.ts'
@@ -26,14 +25,13 @@ const snapshot = await loadSnapshot(await writeCatalog(t, {}))
 interface TestDependencies {
   readonly methods: readonly Method[]
   readonly observers?: readonly Observer[]
-  readonly authorizer?: Authorizer
   readonly limiter?: Limiter
   readonly tracer?: Pick<RequestTracer, 'begin'>
 }
 
 /** Builds a pipeline, and returns a function that serves one request with it. */
 function build (
-  { methods, observers = [], authorizer = allowAll, limiter = unlimited, tracer }: TestDependencies
+  { methods, observers = [], limiter = unlimited, tracer }: TestDependencies
 ) {
   const pipeline = createPipeline({
     support: {
@@ -45,7 +43,6 @@ function build (
     methods,
     lifetimes: createLifetimes(),
     observer: joinObservers(observers),
-    authorizer,
     limiter,
     tracer
   })
@@ -128,16 +125,15 @@ t.test('checks method, name, params, capabilities, headers, caller and limits in
   })
   const ask = build({
     methods: [strict],
-    authorizer: { authorize ({ subject }) { note(`authorize ${subject}`, undefined) } },
     limiter: { admit ({ subject }) { note(`admit ${subject}`, undefined) } }
   })
   const mirror = (header: string) => note(header, header === 'Mcp-Name' ? 'x' : 'a')
   t.strictSame(await ask('strict', { name: 'x' }, { mirror }), { result: '{}' })
-  t.strictSame(order, ['Mcp-Name', 'open', 'capabilities', 'Mcp-Param-A', 'authorize x', 'admit x', 'handle'])
+  t.strictSame(order, ['Mcp-Name', 'open', 'capabilities', 'Mcp-Param-A', 'admit x', 'handle'])
   order.length = 0
   await ask('strict', { name: 'x' })
   t.strictSame(
-    order, ['open', 'capabilities', 'authorize x', 'admit x', 'handle'],
+    order, ['open', 'capabilities', 'admit x', 'handle'],
     'without the headers where the transport has none'
   )
 })
@@ -151,10 +147,6 @@ t.test('the first check that fails ends the request', async (t) => {
   const refusal = new ProtocolError(403, 'Not you.')
   const refusing: ReadonlyArray<readonly [claim: string, dependencies: TestDependencies, code: number]> = [
     ['a capability', { methods: [method('m', { requiredCapabilities: { sampling: {} }, handle })] }, -32021],
-    [
-      'the authorizer',
-      { methods: [method('m', { handle })], authorizer: { authorize () { throw refusal } } }, 403
-    ],
     ['the limiter', { methods: [method('m', { handle })], limiter: { admit () { throw refusal } } }, 403],
     [
       'the limiter, later',

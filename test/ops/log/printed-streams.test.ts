@@ -2,9 +2,7 @@
 
 import { Writable } from 'node:stream'
 import t from 'tap'
-import { createPrintedLog, MAX_LENGTH } from '../../../src/ops/log/printed-log.ts'
-import { logStreams } from '../../../src/ops/log/stream-lines.ts'
-import type { PrintingRequest } from '../../../src/request/pipeline/print-scope.ts'
+import { logStreams, MAX_LENGTH } from '../../../src/ops/log/printed-lines.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 
 interface Kept { readonly stream: Writable, readonly written: string[] }
@@ -21,7 +19,7 @@ function keep (): Kept {
   return { stream, written }
 }
 
-function open (current: () => PrintingRequest | undefined = () => undefined) {
+function open () {
   const { logger, lines } = createReadableLog()
   const [stdout, stderr] = [keep(), keep()]
   let opened = 0
@@ -32,7 +30,7 @@ function open (current: () => PrintingRequest | undefined = () => undefined) {
     },
     stderr: stderr.stream
   }
-  const taken = logStreams(createPrintedLog(logger, { current }), streams)
+  const taken = logStreams(logger, streams)
   return { streams, lines, taken, stdout, stderr, opened: () => opened }
 }
 
@@ -59,17 +57,6 @@ t.test('cuts a text that is too long, with its end or without it', async (t) => 
   t.strictSame(lines.map(({ msg }) => msg.length), [MAX_LENGTH, MAX_LENGTH, 1])
   for (let i = 0; i < 42; i++) stderr.write('y'.repeat(MAX_LENGTH / 8))
   t.equal(lines.length, 3 + 5, 'a text without its end does not grow in memory')
-})
-
-t.test('begins a new line for another request', async (t) => {
-  const request: PrintingRequest = { reqId: 'r1', method: 'tools/call', name: 'a' }
-  let current: PrintingRequest | undefined = request
-  const { streams: { stdout }, lines } = open(() => current)
-  stdout.write('of a request')
-  current = undefined
-  stdout.write('of none\n')
-  t.match(lines, [{ msg: 'of a request', ...request }, { msg: 'of none' }])
-  t.notOk('reqId' in (lines[1] ?? {}))
 })
 
 t.test('opens a stream only when it is used, and gives it back', async (t) => {
