@@ -1,18 +1,15 @@
-// The composition root: it creates and connects all components.
+// The composition root: opens each part, composes the methods and the eras, and registers the routes.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Authenticator } from './access/authenticator.ts'
 import { openAuthenticator } from './app/access.ts'
 import { openMetering, type Build } from './app/admin.ts'
-import { openAudit } from './app/audit.ts'
-import { openConfiguredCatalog, toCheckedParts } from './app/catalog.ts'
-import { openConnections } from './app/connections.ts'
+import { openServedCatalog, toCheckedParts } from './app/catalog.ts'
 import { openFiles } from './app/files.ts'
-import { openCallLimiter } from './app/limits.ts'
-import { registerRoutes } from './app/routes.ts'
-import { openConfiguredBackend, openSealer } from './app/state.ts'
-import { openTasks } from './app/tasks.ts'
-import { openRequestTracer } from './app/tracing.ts'
+import { registerRoutes } from './app/http.ts'
+import { composeCallLimiter, composeMethods, openTasks } from './app/methods.ts'
+import { failStart, openSealer, openStateBackend } from './app/state.ts'
+import { Lifecycle } from './base/lifecycle.ts'
 import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
@@ -29,13 +26,13 @@ import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
 import { OpenStreams } from './limits/open-streams.ts'
 import { WaitingBytes } from './limits/waiting-bytes.ts'
+import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
 import { openLog, type ServiceLog } from './ops/log/log.ts'
 import type { MemoryLimits } from './ops/overload/pressure.ts'
 import { createShedReport } from './ops/overload/shed-report.ts'
 import { createShedding } from './ops/overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import { createMethods } from './request/methods/method-list.ts'
 import { createLifetimes } from './request/pipeline/lifetimes.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers } from './request/pipeline/observer.ts'
@@ -43,8 +40,6 @@ import { createPipeline, type Pipeline } from './request/pipeline/pipeline.ts'
 import { createInputRounds } from './request/questions/sealed-input-round.ts'
 import type { EventBus } from './store/changes/event-bus.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
-import { createFirstAnswers } from './store/records/first-answers.ts'
-import { createHandles } from './store/records/handles.ts'
 import type { Tasks } from './tasks/tasks.ts'
 
 /**
@@ -85,7 +80,7 @@ export async function createApp (options: AppOptions = {}): Promise<FastifyInsta
 
 export interface Service {
   readonly app: FastifyInstance
-  /** The app of the admin address. It must listen and close by itself. */
+  /** The app of the admin address. It must listen by itself. */
   readonly admin: FastifyInstance | undefined
   readonly catalog: Catalog
   /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
@@ -93,16 +88,15 @@ export interface Service {
   readonly bus: EventBus
   readonly lists: LiveCatalog['lists']
   readonly tasks: Tasks
-  /**
-   * Reports "not ready", and waits until load balancers send requests elsewhere. Call `app.close()`
-   * afterwards.
-   */
+  /** Reports "not ready", and waits until load balancers send requests elsewhere. Call `close` afterwards. */
   drain (): Promise<void>
   /** Begins a load of the whole catalog, also if no file has changed, and opens the audit log anew. */
   reload (): void
+  /** Closes the app, and then the admin app: the metrics of the shutdown can be read. */
+  close (): Promise<void>
 }
 
-/** What a service has that runs as a process of its own. */
+/** The dependencies of a service that runs as a process of its own. */
 export interface OwnProcess {
   readonly guard: LoadGuard
   /** Takes the place of the option `logger`. */
@@ -111,6 +105,8 @@ export interface OwnProcess {
   readonly memory?: MemoryLimits | undefined
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
+  /** Ends the start when it aborts: all that is open is closed, and `createService` rejects. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -119,45 +115,52 @@ export interface OwnProcess {
  * do not use it.
  */
 export async function createService (
-  { logger, authenticator: given, environment = {}, ...options }: AppOptions,
-  own?: OwnProcess,
-  clock: Clock = {}
+  options: AppOptions, own?: OwnProcess, clock: Clock = {}
 ): Promise<Service> {
-  const { guard = createLoadGuard(), build } = own ?? {}
+  const lifecycle = new Lifecycle(own?.signal)
+  return await lifecycle.start(async () => await openService(options, own, clock, lifecycle))
+}
+
+async function openService (
+  { logger, authenticator: givenAuthenticator, environment = {}, ...options }: AppOptions,
+  own: OwnProcess | undefined, clock: Clock, lifecycle: Lifecycle
+): Promise<Service> {
   const config = completeConfig(options)
-  if (given !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
+  if (givenAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
-  const backend = await openConfiguredBackend(config, log, clock)
+  const { guard = createLoadGuard(), build, memory } = own ?? {}
+  const { signal } = lifecycle
+
+  // 1. The parts that store something or wait for something.
+  const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
+  const backend = await lifecycle.open(openStateBackend(config, { log, clock }, signal))
   const { store, bus, relay, eventLog } = backend
-  const sealer = await openSealer(config, backend, log, clock)
-  const live = await openConfiguredCatalog(config, { environment, backend, log, guard, clock })
+  const sealer = openSealer(config, backend, { log, clock })
+  const catalogDependencies = { environment, bus, log, guard, clock, signal }
+  const live = await lifecycle.open(openServedCatalog(config, catalogDependencies))
   const { catalog } = live
-  const opened: Array<{ close (): Promise<void> }> = [live, backend]
-  const closeAll = async () => {
-    for (const part of opened) await part.close()
-  }
-  const closeAndThrow = async (error: unknown): Promise<never> => {
-    await closeAll()
-    throw error
-  }
-  const filesDependencies = { backend, sealer, catalog, environment, log, clock }
-  const files = await openFiles(config, filesDependencies).catch(closeAndThrow)
-  opened.unshift(files)
-  const authenticator = given ?? await openAuthenticator(config, log).catch(closeAndThrow)
-  const audit = await openAudit(config.auditFile, log).catch(closeAndThrow)
-  if (audit !== undefined) opened.push(audit)
-  const openStreams = new OpenStreams(config.maxStreams)
-  const storePart = createCheckedPart('state store', async () => await store.check())
+  const files = await lifecycle.open(openFiles(config, { backend, sealer, catalog, environment, log, clock }))
+  const authenticator = givenAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
+  const tasks = lifecycle.add(openTasks(config, { backend, catalog, sealer, log, clock }))
+
+  // 2. The parts that measure and limit.
   const lifetimes = createLifetimes()
-  const shedding = createShedding({
-    ...config,
-    memory: own?.memory,
-    countRequests: () => lifetimes.pending,
-    report: createShedReport(log)
-  })
+  const openStreams = new OpenStreams(config.maxStreams)
+  const shedding = lifecycle.add(createShedding({
+    ...config, memory, countRequests: () => lifetimes.pending, report: createShedReport(log)
+  }))
+  const storePart = createCheckedPart('state store', async () => await store.check())
   const metering = build && await openMetering({ build, openStreams, shedding, storePart, backend, live })
-    .catch(closeAndThrow)
+  const limiter = composeCallLimiter(config, backend, metering?.countLimitHit)
+  const tracer = await (await import('./ops/tracing/tracing.ts')).openRequestTracer(log)
+  const observer = joinObservers([
+    createLogObserver(requestLog),
+    ...(metering === undefined ? [] : [metering.observer]),
+    ...(audit === undefined ? [] : [audit.observer])
+  ])
+
+  // 3. The methods.
   const subscriptions = createSubscriptions(bus, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
@@ -165,41 +168,24 @@ export async function createService (
   // A process loads its catalog again after SIGHUP too.
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const scopeGroups = createScopeGroups(catalog)
-  const tasks = openTasks(config, { backend, catalog, log, clock, sealer })
-  const methods = [...tasks.methods, ...createMethods({
-    files: files.access,
-    tasks: tasks.starter,
-    taskFollowers: tasks.followers,
+  const methods = composeMethods(config, {
+    backend,
+    tasks,
+    log,
+    clock,
     subscriptions,
     openStreams,
     scopeGroups,
     changingLists,
     lists: live.lists,
-    requestTimeoutMs: config.requestTimeoutMs,
-    handles: createHandles(store, {
-      ...clock, maxPerOwner: config.maxHandles, ...(metering && { onCreate: metering.countHandle })
-    }),
-    firstAnswers: createFirstAnswers(store, clock.now),
-    announce (uri, owner) {
-      const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
-      bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
-    }
-  })]
+    files: files.access,
+    countHandle: metering?.countHandle
+  })
 
-  const app = createFastify(log, config)
-  app.addHook('onReady', async () => shedding.start())
-  const policy = openConnections(app, { config, log })
-  // Each observer is one line here.
-  const observer = joinObservers([
-    createLogObserver(requestLog),
-    ...(metering === undefined ? [] : [metering.observer]),
-    ...(audit === undefined ? [] : [audit.observer])
-  ])
-  const limiter = openCallLimiter(config, backend.callCounter, metering?.countLimitHit)
-  const tracer = await openRequestTracer(log).catch(closeAndThrow)
+  // 4. The eras. The first one checks each request first; the modern era serves all others.
   const pipelineDependencies = { lifetimes, observer, limiter, tracer }
   const replies = createReplies(observer, tracer)
-  const keepAlive = createKeepAlive(config.keepAliveMs)
+  const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
   const inputRounds = createInputRounds({ ...clock, sealer, ttlMs: config.requestStateTtlMs })
   const pipeline = createPipeline({
@@ -213,8 +199,8 @@ export async function createService (
     }
   })
   tasks.start(pipeline)
-  const eras: Era[] = [createModernEra({ pipeline, replies, ...answerDependencies })]
-  const legacyDependencies = {
+  const eras: Era[] = [lifecycle.add(createModernEra({ pipeline, replies, ...answerDependencies }))]
+  const eraParts = {
     config,
     changingLists,
     log,
@@ -231,8 +217,12 @@ export async function createService (
     scopeGroups,
     sealer
   }
-  // The first era in the list checks each request first. The modern era serves all others.
-  if (config.legacy === 'on') eras.unshift(await openLegacyEra(legacyDependencies).catch(closeAndThrow))
+  if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(failStart)))
+
+  // 5. The app, its shutdown and its routes.
+  const app = createFastify(log, config)
+  app.addHook('onReady', async () => shedding.start())
+  if (givenAuthenticator !== undefined) lifecycle.add(givenAuthenticator)
   const shutdown = registerShutdown(app, {
     lifetimes,
     endStreams () {
@@ -242,23 +232,29 @@ export async function createService (
     },
     timeoutMs: config.shutdownTimeoutMs,
     drainMs: config.drainMs,
-    async closeRest () {
-      keepAlive.close()
-      shedding.close()
-      await Promise.all(eras.map(async (era) => await era.close()))
-      await authenticator.close?.()
-      await tasks.close()
-      await closeAll()
-    }
+    closeRest: async () => await lifecycle.close()
   })
   const readiness = createReadiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
-  registerRoutes(app, {
-    config, policy, authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
+  registerRoutes(app, config, {
+    authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
   })
   const admin = metering?.createApp(log, readiness)
-  const reload = () => {
-    live.reload()
-    audit?.reopen()
+  return {
+    app,
+    admin,
+    catalog,
+    pipeline,
+    bus,
+    lists: live.lists,
+    tasks,
+    drain: shutdown.drain,
+    reload () {
+      live.reload()
+      audit?.reopen()
+    },
+    async close () {
+      await app.close()
+      await admin?.close()
+    }
   }
-  return { app, admin, catalog, pipeline, bus, lists: live.lists, tasks, drain: shutdown.drain, reload }
 }

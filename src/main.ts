@@ -6,44 +6,27 @@ import { readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app/admin.ts'
-import type { TraceSink } from './app/tracing.ts'
-import { counted, messageOf } from './base/words.ts'
+import { openAddresses } from './app/listening.ts'
+import { Lifecycle, StartError } from './base/lifecycle.ts'
+import { messageOf } from './base/words.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
-import type { Snapshot } from './catalog/compiled/snapshot.ts'
 import { ConfigError, readConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
-import { flushLog, openLog, type ServiceLog } from './ops/log/log.ts'
+import { flushLog, openLog } from './ops/log/log.ts'
 import { logPrinted, type PrintedLines } from './ops/log/printed-lines.ts'
-import { readHeapOption } from './ops/overload/heap-option.ts'
+import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
 
-/** The service cannot listen on its address. */
-class ListenError extends Error {}
-
 /** The values of the service's secret settings, by variable. */
 interface Secrets { readonly [variable: string]: string | undefined }
-
-type Advice = { readonly [code: string]: string }
-
-/** What to do about an error of listening, by its code. */
-const toAdvice = (host: string, port: string): Advice => ({
-  EADDRINUSE: `another process listens there; end it, or set ${port}`,
-  EACCES: `this user may not use the port; set ${port} to 1024 or more`,
-  EADDRNOTAVAIL: `this machine does not have the address; correct ${host}`,
-  ENOTFOUND: `no machine has this name; correct ${host}`
-})
-
-const LISTEN_ADVICE = toAdvice('HOST', 'PORT')
-const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
 let isClosing = false
 /** A terminal that is closed sends SIGHUP. The service must not outlive it and hold the port. */
@@ -59,7 +42,7 @@ try {
 } catch (error) {
   // A signal during the start may have closed the app before it listened.
   if (!isClosing) {
-    const expected = [ConfigError, CatalogError, ListenError]
+    const expected = [ConfigError, CatalogError, StartError]
     const isExpected = expected.some((kind) => error instanceof kind)
     printed?.release()
     process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : messageOf(error)}\n`)
@@ -126,51 +109,40 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   }
   const guard = createLoadGuard()
   const delay = config.drainMs + config.shutdownTimeoutMs + CLOSING_MARGIN_MS
-  const opened: { service?: Service, traces?: TraceSink | undefined } = {}
+  const lifecycle = new Lifecycle()
+  let service: Service | undefined
   // Before the service is imported: the first process of a container ignores signals that it does not handle.
   endGracefully(logger, guard, delay, async (signal) => {
     // Ctrl-C is pressed at a terminal, where no load balancer must be waited for.
-    if (signal === 'SIGTERM') await opened.service?.drain()
-    await opened.service?.app.close()
-    // Last, so that the metrics of the shutdown can be read.
-    await opened.service?.admin?.close()
-    await opened.traces?.close()
+    if (signal === 'SIGTERM') await service?.drain()
+    await lifecycle.close()
   })
-  // The SDK comes first: the catalog's modules may use it while they load.
-  const { openTraceSink } = await import('./app/tracing.ts')
-  opened.traces = await openTraceSink({ url: otlpUrl, readVersion: () => readBuild().version, log: logger })
-  const { createService } = await import('./app.ts')
-  const build = adminPort === undefined ? undefined : readBuild()
-  const { execArgv, env: { NODE_OPTIONS = '' } } = process
-  const memory = {
-    containerBytes: process.constrainedMemory() || undefined,
-    heapBytes: readHeapOption([NODE_OPTIONS, ...execArgv].join(' '))
-  }
-  const service = opened.service = await createService({ ...appConfig, environment: process.env }, {
-    guard, log, memory, build
+  const reload = await lifecycle.start(async () => {
+    // The SDK comes first: the catalog's modules may use it while they load.
+    const { openTraceSink } = await import('./ops/tracing/tracing.ts')
+    const readVersion = () => readBuild().version
+    await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
+    const { createService } = await import('./app.ts')
+    const build = adminPort === undefined ? undefined : readBuild()
+    const options = { ...appConfig, environment: process.env }
+    const own = { guard, log, memory: readMemory(), build, signal: lifecycle.signal }
+    service = await lifecycle.open(createService(options, own))
+    await openAddresses(service, config, log)
+    return service.reload
   })
-  // Fastify would log the addresses. The lines on standard output have them too.
-  logger.level = 'warn'
-  await openAddresses(service, config, log).catch(async (error: unknown) => {
-    await service.app.close()
-    throw error
-  })
-  logger.level = level
   hangUps.handle(() => {
     logger.info({ signal: 'SIGHUP' }, 'reloading')
     updateLogLevel(logger, config)
-    service.reload()
+    reload()
   })
 }
 
-async function openAddresses (
-  { app, admin, catalog }: Service, config: Config, { announce }: ServiceLog
-): Promise<void> {
-  const { host, port, adminHost, adminPort, path } = config
-  const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
-  const address = await listen(app, host, port, LISTEN_ADVICE)
-  announce({ url: `${address}${path}` }, describe(catalog.current))
-  if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
+function readMemory (): MemoryLimits {
+  const { execArgv, env: { NODE_OPTIONS = '' } } = process
+  return {
+    containerBytes: process.constrainedMemory() || undefined,
+    heapBytes: readHeapOption([NODE_OPTIONS, ...execArgv].join(' '))
+  }
 }
 
 /**
@@ -229,25 +201,4 @@ function endGracefully (
   process.on('unhandledRejection', (err) => {
     logger.error({ err }, 'a promise was rejected and nobody handled it')
   })
-}
-
-async function listen (
-  app: FastifyInstance, host: string, port: number | undefined, advices: Advice
-): Promise<string> {
-  try {
-    return await app.listen({ host, port: port ?? 0 })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const advice = advices[code]
-    const reason = advice === undefined ? messageOf(error) : `${advice} (${code})`
-    throw new ListenError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })
-  }
-}
-
-function describe (
-  { server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot
-): string {
-  const parts = [counted(tools.length, 'tool'), counted(prompts.length, 'prompt')]
-  const resources = [counted(listed.length, 'resource'), counted(templates.length, 'resource template')]
-  return `${info.title ?? info.name} serves ${[...parts, resources.join(' and ')].join(', ')}`
 }

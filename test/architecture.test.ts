@@ -55,7 +55,7 @@ const ROOMS = {
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],
   'ops/log': ['catalog/compiled', 'ops/config'],
-  'ops/audit': ['access', 'ops/log', 'protocol', 'request/pipeline'],
+  'ops/audit': ['access', 'ops/config', 'ops/log', 'protocol', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],
   // An adapter knows no method and no catalog: the pipeline does.
@@ -85,7 +85,9 @@ const ROOMS = {
     'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
     'ops/config', 'ops/log', 'protocol', 'schema', 'testing'
   ],
-  'main.ts': ['app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload'],
+  'main.ts': [
+    'app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload', 'ops/tracing'
+  ],
   'launch.ts': ['main.ts']
 }
 
@@ -251,7 +253,7 @@ const RULES: ReadonlyArray<{
     ],
     made: {
       'ops/tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
-      'app/tracing.ts': "import type { A } from '../ops/tracing/a.ts'\n" +
+      'app/a.ts': "import type { A } from '../ops/tracing/a.ts'\n" +
         "const a = import('../ops/tracing/a.ts')\n",
       'app.ts': "import { a } from './ops/tracing/a.ts'\n",
       'tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"

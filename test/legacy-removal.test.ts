@@ -24,7 +24,8 @@ t.test('without the earlier revisions, what is left', async (t) => {
   t.equal(taken.length, 2, 'is named in two lines of app.ts')
   t.match(taken[0], /^import \{ openLegacyEra \} from '\.\/legacy\/open\.ts'$/, 'an import')
   t.match(
-    taken[1], /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await openLegacyEra\(.*\)\)$/,
+    taken[1],
+    /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await lifecycle\.open\(openLegacyEra\(.*\)\)$/,
     'and the line that opens them'
   )
   t.equal(await copy.build(), '', 'compiles without errors')

@@ -1,4 +1,4 @@
-// The composition root of the catalog: its folder, its settings, and the checks of its dependencies.
+// Opens the catalog: its folder, its settings, and the checks of its dependencies.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../base/time.ts'
@@ -9,20 +9,22 @@ import { createSettingReader, type Environment } from '../catalog/folder/environ
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
 import type { AppConfig } from '../ops/config/config.ts'
-import type { OpenedBackend } from '../store/backends/backend.ts'
+import type { EventBus } from '../store/changes/event-bus.ts'
 
 interface CatalogDependencies {
   readonly environment: Environment
-  readonly backend: OpenedBackend
+  readonly bus: EventBus
   readonly log: FastifyBaseLogger
   readonly guard: LoadGuard
   readonly clock: Clock
+  /** Ends the load when it aborts. */
+  readonly signal: AbortSignal
 }
 
-/** Rejects with a CatalogError, and closes the backend, if the catalog does not load. */
-export async function openConfiguredCatalog (
+/** Rejects with a CatalogError if the catalog does not load. */
+export async function openServedCatalog (
   { catalog, maxResourceBytes, watch, pageSize }: AppConfig,
-  { environment, backend, log, guard, clock }: CatalogDependencies
+  { environment, bus, log, guard, clock, signal }: CatalogDependencies
 ): Promise<LiveCatalog> {
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
@@ -31,15 +33,13 @@ export async function openConfiguredCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    loadComparison: async () => (await import('../catalog/contracts/breaking-problems.ts')).createComparison
+    loadComparison: async () => (await import('../catalog/contracts/breaking-problems.ts')).createComparison,
+    signal
   }
-  return await openLiveCatalog(source, backend.bus, log, options, guard).catch(async (error: unknown) => {
-    await backend.close()
-    throw error
-  })
+  return await openLiveCatalog(source, bus, log, options, guard)
 }
 
-/** Those of the snapshot that have a check. */
+/** Returns the dependencies of the snapshot that have a check. */
 export function toCheckedParts ({ dependencies }: Snapshot): CheckedPart[] {
   return (dependencies?.all ?? []).filter(({ isChecked }) => isChecked).map((dependency) => {
     return createCheckedPart(`dependency ${dependency.compiled.name}`, async () => await dependency.check())

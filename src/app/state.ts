@@ -1,7 +1,7 @@
-// The composition root of what is kept: the backend of the settings, and the secrets that seal what clients
-// keep.
+// Opens the state: the backend of the settings, and the sealer with the secrets.
 
 import type { FastifyBaseLogger } from 'fastify'
+import { StartError } from '../base/lifecycle.ts'
 import type { Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
 import { ConfigError, type AppConfig } from '../ops/config/config.ts'
@@ -9,22 +9,30 @@ import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 
-/** Opens the backend of `stateUrl`. Rejects with a ConfigError. */
-export async function openConfiguredBackend (
-  { stateUrl, statePrefix }: AppConfig, log: FastifyBaseLogger, clock: Clock
+interface StateDependencies {
+  readonly log: FastifyBaseLogger
+  readonly clock: Clock
+}
+
+/**
+ * Opens the backend of `stateUrl`. Rejects with a ConfigError.
+ * @param signal ends the opening when it aborts.
+ */
+export async function openStateBackend (
+  { stateUrl, statePrefix }: AppConfig, { log, clock }: StateDependencies, signal: AbortSignal
 ): Promise<OpenedBackend> {
   try {
-    return await openBackend(stateUrl, { log, prefix: statePrefix, clock })
+    return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal })
   } catch (error) {
     throw new ConfigError([messageOf(error)], { cause: error })
   }
 }
 
-/** Rejects with a ConfigError, and closes the backend, if the secret that it keeps cannot be read. */
-export async function openSealer (
-  config: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger, clock: Clock
-): Promise<Sealer> {
-  return createSealer(await readSecrets(config, backend, log), {
+/** Throws a ConfigError if the secret that the backend keeps cannot be read. */
+export function openSealer (
+  { secrets }: AppConfig, backend: OpenedBackend, { log, clock }: StateDependencies
+): Sealer {
+  return createSealer(secrets.length > 0 ? secrets : readKeptSecrets(backend, log), {
     ...clock,
     onEphemeral: () => log.warn(
       'TRIVET_SECRETS is not set: sessions, questions to clients, tasks, and links to files are lost when ' +
@@ -34,17 +42,19 @@ export async function openSealer (
 }
 
 /** Returns `undefined` if no secret outlives the process. */
-async function readSecrets (
-  { secrets }: AppConfig, backend: OpenedBackend, log: FastifyBaseLogger
-): Promise<readonly string[] | undefined> {
-  if (secrets.length > 0) return secrets
+function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): readonly string[] | undefined {
   try {
-    const kept = backend.readKeptSecret?.()
-    if (kept === undefined) return undefined
-    log.info({ file: kept.file }, 'TRIVET_SECRETS is not set: the secret in this file is used')
-    return [kept.secret]
+    const keptSecret = backend.readKeptSecret?.()
+    if (keptSecret === undefined) return undefined
+    log.info({ file: keptSecret.file }, 'TRIVET_SECRETS is not set: the secret in this file is used')
+    return [keptSecret.secret]
   } catch (error) {
-    await backend.close()
     throw new ConfigError([messageOf(error)], { cause: error })
   }
+}
+
+/** Says why the state ends the start: it opened, but answers too slowly or not at all. */
+export function failStart (cause: unknown): never {
+  const problem = `The state of TRIVET_STATE_URL failed during the start: ${messageOf(cause)}`
+  throw new StartError(problem, { cause })
 }

@@ -23,3 +23,12 @@ export function signalAfter (ms: number): AbortSignal {
   timers.setTimeout(() => controller.abort(error()), ms).unref()
   return controller.signal
 }
+
+/** Resolves or rejects as the promise does. Rejects with the reason of the signal as soon as that aborts. */
+export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => {}
+  const aborted = new Promise<never>((_resolve, reject) => { stop = () => reject(signal.reason) })
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop))
+}

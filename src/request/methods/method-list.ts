@@ -14,7 +14,7 @@ import { skillsGet } from './skills-get.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'
 import { toolsCall } from './tools-call.ts'
 
-type MethodDependencies = HandlerDependencies & DiscoverDependencies & ResourcesListDependencies &
+export type MethodDependencies = HandlerDependencies & DiscoverDependencies & ResourcesListDependencies &
   SubscriptionsListenDependencies
 
 export function createMethods (dependencies: MethodDependencies): Method[] {

@@ -35,6 +35,8 @@ export interface BackendOptions {
   readonly eventLogLimits?: EventLogLimits
   /** Used by the backend of memory only. */
   readonly clock?: Clock
+  /** Ends the opening when it aborts. Used by backends that wait for a server. */
+  readonly signal?: AbortSignal
 }
 
 /** A secret that is kept with the state. */

@@ -30,6 +30,7 @@ export interface DependencyOpener {
 export function createDependencyOpener (log: DependencyLog): DependencyOpener {
   const sets = new Set<DependencySet>()
   const closings = new Set<Promise<unknown>>()
+  const openings = new Set<Promise<unknown>>()
   const stop = new AbortController()
 
   function createSet (opened: ReadonlyMap<object, OpenedDependency>): DependencySet {
@@ -46,26 +47,34 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
 
   const closed = async () => { await Promise.all(closings) }
 
+  const openAll: DependencyOpener['open'] = async (all, earlier) => {
+    const opened = new Map<object, OpenedDependency>()
+    await Promise.all(all.map(async (one) => {
+      const { compiled, report } = one
+      try {
+        const kept = findSame(one, earlier)
+        opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
+      } catch (error) {
+        report('open', `failed: ${messageOf(error)}`)
+      }
+    }))
+    const set = createSet(opened)
+    if (opened.size === all.length) return set
+    set.release()
+    await closed()
+    return undefined
+  }
+
   return {
     async open (all, earlier) {
-      const opened = new Map<object, OpenedDependency>()
-      await Promise.all(all.map(async (one) => {
-        const { compiled, report } = one
-        try {
-          const kept = findSame(one, earlier)
-          opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
-        } catch (error) {
-          report('open', `failed: ${messageOf(error)}`)
-        }
-      }))
-      const set = createSet(opened)
-      if (opened.size === all.length) return set
-      set.release()
-      await closed()
-      return undefined
+      const opening = openAll(all, earlier).finally(() => openings.delete(opening))
+      openings.add(opening)
+      return await opening
     },
     async close () {
       stop.abort(new Error('the service is shutting down'))
+      // Those that have opened close, although others of their load have not.
+      await Promise.allSettled(openings)
       for (const set of sets) set.release()
       await closed()
     }

@@ -1,5 +1,6 @@
 // Reloads the catalog after each change of its source. A catalog with problems is logged and not used.
 
+import { unlessAborted } from '../../../base/deadline.ts'
 import { clock } from '../../../base/time.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { EventBus } from '../../../store/changes/event-bus.ts'
@@ -33,6 +34,8 @@ interface LiveCatalogOptions
   extends LiveListsOptions, Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'> {
   /** Called when the catalog has the guard of clients. */
   readonly loadComparison?: () => Promise<CreateComparison>
+  /** Ends the first load when it aborts. */
+  readonly signal?: AbortSignal
 }
 
 export interface LiveCatalog {
@@ -59,7 +62,7 @@ export interface LiveCatalog {
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
   source: CatalogSource, bus: EventBus, log: CatalogLog,
-  { loadComparison, ...options }: LiveCatalogOptions,
+  { loadComparison, signal = new AbortController().signal, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const logPassedOver = createPassedOverLog(source.name, log)
@@ -92,7 +95,7 @@ export async function openLiveCatalog (
   }, (err) => {
     log.warn({ catalog: source.name, err }, 'some changes of the catalog may go unnoticed')
   })
-  const catalog = await load().then((loaded) => {
+  const catalog = await unlessAborted(load(), signal).then((loaded) => {
     describe(loaded)
     return createCatalog(loaded.snapshot)
   }).catch(async (error: unknown) => {

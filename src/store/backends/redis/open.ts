@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../../base/deadline.ts'
 import { createOutageLog } from '../../../base/outage-log.ts'
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
@@ -16,12 +17,12 @@ const CONNECT_DEADLINE_MS = 5000
 
 /** All members share two connections: one for commands, one subscriber. */
 export const openRedisBackend: OpenBackend = async (url, options) => {
-  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
+  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS, signal = new AbortController().signal } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
   // All databases of a server share its channels, so the name of a channel contains the database.
   const channelPrefix = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
   try {
-    await redis.ready(CONNECT_DEADLINE_MS)
+    await unlessAborted(redis.ready(CONNECT_DEADLINE_MS), signal)
     const bus = await openRedisEventBus(redis, {
       channel: `${channelPrefix}:events`,
       onError: createOutageLog({ log, message: 'events are not passed on to other replicas' })

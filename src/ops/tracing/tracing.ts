@@ -1,9 +1,10 @@
-// The composition root of traces: the SDK of OpenTelemetry, if there is one, and the tracer of the requests.
+// Opens traces: the SDK of OpenTelemetry, if there is one, and the tracer of the requests. This file imports
+// nothing of OpenTelemetry at its top.
 
-import { withinDeadline } from '../base/deadline.ts'
-import { createOutageLog } from '../base/outage-log.ts'
-import type { ExportLog } from '../ops/tracing/export-report.ts'
-import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
+import { withinDeadline } from '../../base/deadline.ts'
+import { createOutageLog } from '../../base/outage-log.ts'
+import type { RequestTracer } from '../../request/pipeline/request-tracer.ts'
+import type { ExportLog } from './export-report.ts'
 
 /** Traces that leave the process. */
 export interface TraceSink {
@@ -20,11 +21,11 @@ const REGISTRY = Symbol.for('opentelemetry.js.api.1')
 /** `undefined` if no SDK is registered: requests are then not traced. */
 export async function openRequestTracer (log: ExportLog): Promise<RequestTracer | undefined> {
   if (!hasRegistry()) return undefined
-  const { findTracer } = await import('../ops/tracing/registered-sdk.ts')
+  const { findTracer } = await import('./registered-sdk.ts')
   const tracer = findTracer()
   if (tracer === undefined) return undefined
-  const { createRequestTracer } = await import('../ops/tracing/request-spans.ts')
-  const { createUnservedTracer } = await import('../ops/tracing/unserved-spans.ts')
+  const { createRequestTracer } = await import('./request-spans.ts')
+  const { createUnservedTracer } = await import('./unserved-spans.ts')
   log.info({}, 'requests are traced')
   return { ...createRequestTracer(tracer), ...createUnservedTracer(tracer) }
 }
@@ -46,7 +47,7 @@ export async function openTraceSink (
     return { close: async () => await withinLimit(flush()) }
   }
   if (url === undefined) return undefined
-  const { startTraceExport } = await import('../ops/tracing/trace-export.ts')
+  const { startTraceExport } = await import('./trace-export.ts')
   const onDropped = createOutageLog({ log, message: 'spans were dropped: the collector is too slow' })
   const sdk = startTraceExport({ url, serviceVersion: readVersion(), log, onDropped })
   return { close: async () => await withinLimit(sdk.shutdown()) }
@@ -55,7 +56,7 @@ export async function openTraceSink (
 /** Sends the waiting spans of the operator's SDK. `undefined` if there is none. */
 async function findFlush (): Promise<(() => Promise<void>) | undefined> {
   if (!hasRegistry()) return undefined
-  const { findTracer, flushRegisteredSdk } = await import('../ops/tracing/registered-sdk.ts')
+  const { findTracer, flushRegisteredSdk } = await import('./registered-sdk.ts')
   return findTracer() === undefined ? undefined : flushRegisteredSdk
 }
 

@@ -1,0 +1,72 @@
+// Composes the main app: the limits of its connections, and its routes for health, MCP, files, and the
+// address of the authorization server.
+
+import type { FastifyInstance } from 'fastify'
+import { createRangeCheck } from '../access/proxy-range.ts'
+import { isLocal } from '../base/loopback.ts'
+import { createOutageLog } from '../base/outage-log.ts'
+import { registerBody } from '../http/body.ts'
+import { createChallenges } from '../http/challenges.ts'
+import { rememberPeers } from '../http/client-address.ts'
+import { limitConnections, MAX_OTHER_CONNECTIONS } from '../http/connections.ts'
+import type { Era } from '../http/era.ts'
+import { registerGuards } from '../http/guards.ts'
+import { registerHealthRoutes } from '../http/health-routes.ts'
+import { registerMcpRoute } from '../http/mcp-route.ts'
+import { registerNotFound } from '../http/not-found.ts'
+import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
+import type { Readiness } from '../http/readiness.ts'
+import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
+import type { AppConfig } from '../ops/config/config.ts'
+import type { OpenedFiles } from './files.ts'
+
+type Guards = Parameters<typeof registerGuards>[1]
+
+interface RouteDependencies
+  extends Omit<Guards, 'policy'>, Pick<Parameters<OpenedFiles['register']>[1], 'openStreams'> {
+  readonly readiness: Readiness
+  readonly eras: readonly Era[]
+  readonly files: OpenedFiles
+}
+
+export function registerRoutes (
+  app: FastifyInstance,
+  config: AppConfig,
+  { readiness, eras, files, openStreams, ...others }: RouteDependencies
+): void {
+  const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
+  const policy = openConnections(app, config)
+  const guards = { ...others, policy }
+  const { replies } = guards
+  const hasMetadata = publicUrl !== undefined && issuers.length > 0
+  app.decorate('challenges', createChallenges({
+    metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
+  }))
+  registerNotFound(app, { policy, replies })
+  if (hasMetadata) {
+    app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
+  }
+  files.register(app, { ...guards, openStreams })
+  app.register(async (open) => registerHealthRoutes(open, readiness))
+  app.register(async (guarded) => {
+    registerGuards(guarded, guards)
+    registerBody(guarded, { ...config, replies })
+    registerMcpRoute(guarded, { path, eras, replies })
+  })
+}
+
+/** Returns the policy of the host names that clients may ask for. */
+function openConnections (app: FastifyInstance, config: AppConfig): OriginPolicy {
+  const { log } = app
+  limitConnections(app.server, {
+    maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
+    isProxy: createRangeCheck(config.trustedProxies),
+    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
+    onRefused: createOutageLog({ log, message: 'connections were refused' })
+  })
+  rememberPeers(app.server)
+  const policy = createOriginPolicy(config)
+  // Runs before the first connection. The policy depends on the address that the app listens on.
+  app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
+  return policy
+}

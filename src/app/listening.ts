@@ -1,0 +1,58 @@
+// Opens the addresses of a service that runs as a process of its own, and announces them.
+
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../app.ts'
+import { StartError } from '../base/lifecycle.ts'
+import { counted, messageOf } from '../base/words.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { Config } from '../ops/config/settings.ts'
+import type { ServiceLog } from '../ops/log/log.ts'
+
+type Advice = { readonly [code: string]: string }
+
+/** Says what to do about an error of listening, by its code. */
+const toAdvice = (host: string, port: string): Advice => ({
+  EADDRINUSE: 'another process listens there; end it, or set ' + port,
+  EACCES: `this user may not use the port; set ${port} to 1024 or more`,
+  EADDRNOTAVAIL: `this machine does not have the address; correct ${host}`,
+  ENOTFOUND: `no machine has this name; correct ${host}`
+})
+
+const LISTEN_ADVICE = toAdvice('HOST', 'PORT')
+const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
+
+/** Rejects with a StartError if the service cannot listen on an address. */
+export async function openAddresses (
+  { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog
+): Promise<void> {
+  const { host, port, adminHost, adminPort, path } = config
+  const { level } = logger
+  // Fastify would log the addresses. The announced lines have them too.
+  logger.level = 'warn'
+  const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
+  const address = await listen(app, host, port, LISTEN_ADVICE)
+  announce({ url: `${address}${path}` }, describe(catalog.current))
+  if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
+  logger.level = level
+}
+
+async function listen (
+  app: FastifyInstance, host: string, port: number | undefined, advices: Advice
+): Promise<string> {
+  try {
+    return await app.listen({ host, port: port ?? 0 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const advice = advices[code]
+    const reason = advice === undefined ? messageOf(error) : `${advice} (${code})`
+    throw new StartError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })
+  }
+}
+
+function describe (
+  { server: { info }, primitives: { tools, prompts, listed, templates } }: Snapshot
+): string {
+  const parts = [counted(tools.length, 'tool'), counted(prompts.length, 'prompt')]
+  const resources = [counted(listed.length, 'resource'), counted(templates.length, 'resource template')]
+  return `${info.title ?? info.name} serves ${[...parts, resources.join(' and ')].join(', ')}`
+}
