@@ -28,6 +28,7 @@ import { OpenStreams } from './limits/open-streams.ts'
 import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
+import type { Constants } from './ops/config/constants.ts'
 import { openLog, type ServiceLog } from './ops/log/log.ts'
 import type { MemoryLimits } from './ops/overload/pressure.ts'
 import { createShedReport } from './ops/overload/shed-report.ts'
@@ -43,7 +44,7 @@ import { createSubscriptions } from './store/changes/subscriptions.ts'
 import type { Tasks } from './tasks/tasks.ts'
 
 /**
- * The options of `createApp`: the settings in the README's table, with names in camel case. Each has a
+ * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
  * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
  * `adminPort`, `logLevelFile` and `otlpUrl`: only the service that runs as a process of its own serves
  * metrics, takes signals, and sends traces by itself.
@@ -55,6 +56,8 @@ export interface AppOptions extends Partial<AppConfig> {
   authenticator?: Authenticator
   /** The variables in which `defineSettings` finds values, such as `process.env`. None by default. */
   environment?: Environment
+  /** @internal Other values of what no operator sets. Only tests have a use for it. */
+  constants?: Partial<Constants>
 }
 
 const BOTH_GIVEN = 'auth and authenticator are both given: an authenticator takes the place of all modes'

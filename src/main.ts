@@ -14,7 +14,7 @@ import { Lifecycle, StartError } from './base/lifecycle.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
-import { ConfigError, readConfig } from './ops/config/config.ts'
+import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
@@ -96,7 +96,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
 /** @param isForPeople whether the log has lines for people instead of JSON also where it is no terminal. */
 async function serve (config: Config, isForPeople = false): Promise<void> {
   const hangUps = listenForHangUps()
-  const { host, port, adminHost, adminPort, logLevelFile, otlpUrl, ...appConfig } = config
+  const { adminPort, otlpUrl } = config
   const level = readLogLevel(config)
   const toText = isForPeople || isatty(1) ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
@@ -124,7 +124,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
     await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
     const { createService } = await import('./app.ts')
     const build = adminPort === undefined ? undefined : readBuild()
-    const options = { ...appConfig, environment: process.env }
+    const options = { ...toAppConfig(config), environment: process.env }
     const own = { guard, log, memory: readMemory(), build, signal: lifecycle.signal }
     service = await lifecycle.open(createService(options, own))
     await openAddresses(service, config, log)

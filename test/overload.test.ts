@@ -48,7 +48,7 @@ t.test('requests above the limit get 503 with Retry-After, and health checks do 
 
 t.test('a busy loop refuses some calls, serves the others in time, and tells it once', async (t) => {
   const service = await startService(t, {
-    TRIVET_CATALOG: catalog, TRIVET_ADMIN_PORT: '0', TRIVET_MAX_LOOP_DELAY_MS: '30'
+    TRIVET_CATALOG: catalog, TRIVET_ADMIN_PORT: '0', TRIVET_OVERLOAD: 'on'
   })
   const statuses: number[] = []
   // A turn may serve all callers, three seconds long. Only the second such turn is too much.

@@ -5,7 +5,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createSessionSettings } from '../src/legacy/sessions/session-settings.ts'
 import { createMemoryStateStore } from '../src/store/backends/memory/state-store.ts'
@@ -14,7 +13,7 @@ import { until, within } from './helpers/deadline.ts'
 import { hasRedisServer, startRedisServer, type RedisServer } from './helpers/redis-server.ts'
 import { createLocalSessionRelay } from './helpers/session-relay.ts'
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const INDEX = new URL('../dist/index.js', import.meta.url).href
 const CLIENTS = 32
 /** Enough to fill what is remembered of the latest sessions, which is bounded. */
 const WARM_UP_SESSIONS = 2500
@@ -57,17 +56,20 @@ interface Service { readonly url: string, heapBytes (ask?: 'measure' | 'keep'): 
 /** The built service, which says on request how much memory it holds. */
 async function startService (t: Test, stateUrl: string): Promise<Service> {
   const catalog = await writeCatalog(t, { 'tools/hello.ts': toolModule('hello'), 'resources/a.txt': 'a' })
-  const child: ChildProcess = spawn(process.execPath, ['--expose-gc', '--import', PROBE, MAIN], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      PORT: '0',
-      TRIVET_MAX_LOOP_DELAY_MS: '0',
-      TRIVET_CATALOG: catalog,
-      TRIVET_LOG_LEVEL: 'warn',
-      TRIVET_STATE_URL: stateUrl,
-      TRIVET_SECRETS: 'sealed for no longer than a test takes',
-      TRIVET_SESSION_IDLE_MS: String(IDLE_MS)
-    },
+  const options = {
+    catalog,
+    overload: 'off',
+    logLevel: 'warn',
+    stateUrl,
+    secrets: ['sealed for no longer than a test takes'],
+    constants: { sessionIdleMs: IDLE_MS }
+  }
+  const source = `import { createApp } from ${JSON.stringify(INDEX)}
+    const app = await createApp(${JSON.stringify(options)})
+    console.log(await app.listen({ host: '127.0.0.1', port: 0 }) + '/mcp')`
+  const args = ['--expose-gc', '--import', PROBE, '--input-type=module', '-e', source]
+  const child: ChildProcess = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc']
   })
   const exited = once(child, 'exit')

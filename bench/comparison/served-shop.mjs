@@ -8,7 +8,7 @@ import { start, untilStarted } from '../servers/processes.mjs'
 
 const STOP_TIMEOUT_MS = 20_000
 /** The machine is busy: installations have just run. */
-const TRIVET = { TRIVET_MAX_LOOP_DELAY_MS: '0', TRIVET_LOG_LEVEL: 'warn' }
+const TRIVET = { TRIVET_OVERLOAD: 'off', TRIVET_LOG_LEVEL: 'warn' }
 
 /** Resolves when the shop answers. `stop` resolves to the exit code and the time that the end took. */
 export async function serveShop ({ main }, cwd, env = {}) {

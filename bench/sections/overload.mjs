@@ -16,7 +16,7 @@ const TOOLS = [
   { name: 'quick', waitMs: 20, cpuMs: 1 }
 ]
 /** An empty variable counts as absent. */
-const DEFAULT = { TRIVET_MAX_LOOP_DELAY_MS: '' }
+const DEFAULT = { TRIVET_OVERLOAD: '' }
 /** Parts of the capacity. The first is the calm with which the others are compared. */
 const LOADS = [0.3, 0.9, 2, 4]
 /** The share refused is settled after this time. */

@@ -39,7 +39,7 @@ export async function run (options, show) {
 
 async function measureRates (options, catalog, { name: backend, addressOf }) {
   const settingsOf = () => ({
-    TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: SECRET, TRIVET_MAX_TASKS: '1000000'
+    TRIVET_STATE_URL: addressOf(), TRIVET_SECRETS: SECRET, TRIVET_MAX_TASKS_PER_CALLER: '1000000'
   })
   return withStarted(listBuilds(options, { catalog, settingsOf }), async (builds) => {
     for (const { server } of builds) await runTasks(server, options.warmUpSeconds)

@@ -8,7 +8,7 @@ import { modernRequest } from '../requests/messages.mjs'
 import { workspacePath } from '../workspace.mjs'
 import { startServer } from './server-process.mjs'
 
-const BUSY = { TRIVET_MAX_LOOP_DELAY_MS: '0' }
+const BUSY = { TRIVET_OVERLOAD: 'off' }
 
 const CALL = { name: 'tool_0000', arguments: { query: 'x' } }
 const PROMPT = { name: 'prompt_00', arguments: { subject: 'x' } }

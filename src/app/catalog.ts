@@ -8,7 +8,7 @@ import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { createSettingReader, type Environment } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
-import type { AppConfig } from '../ops/config/config.ts'
+import type { ServiceConfig } from '../ops/config/config.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
 
 interface CatalogDependencies {
@@ -23,7 +23,7 @@ interface CatalogDependencies {
 
 /** Rejects with a CatalogError if the catalog does not load. */
 export async function openServedCatalog (
-  { catalog, maxResourceBytes, watch, pageSize }: AppConfig,
+  { catalog, maxResourceBytes, watch, pageSize }: ServiceConfig,
   { environment, bus, log, guard, clock, signal }: CatalogDependencies
 ): Promise<LiveCatalog> {
   // Imported here and not at the top, because index.ts imports app.ts.

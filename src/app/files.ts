@@ -18,7 +18,7 @@ import type { FileRoom } from '../files/file-room.ts'
 import { createLinks } from '../files/links.ts'
 import { isLocalUrl, openStorage } from '../files/url-schemes.ts'
 import { registerFiles, type FileRouteDependencies } from '../http/files/routes.ts'
-import { ConfigError, type AppConfig } from '../ops/config/config.ts'
+import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { FileAccess } from '../request/pipeline/file-access.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { isSharedUrl } from '../store/backends/url-schemes.ts'
@@ -50,9 +50,9 @@ const NO_URL = 'TRIVET_PUBLIC_URL is not set, so the service does not know the U
 
 /** Rejects with a ConfigError if the storage that a setting names cannot be used. */
 export async function openFiles (
-  config: AppConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
+  config: ServiceConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
 ): Promise<OpenedFiles> {
-  const { filesUrl, stateUrl, publicUrl, path, maxFileBytes, maxOwnerFileBytes } = config
+  const { filesUrl, stateUrl, publicUrl, path, maxFileBytes, maxFileBytesPerCaller } = config
   const { now = systemClock.now } = clock
   let findAddress = (): AddressInfo | string | null => null
   let opening: Promise<FileRoom> | undefined
@@ -69,7 +69,7 @@ export async function openFiles (
 
   async function open (): Promise<FileRoom> {
     const { storage, remove } = await openConfiguredStorage()
-    const limits = { maxFileBytes, maxOwnerFileBytes, uploadTtlMs: config.requestStateTtlMs }
+    const limits = { maxFileBytes, maxFileBytesPerCaller, uploadTtlMs: config.requestStateTtlMs }
     const { createFileRoom } = await import('../files/file-room.ts')
     const room = createFileRoom({ storage, store: backend.store, links, limits, log, now })
     return {

@@ -17,7 +17,7 @@ import { registerNotFound } from '../http/not-found.ts'
 import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
 import type { Readiness } from '../http/readiness.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
-import type { AppConfig } from '../ops/config/config.ts'
+import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
 type Guards = Parameters<typeof registerGuards>[1]
@@ -31,7 +31,7 @@ interface RouteDependencies
 
 export function registerRoutes (
   app: FastifyInstance,
-  config: AppConfig,
+  config: ServiceConfig,
   { readiness, eras, files, openStreams, ...others }: RouteDependencies
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
@@ -56,7 +56,7 @@ export function registerRoutes (
 }
 
 /** Returns the policy of the host names that clients may ask for. */
-function openConnections (app: FastifyInstance, config: AppConfig): OriginPolicy {
+function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPolicy {
   const { log } = app
   limitConnections(app.server, {
     maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,

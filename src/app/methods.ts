@@ -7,7 +7,7 @@ import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { createCallLimiter, type CallLimiter, type LimitHit } from '../limits/call-limiter.ts'
 import { readCallLimits } from '../limits/call-limits.ts'
-import type { AppConfig } from '../ops/config/config.ts'
+import type { ServiceConfig } from '../ops/config/config.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
@@ -25,7 +25,7 @@ interface TasksDependencies {
 }
 
 export function openTasks (
-  { maxTasks, taskGraceMs, taskLeaseMs }: AppConfig,
+  { maxTasksPerCaller, taskGraceMs, taskLeaseMs }: ServiceConfig,
   { backend: { store, dueTimes, bus }, catalog, sealer, log, clock }: TasksDependencies
 ): Tasks {
   const answers = new WeakMap<Snapshot, boolean>()
@@ -44,7 +44,7 @@ export function openTasks (
     dueTimes,
     bus,
     log,
-    maxPerOwner: maxTasks,
+    maxPerOwner: maxTasksPerCaller,
     graceMs: taskGraceMs,
     leaseMs: taskLeaseMs,
     now: clock.now ?? systemClock.now,
@@ -64,7 +64,7 @@ interface ComposedDependencies extends Pick<
 }
 
 export function composeMethods (
-  { requestTimeoutMs, maxHandles }: AppConfig,
+  { requestTimeoutMs, maxHandlesPerCaller }: ServiceConfig,
   { backend: { store, bus }, tasks, log, clock, countHandle, ...others }: ComposedDependencies
 ): Method[] {
   return [...tasks.methods, ...createMethods({
@@ -73,7 +73,7 @@ export function composeMethods (
     tasks: tasks.starter,
     taskFollowers: tasks.followers,
     handles: createHandles(store, {
-      ...clock, maxPerOwner: maxHandles, ...(countHandle !== undefined && { onCreate: countHandle })
+      ...clock, maxPerOwner: maxHandlesPerCaller, ...(countHandle !== undefined && { onCreate: countHandle })
     }),
     firstAnswers: createFirstAnswers(store, clock.now),
     announce (uri, owner) {
@@ -85,15 +85,14 @@ export function composeMethods (
 
 /** @param onHit called for each call that a limit refuses. */
 export function composeCallLimiter (
-  { limitCalls, limitAllCalls, limitRunning, limitAllRunning, maxResultBytes }: AppConfig,
+  { maxCallsPerCaller, maxRunningPerCaller, maxRunning, maxResultBytes }: ServiceConfig,
   { callCounter }: OpenedBackend,
   onHit: ((hit: LimitHit) => void) | undefined
 ): CallLimiter {
   const limits = readCallLimits({
-    calls: limitCalls,
-    allCalls: limitAllCalls,
-    running: limitRunning,
-    allRunning: limitAllRunning,
+    calls: maxCallsPerCaller,
+    running: maxRunningPerCaller,
+    allRunning: maxRunning,
     resultBytes: maxResultBytes
   })
   return createCallLimiter(callCounter, limits, onHit)

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { StartError } from '../base/lifecycle.ts'
 import type { Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
-import { ConfigError, type AppConfig } from '../ops/config/config.ts'
+import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
@@ -19,7 +19,7 @@ interface StateDependencies {
  * @param signal ends the opening when it aborts.
  */
 export async function openStateBackend (
-  { stateUrl, statePrefix }: AppConfig, { log, clock }: StateDependencies, signal: AbortSignal
+  { stateUrl, statePrefix }: ServiceConfig, { log, clock }: StateDependencies, signal: AbortSignal
 ): Promise<OpenedBackend> {
   try {
     return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal })
@@ -30,7 +30,7 @@ export async function openStateBackend (
 
 /** Throws a ConfigError if the secret that the backend keeps cannot be read. */
 export function openSealer (
-  { secrets }: AppConfig, backend: OpenedBackend, { log, clock }: StateDependencies
+  { secrets }: ServiceConfig, backend: OpenedBackend, { log, clock }: StateDependencies
 ): Sealer {
   return createSealer(secrets.length > 0 ? secrets : readKeptSecrets(backend, log), {
     ...clock,

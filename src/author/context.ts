@@ -130,8 +130,8 @@ export interface Context {
   readResource (uri: string): Promise<readonly ResourceContents[]>
   /**
    * Reads a resource of this catalog, as `readResource` does, into a content block for a result or a message.
-   * Of a resource with several contents the block has the first. For a file of more than
-   * `TRIVET_MAX_EMBEDDED_BYTES` (1 MiB) the block is the link of `linkResource`, and the file is not read.
+   * Of a resource with several contents the block has the first. For a file of more than 1 MiB the
+   * block is the link of `linkResource`, and the file is not read.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#embedded-resources
    *
    * @example return { content: [await ctx.embedResource('file:///policies/returns.md')] }
@@ -142,9 +142,9 @@ export interface Context {
    * the description, the MIME type and the size of the entry in `resources/list`; those of the template for a
    * resource that is not listed. Throws as `readResource` does where the caller has no such resource.
    *
-   * For a file of more than `TRIVET_MAX_EMBEDDED_BYTES` (1 MiB) `uri` is an https URL, as `files.put` makes
-   * it: clients cannot take such a file from a message. It works for one day. A service that does not know
-   * its public URL gives the URI of the resource.
+   * For a file of more than 1 MiB `uri` is an https URL, as `files.put` makes it: clients cannot take such a
+   * file from a message. It works for one day. A service that does not know its public URL gives the URI of
+   * the resource.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links
    *
    * @example return { content: [ctx.linkResource(`book://${id}`)] }

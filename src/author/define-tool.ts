@@ -53,8 +53,8 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * status and its result later, on any replica. Only clients that declare the extension
    * io.modelcontextprotocol/tasks get tasks.
    * - `never`: each call is answered with its result.
-   * - `allowed`: a call that takes longer than TRIVET_TASK_GRACE_MS (1000 by default), or that begins a
-   *   `ctx.sleep` of a second or more, becomes a task. For all other clients it is an ordinary call.
+   * - `allowed`: a call that takes longer than a second, or that begins a `ctx.sleep` of a second or more,
+   *   becomes a task. For all other clients it is an ordinary call.
    * - `required`: each call becomes a task. A client of revision 2026-07-28 without the extension receives
    *   error -32021. For clients of earlier revisions it is an ordinary call.
    *

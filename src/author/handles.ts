@@ -21,8 +21,8 @@ export interface NewHandle<T> {
 export interface Handles<T> {
   /**
    * Keeps a value under a new handle. Throws a ToolError if the caller has reached the limit of handles
-   * (TRIVET_MAX_HANDLES, 10,000 by default) or the value is larger than `maxBytes`. All anonymous callers
-   * share one limit, and each of their addresses may create a tenth of it within the idle lifetime.
+   * (TRIVET_MAX_HANDLES_PER_CALLER, 10,000 by default) or the value is larger than `maxBytes`. All anonymous
+   * callers share one limit, and each of their addresses may create a tenth of it within the idle lifetime.
    */
   create (value: T): Promise<NewHandle<T>>
   /** Resolves to the current value. */

@@ -13,7 +13,7 @@ export interface FileLimits {
   /** The largest file. */
   readonly maxFileBytes: number
   /** All files of one owner. */
-  readonly maxOwnerFileBytes: number
+  readonly maxFileBytesPerCaller: number
   /** How long the link to an upload page works. */
   readonly uploadTtlMs: number
 }
@@ -56,7 +56,7 @@ export function createFileRoom ({ store, log, ...shared }: FileRoomDependencies)
 
   return {
     ...shared,
-    kept: createKeptFiles(storage, createAccounts(store, limits.maxOwnerFileBytes, now)),
+    kept: createKeptFiles(storage, createAccounts(store, limits.maxFileBytesPerCaller, now)),
     uploads: createUploadRecords(store, now),
     async close () {
       timers.clear(timer)

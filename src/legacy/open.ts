@@ -7,7 +7,7 @@ import type { ScopeGroups } from '../catalog/compiled/scopes/scope-groups.ts'
 import type { AnswerDependencies } from '../http/answer-dependencies.ts'
 import type { Era } from '../http/era.ts'
 import type { Replies } from '../http/replies.ts'
-import type { AppConfig } from '../ops/config/config.ts'
+import type { ServiceConfig } from '../ops/config/config.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import { createPipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
@@ -41,7 +41,7 @@ import { createSessions } from './sessions/sessions.ts'
 import { openSharedClock } from './sessions/shared-clock.ts'
 
 interface LegacyDependencies {
-  readonly config: AppConfig
+  readonly config: ServiceConfig
   /** The lists that can change while the service runs. */
   readonly changingLists: ReadonlySet<ListName>
   readonly log: FastifyBaseLogger
@@ -69,10 +69,10 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const relay = createSessionRelay(dependencies.relay, onError)
   const clock = await openSharedClock(dependencies.relay)
-  const ended = await openEndedSessions(store, relay, { onError, maxPerOwner: config.limitSessions })
+  const ended = await openEndedSessions(store, relay, { onError, maxPerOwner: config.maxSessionsPerCaller })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, {
-    idleMs: config.sessionIdleMs, maxPerOwner: config.limitSessions, onError
+    idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
   })
   const answers = createClientAnswers(relay)
   const calls = createSessionCalls(relay, ended)

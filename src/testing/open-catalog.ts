@@ -44,12 +44,13 @@ export async function openWatchedCatalog (
   let offset = 0
   const ownClock = { now: () => clock.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
-  const { settings = {}, ...others } = options
+  const { settings = {}, taskGraceMs, ...others } = options
+  const constants = taskGraceMs === undefined ? {} : { taskGraceMs }
   const environment = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
   const service = await createService(
-    { logLevel: 'silent', ...others, ...FIXED, catalog, environment }, guard && { guard }, ownClock
+    { logLevel: 'silent', ...others, ...FIXED, catalog, environment, constants }, guard && { guard }, ownClock
   )
   const exchange = createExchange(service, onNotification)
   let closing: Promise<void> | undefined

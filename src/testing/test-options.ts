@@ -7,16 +7,17 @@ import type { Implementation } from '../protocol/primitives.ts'
 import type { TestAnswer, TestQuestion } from './test-question.ts'
 
 /**
- * The settings in the README's table that decide how a catalog is served, with names in camel case. Each has
- * its usual default, but `logLevel` is `silent`.
+ * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has its
+ * usual default, but `logLevel` is `silent`.
  */
 export interface TestOptions extends Pick<
   AppOptions,
-  'logLevel' | 'pageSize' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxHandles' | 'maxTasks' |
-  'taskGraceMs' | 'maxResultBytes' | 'maxResourceBytes' | 'maxFileBytes' |
-  'maxOwnerFileBytes' | 'maxEmbeddedBytes' | 'limitCalls' | 'limitAllCalls' | 'limitRunning' |
-  'limitAllRunning'
+  'logLevel' | 'requestTimeoutMs' | 'requestStateTtlMs' | 'maxResourceBytes' | 'maxFileBytes' |
+  'maxFileBytesPerCaller' | 'maxCallsPerCaller' | 'maxRunningPerCaller' | 'maxHandlesPerCaller' |
+  'maxTasksPerCaller'
 > {
+  /** The time after which a call of a tool with `task` becomes a task, in milliseconds. 1000 by default. */
+  taskGraceMs?: number
   /** Receives the log of the service instead of standard output: any logger with the methods of pino. */
   logger?: NonNullable<AppOptions['logger']>
   /**

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { SETTINGS } from '../../src/ops/config/settings.ts'
+import { ROWS } from '../../src/ops/config/settings.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
 import { runService, startService } from '../helpers/service.ts'
@@ -40,7 +40,7 @@ t.test('a command or a flag that does not exist, with the nearest one', async (t
 })
 
 t.test('each setting that is no secret has a flag, which comes before its variable', async (t) => {
-  for (const { variable, isSecret } of Object.values(SETTINGS)) {
+  for (const { variable, isSecret } of ROWS.map(([, setting]) => setting)) {
     const flag = `--${variable.replace('TRIVET_', '').toLowerCase().replaceAll('_', '-')}`
     const { served, exitCode } = await runProgram(['serve', flag, 'x'], { [variable]: 'y', OTHER: 'z' })
     t.strictSame(

@@ -34,7 +34,7 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
     GIT_COMMITTER_NAME: 'reader',
     GIT_COMMITTER_EMAIL: 'reader@example.com',
     // The machine of the tests is often busy.
-    TRIVET_MAX_LOOP_DELAY_MS: '0'
+    TRIVET_OVERLOAD: 'off'
   }
   let url: string | undefined
 

@@ -7,7 +7,7 @@ import {
   appSettings, fileSettings, folderSettings
 } from '../../src/catalog/compiled/definitions/definition-shapes.ts'
 import { NO_LIMITS } from '../../src/limits/call-limits.ts'
-import { SETTINGS } from '../../src/ops/config/settings.ts'
+import { ROWS } from '../../src/ops/config/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
 
@@ -24,7 +24,7 @@ const readSource = async (path: string) => await readFile(join(ROOT, path), 'utf
 const OF_COMMANDS = ['TRIVET_TOKEN']
 
 t.test('every setting that a page names exists, and every setting is named', async (t) => {
-  const variables = [...Object.values(SETTINGS).map(({ variable }) => variable), ...OF_COMMANDS]
+  const variables = [...ROWS.map(([, { variable }]) => variable), ...OF_COMMANDS]
   const known: ReadonlySet<string> = new Set(variables)
   const named = new Set(text.match(/\bTRIVET_[A-Z_]*[A-Z]\b/g))
   t.strictSame([...named].filter((name) => !known.has(name)), [])
@@ -57,8 +57,8 @@ t.test('every command and flag that a page names exists, and all are in commands
     }
   }
   const page = pages.find(({ name }) => name === 'docs/commands.md')?.text ?? ''
-  const settings = new Set(Object.values(SETTINGS).map(
-    ({ variable }) => `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
+  const settings = new Set(ROWS.map(
+    ([, { variable }]) => `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
   ))
   for (const [name, flags] of commands) {
     t.match(page, `\`trivet ${name}`, name)

@@ -148,7 +148,7 @@ t.test('hosts and origins are checked as at the endpoint, and other methods are 
 })
 
 t.test('a file over a limit is refused in words for the model, and nothing is kept', async (t) => {
-  const { app, folder } = await build(t, { maxFileBytes: 100_000, maxOwnerFileBytes: 150_000 })
+  const { app, folder } = await build(t, { maxFileBytes: 100_000, maxFileBytesPerCaller: 150_000 })
   const put = async (args: object) => await call(app, 'put', { name: 'a.bin', ...args })
   const large = await put({ bytes: 100_001 })
   const text = 'The file is larger than 100000 bytes, the most that is taken.'
@@ -164,14 +164,14 @@ t.test('a file over a limit is refused in words for the model, and nothing is ke
 })
 
 t.test('files that are put at the same time do not pass the limit together', async (t) => {
-  const { app, folder } = await build(t, { maxOwnerFileBytes: 100_000 })
+  const { app, folder } = await build(t, { maxFileBytesPerCaller: 100_000 })
   const all = Array.from({ length: 8 }, async () => await call(app, 'put', { bytes: 40_000, name: 'a.bin' }))
   await Promise.all(all)
   t.ok((await readdir(folder)).length <= 2)
 })
 
 t.test('each owner has a total of its own', async (t) => {
-  const { app } = await build(t, { maxOwnerFileBytes: 100_000, authenticator: NAMES })
+  const { app } = await build(t, { maxFileBytesPerCaller: 100_000, authenticator: NAMES })
   for (const as of ['ada', 'bob']) {
     t.notOk((await call(app, 'put', { bytes: 80_000, name: 'a.bin' }, { as })).isError)
     t.ok((await call(app, 'put', { bytes: 80_000, name: 'a.bin' }, { as })).isError)
@@ -220,7 +220,7 @@ t.test('a large file of the catalog is linked, and a small one is not', async (t
     'resources/small.txt': 'small',
     'resources/large.txt': 'x'.repeat(20_000),
     'resources/huge.bin': Buffer.alloc(40_000)
-  }, { ...PUBLIC, maxEmbeddedBytes: 10_000, maxResourceBytes: 30_000 })
+  }, { ...PUBLIC, constants: { maxEmbeddedBytes: 10_000 }, maxResourceBytes: 30_000 })
   const headers = { host: 'mcp.example.com' }
   const get = async (link: string) => await app.inject({ url: new URL(link).pathname, headers })
   t.match(await call(app, 'show', { uri: 'file:///small.txt' }), {
@@ -251,7 +251,7 @@ t.test('a link to a file of the catalog is as hidden as the file', async (t) => 
   }
   const app = await buildApp(t, files, {
     ...PUBLIC,
-    maxEmbeddedBytes: 10_000,
+    constants: { maxEmbeddedBytes: 10_000 },
     authenticator: {
       authenticate: (header) => ({ subject: 'ada', scopes: new Set(header?.slice(7).split(' ')) })
     }

@@ -125,7 +125,7 @@ t.test('a file of another type, a large one, no file and no form are refused wit
 })
 
 t.test('what the owner may keep counts for uploads too', async (t) => {
-  const { folder, post, ask } = await build(t, { maxOwnerFileBytes: 1024 })
+  const { folder, post, ask } = await build(t, { maxFileBytesPerCaller: 1024 })
   const { url } = await ask()
   const { statusCode, body } = await post(url, await toForm('a.txt', 'x'.repeat(1500)))
   t.strictSame([statusCode, body.includes('The limit of files is reached')], [507, true])

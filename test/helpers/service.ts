@@ -83,7 +83,7 @@ function launch (environment: Environment, { uid, args = [] }: LaunchOptions = {
       TRIVET_LOG_LEVEL: 'warn',
       TRIVET_STATE_URL: 'memory:',
       // The machine of the tests is often busy.
-      TRIVET_MAX_LOOP_DELAY_MS: '0',
+      TRIVET_OVERLOAD: 'off',
       ...environment
     },
     stdio: ['ignore', 'pipe', 'pipe'],

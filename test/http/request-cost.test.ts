@@ -154,5 +154,5 @@ export const search = defineResourceTemplate({
 
 t.test('no kind of request costs more CPU time than its limit', async (t) => {
   const requests = Object.entries(KINDS).map(([kind, parts]) => [kind, toPost(parts)] as const)
-  await checkCosts(t, await buildApp(t, FILES, { maxBodyDepth: 10_000 }), requests)
+  await checkCosts(t, await buildApp(t, FILES, { constants: { maxBodyDepth: 10_000 } }), requests)
 })

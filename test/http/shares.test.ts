@@ -80,7 +80,7 @@ t.test('one address has a tenth of the streams of sessions', async (t) => {
 })
 
 t.test('one address has a tenth of the handles, and every address may use each handle', async (t) => {
-  const { url, log } = await serve(t, { maxHandles: 20 })
+  const { url, log } = await serve(t, { maxHandlesPerCaller: 20 })
   const made = [await create(t, url, ADA), await create(t, url, ADA)]
   t.match(made, [/^lst_/, /^lst_/])
   t.match(await create(t, url, ADA), REFUSED)
@@ -95,7 +95,7 @@ t.test('one address has a tenth of the handles, and every address may use each h
 })
 
 t.test('all anonymous callers together have the whole limit', async (t) => {
-  const { url } = await serve(t, { maxHandles: 3 })
+  const { url } = await serve(t, { maxHandlesPerCaller: 3 })
   for (const address of [ADA, BOB, '203.0.113.8']) t.match(await create(t, url, address), /^lst_/)
   t.match(await create(t, url, '203.0.113.9'), /3 are kept already/)
   t.match(await create(t, url, '127.0.0.1'), /3 are kept already/)
@@ -105,7 +105,7 @@ t.test('a named principal has its handles and half of the streams at every addre
   const authenticator: Authenticator = {
     authenticate: (name) => name === undefined ? ANONYMOUS : { subject: name, scopes: new Set() }
   }
-  const { url } = await serve(t, { maxHandles: 3, maxStreams: 6, authenticator })
+  const { url } = await serve(t, { maxHandlesPerCaller: 3, maxStreams: 6, authenticator })
   const headers = { authorization: 'ada' }
   for (let i = 0; i < 3; i++) {
     const { response } = await post(t, url, from(ADA, { ...call('create_list'), headers }))
@@ -119,7 +119,7 @@ t.test('a named principal has its handles and half of the streams at every addre
 
 t.test('X-Forwarded-For of an untrusted peer changes nothing', async (t) => {
   for (const trustedProxies of [[], ['10.0.0.0/8', 'loopback']]) {
-    const app = await buildApp(t, FILES, { maxHandles: 20, trustedProxies })
+    const app = await buildApp(t, FILES, { maxHandlesPerCaller: 20, trustedProxies })
     const createAs = async (remoteAddress: string, forwarded: string): Promise<Message> => {
       const { headers, body } = toPost(from(forwarded, call('create_list')))
       const answer = await app.inject({ method: 'POST', url: '/mcp', remoteAddress, headers, body })
@@ -136,7 +136,7 @@ t.test('X-Forwarded-For of an untrusted peer changes nothing', async (t) => {
 })
 
 t.test('a client of an earlier revision has the same share of handles', async (t) => {
-  const { url } = await serve(t, { maxHandles: 10 })
+  const { url } = await serve(t, { maxHandlesPerCaller: 10 })
   const sessions = await Promise.all([ADA, ADA, BOB].map(async (address) => await openSession(t, url, {
     headers: { 'x-forwarded-for': address }
   })))

@@ -95,7 +95,7 @@ t.test('calls that run at once, each until it ends', async (t) => {
 })
 
 t.test('a call that fails, is refused or times out frees its place', async (t) => {
-  const app = await start(t, { limitRunning: 1, requestTimeoutMs: 50 }, {
+  const app = await start(t, { maxRunningPerCaller: 1, requestTimeoutMs: 50 }, {
     'tools/throws.ts': toolModule('throws', '', '() => { throw new Error("broken") }'),
     'tools/hangs.ts': toolModule('hangs', '', '() => new Promise(() => {})')
   })
@@ -104,7 +104,7 @@ t.test('a call that fails, is refused or times out frees its place', async (t) =
 })
 
 t.test('methods that run no tool answer 429 with Retry-After', async (t) => {
-  const app = await start(t, { limitCalls: '4/1m' })
+  const app = await start(t, { maxCallsPerCaller: '4/1m' })
   const headers = { authorization: 'ada' }
   const limited: RequestParts[] = [
     { method: 'prompts/get', params: { name: 'p', arguments: { x: 'y' } }, headers },
@@ -130,7 +130,7 @@ t.test('methods that run no tool answer 429 with Retry-After', async (t) => {
 })
 
 t.test('a limit of all callers is 503', async (t) => {
-  const app = await start(t, { limitAllCalls: '1/1m' })
+  const app = await start(t, {}, { 'server.yaml': "name: s\nlimits: { allCalls: '1/1m' }\n" })
   await send(app, call('free', 'ada'))
   const parts: RequestParts = { method: 'resources/read', params: { uri: 'file:///a.md' } }
   const { status, headers, response } = await send(app, parts)
@@ -144,7 +144,7 @@ t.test('server.yaml limits all calls, and the settings come first', async (t) =>
   const yaml = await start(t, {}, files)
   const [, second] = await callTimes(yaml, 2, call('free', 'ada'))
   t.match(second, /one caller may begin 1 call in 1 minute/)
-  const settings = await start(t, { limitCalls: '3/1m' }, files)
+  const settings = await start(t, { maxCallsPerCaller: '3/1m' }, files)
   t.strictSame(await callTimes(settings, 3, call('free', 'ada')), ['ok', 'ok', 'ok'])
   const slow = send(settings, call('slow', 'bob', { at: 'yaml' }))
   t.match(textOf(await send(settings, call('free', 'bob'))), /one caller may have 1 call running at once/)
@@ -162,7 +162,7 @@ t.test('a limit that cannot be read keeps the catalog from loading', async (t) =
 })
 
 t.test('anonymous callers are apart by their network', async (t) => {
-  const app = await start(t, { limitCalls: '1/1m', trustedProxies: ['loopback'] })
+  const app = await start(t, { maxCallsPerCaller: '1/1m', trustedProxies: ['loopback'] })
   const from = (address: string): RequestParts => ({
     ...call('free'), headers: { 'x-forwarded-for': address }
   })
@@ -174,7 +174,7 @@ t.test('anonymous callers are apart by their network', async (t) => {
 })
 
 t.test('of a thousand calls at once five run, and the refused ones leave nothing behind', async (t) => {
-  const app = await start(t, { limitRunning: 5 }, {
+  const app = await start(t, { maxRunningPerCaller: 5 }, {
     'tools/waits.ts': "import { gate } from '../lib/gates.js'\n" + toolModule(
       'waits', '', 'async () => { await gate("many").promise; return "done" }'
     )

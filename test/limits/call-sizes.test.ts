@@ -71,7 +71,7 @@ t.test('a result larger than the tool allows does not leave the service', async 
 })
 
 t.test('the limit of the service holds for calls, prompts and reads', async (t) => {
-  const app = await start(t, { maxResultBytes: 2000 })
+  const app = await start(t, { constants: { maxResultBytes: 2000 } })
   t.equal((await send(app, call('talks', { times: 1000 }))).response.result.isError, undefined)
   t.match(textOf(await send(app, call('talks', { times: 2000 }))), /^The limit is reached: a result may have 2000 /)
   const get = (x: string) => ({ method: 'prompts/get', params: { name: 'p', arguments: { x } } })
@@ -86,7 +86,7 @@ t.test('the limit of the service holds for calls, prompts and reads', async (t) 
 
 t.test('server.yaml limits the calls of every tool, and the lower number holds', async (t) => {
   const yaml = 'limits:\n  argumentBytes: 30\n  argumentDepth: 3\n  resultBytes: 500\n'
-  const app = await start(t, { maxResultBytes: 2000 }, { 'server.yaml': yaml })
+  const app = await start(t, { constants: { maxResultBytes: 2000 } }, { 'server.yaml': yaml })
   t.match(textOf(await send(app, call('any', { text: 'x'.repeat(50) }))), /the arguments may have 30 bytes/)
   t.match(textOf(await send(app, call('small', { text: 'x'.repeat(15) }))), /the arguments may have 20 bytes/)
   t.match(textOf(await send(app, call('any', { a: [[[]]] }))), /nested 3 levels/)

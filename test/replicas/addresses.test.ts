@@ -34,7 +34,7 @@ if (hasRedisServer(t)) {
       TRIVET_CATALOG: await writeCatalog(t, {
         'tools/list.ts': counterModule('list', 'lst', 'idleTtlMs: 600_000')
       }),
-      TRIVET_MAX_HANDLES: '20',
+      TRIVET_MAX_HANDLES_PER_CALLER: '20',
       TRIVET_TRUSTED_PROXIES: 'loopback'
     })
     const keys = async () => await redis.cli('KEYS', '*')

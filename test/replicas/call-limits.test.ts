@@ -19,7 +19,7 @@ async function startThree (t: Test, redis: RedisServer): Promise<Service[]> {
     TRIVET_WATCH: 'off',
     TRIVET_STATE_URL: redis.url,
     TRIVET_SECRETS: 'the secret that all three replicas have',
-    TRIVET_LIMIT_CALLS: '100/1h'
+    TRIVET_MAX_CALLS_PER_CALLER: '100/1h'
   })))
 }
 

@@ -84,7 +84,6 @@ async function check (t: Test, over: AbortController): Promise<void> {
     spares: SPARES,
     environment: {
       ...await toReplicaEnvironment(t, redis.url, catalog),
-      TRIVET_TASK_GRACE_MS: '20',
       TRIVET_TASK_LEASE_MS: String(LEASE_MS),
       TRIVET_WATCH: 'off'
     }

@@ -2,6 +2,7 @@
 // for all replicas together, what a replica counts for each of them.
 
 import t from 'tap'
+import { buildApp, listen } from '../helpers/app.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { counterModule } from '../helpers/counter-module.ts'
 import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
@@ -27,15 +28,17 @@ if (hasRedisServer(t)) {
     TRIVET_STATE_URL: redis.url,
     TRIVET_SECRETS: 'the secret that all three replicas have',
     TRIVET_TRUSTED_PROXIES: 'loopback',
-    TRIVET_MAX_HANDLES: '200',
-    TRIVET_LIMIT_STREAMS: '4',
-    TRIVET_LIMIT_SESSIONS: '640'
+    TRIVET_MAX_HANDLES_PER_CALLER: '200',
+    TRIVET_MAX_STREAMS: '40'
   })))
-  const urlOf = (index: number) => replicas[index % replicas.length]?.url ?? ''
 
   /** Does it many times at once, each time at the next replica, and returns how often it was allowed. */
-  const countAllowed = async (times: number, attempt: (url: string, index: number) => Promise<boolean>) => {
-    const outcomes = Array.from({ length: times }, async (_, index) => await attempt(urlOf(index), index))
+  const countAllowed = async (
+    times: number, attempt: (url: string) => Promise<boolean>, urls = replicas.map(({ url }) => url)
+  ) => {
+    const outcomes = Array.from({ length: times }, async (_, index) => {
+      return await attempt(urls[index % urls.length] ?? '')
+    })
     return (await Promise.all(outcomes)).filter(Boolean).length
   }
 
@@ -69,10 +72,16 @@ if (hasRedisServer(t)) {
   })
 
   t.test('sessions: one address keeps the settings of exactly its 64', async (t) => {
+    const urls = await Promise.all([1, 2, 3].map(async () => await listen(await buildApp(t, {}, {
+      stateUrl: redis.url,
+      secrets: ['the secret that all three replicas have'],
+      trustedProxies: ['loopback'],
+      constants: { maxSessionsPerCaller: 640 }
+    }))))
     const kept = await countAllowed(100, async (url) => {
       const session = await openSession(t, url, { headers: ONE_ADDRESS })
       return (await session.request('logging/setLevel', { level: 'error' })).error === undefined
-    })
+    }, urls)
     t.equal(kept, 64)
   })
 }

@@ -42,8 +42,7 @@ async function prepare (t: Test, stateUrl: string) {
     TRIVET_WATCH: 'off',
     TRIVET_STATE_URL: stateUrl,
     TRIVET_SECRETS: 'the secret that all replicas of the test have',
-    TRIVET_TASK_LEASE_MS: String(LEASE_MS),
-    TRIVET_TASK_GRACE_MS: '50'
+    TRIVET_TASK_LEASE_MS: String(LEASE_MS)
   }
   const notes: Notes = {
     async of (text) {

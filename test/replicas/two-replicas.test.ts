@@ -107,7 +107,7 @@ if (hasRedisServer(t)) {
       stateUrl: redis.url,
       secrets: [SECRET],
       authenticator: byName,
-      maxLoopDelayMs: 0
+      overload: 'off'
     })
     t.teardown(async () => await app.close())
     const third = await listen(app)

@@ -1,5 +1,5 @@
 // What a stranger can add: a method, a backend, an observer and a transport, each by one file or folder and
-// one line, beside the import that the line needs.
+// one line, beside the import that the line needs. A setting is one line.
 
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -57,6 +57,10 @@ t.test('a stranger adds', async (t) => {
     'store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
   )
   await copy.insert('store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
+  await copy.insert(
+    'ops/config/settings.ts', /^ {2}\.\.\.ACCESS_SETTINGS,/,
+    "  maxWidgets: setting('TRIVET_MAX_WIDGETS', { group: 'Limits', kind: bytes(1, 9), fallback: 3 }, 'A box.'),"
+  )
   t.equal(await copy.build(), '', 'and all of it compiles')
   const app = await copy.start(t, FILES)
 
@@ -65,6 +69,23 @@ t.test('a stranger adds', async (t) => {
       (await app.inject({ method: 'POST', url: '/mcp', ...toPost({ method: 'server/echo', params }) })).json()
     t.match((await ask({ text: 'again' })).result, { resultType: 'complete', text: 'again' })
     t.equal((await ask({})).error.code, -32602)
+  })
+
+  t.test('a setting', async (t) => {
+    const [config, flags, page, variables, widgets] = await Promise.all([
+      'ops/config/config.ts', 'cli/setting-flags.ts', 'ops/config/settings-page.ts',
+      'ops/config/unknown-variables.ts', 'ops/config/widgets.ts'
+    ].map(async (path) => await import(copy.urlOf(path))))
+    const { readConfig, completeConfig } = config
+    t.equal(widgets.readWidgets(readConfig({})), 3, 'a value of the config')
+    t.equal(readConfig({ TRIVET_MAX_WIDGETS: '5' }).maxWidgets, 5)
+    t.equal(completeConfig({ maxWidgets: 5 }).maxWidgets, 5, 'an option of createApp')
+    const problem = 'TRIVET_MAX_WIDGETS must be an integer from 1 to 9, got "0"'
+    t.throws(() => readConfig({ TRIVET_MAX_WIDGETS: '0' }), Object({ problems: [problem] }), 'a check')
+    t.ok(flags.SETTING_FLAGS.some(({ long }: { long: string }) => long === '--max-widgets'), 'a flag')
+    const row = '| `TRIVET_MAX_WIDGETS` | `3` | an integer from 1 to 9, in bytes | A box. |'
+    t.ok(page.toSettingsPage().includes(row), 'its documentation')
+    t.match(variables.findUnknownVariables({ TRIVET_MAX_WIGETS: '5' }), [{ nearest: ['TRIVET_MAX_WIDGETS'] }])
   })
 
   t.test('an observer', async (t) => {

@@ -51,7 +51,7 @@ t.test('a call that takes longer becomes a task, and any request finds it at onc
 })
 
 t.test('a long sleep makes a task at once', async (t) => {
-  const client = new TaskClient(await serveTools(t, TOOLS, { taskGraceMs: 60_000 }))
+  const client = new TaskClient(await serveTools(t, TOOLS, { constants: { taskGraceMs: 60_000 } }))
   t.match(await client.call('sleeps'), { resultType: 'task' })
 })
 
@@ -127,7 +127,7 @@ t.test('discovery declares the extension if a tool may make tasks', async (t) =>
 })
 
 t.test('a caller has a limit of tasks, and the others have theirs', async (t) => {
-  const app = await serveTools(t, TOOLS, { maxTasks: 2, ...named })
+  const app = await serveTools(t, TOOLS, { maxTasksPerCaller: 2, ...named })
   const ada = new TaskClient(app, { user: 'ada' })
   for (const name of ['sleeps', 'sleeps']) t.match(await ada.call(name), { resultType: 'task' })
   const limit = /The limit is reached: one caller may have 2 tasks that have not ended/
@@ -141,7 +141,7 @@ t.test('a caller has a limit of tasks, and the others have theirs', async (t) =>
 })
 
 t.test('a task that has ended leaves its place to another one, up to ten times as many', async (t) => {
-  const ada = new TaskClient(await serveTools(t, TOOLS, { maxTasks: 1, ...named }), { user: 'ada' })
+  const ada = new TaskClient(await serveTools(t, TOOLS, { maxTasksPerCaller: 1, ...named }), { user: 'ada' })
   const { taskId: sleeping } = await ada.call('sleeps')
   t.match(await ada.call('quick'), { isError: true })
   await ada.cancel(sleeping)

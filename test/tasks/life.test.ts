@@ -197,7 +197,7 @@ t.test('what one task keeps is bounded, and the log says the limit', async (t) =
     hurries: [REQUIRED, 'async (_, ctx) => await ctx.once("k", () => "x".repeat(300_000))'],
     returns: [REQUIRED, '() => "x".repeat(1_100_000)'],
     asks: [ALLOWED, `async (_, ctx) => { await ctx.sleep(1000); await ctx.ask({ one: ${FORM} }) }`]
-  }, { logger: log.logger, taskGraceMs: 0 })
+  }, { logger: log.logger, constants: { taskGraceMs: 0 } })
   const client = new TaskClient(app)
   const { taskId: asking } = await client.call('asks')
   const { taskId: keeps } = await client.call('keeps')
@@ -225,7 +225,7 @@ t.test('a step is tried again, within its time, and its last error is that of th
         .catch((error) => error.message)
       const odd = await ctx.step('odd', { retries: -1 }, () => 1).catch((error) => error.message)
       return [flaky, late, refused, odd].join() }`]
-  }, { taskGraceMs: 10_000 })
+  }, { constants: { taskGraceMs: 10_000 } })
   for (const capabilities of [{}, undefined]) {
     const client = new TaskClient(app, capabilities && { capabilities })
     const { content: [{ text }] } = await client.call('retries')
@@ -277,7 +277,7 @@ t.test('a task that runs counts as a running call, and one that must wait for th
 
 t.test('a task runs with the catalog of now: a tool that is gone fails it', async (t) => {
   const folder = await makeFolder(t)
-  const options = { stateUrl: `file:${folder}`, taskGraceMs: 50, taskLeaseMs: 500 }
+  const options = { stateUrl: `file:${folder}`, constants: { taskGraceMs: 50 }, taskLeaseMs: 500 }
   const files = { naps: [ALLOWED, 'async (_, ctx) => { await ctx.sleep(1000); return "first" }'] } as const
   const first = await serveTools(t, { ...files, goes: files.naps }, options)
   const client = new TaskClient(first)

@@ -15,7 +15,7 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 export async function serveTools (
   t: Test, tools: ToolSources, options: AppOptions = {}
 ): Promise<FastifyInstance> {
-  return await buildApp(t, toFiles(tools), { taskGraceMs: 50, ...options })
+  return await buildApp(t, toFiles(tools), { constants: { taskGraceMs: 50 }, ...options })
 }
 
 /** By name: the options of a tool, and its `run`, as source text. */

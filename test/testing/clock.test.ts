@@ -26,7 +26,7 @@ t.test('a handle expires, and a use extends its life', async (t) => {
 t.test('a rate allows calls again', async (t) => {
   const catalog = await open(t, {
     'tools/own.ts': toolModule('own', "limits: { calls: '1/1m' }"), 'tools/any.ts': toolModule('any')
-  }, { limitCalls: '3/1h' })
+  }, { maxCallsPerCaller: '3/1h' })
   const calls = async (name: string) => (await catalog.call(name)).isError
   t.strictSame([await calls('own'), await calls('own')], [false, true])
   catalog.advance(2 * MINUTE)

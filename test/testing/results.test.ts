@@ -89,8 +89,9 @@ Hi`,
     'skills/s/SKILL.md': '---\nname: s\ndescription: S.\n---\nSteps.',
     'tools/a.ts': toolModule('a'),
     'tools/b.ts': toolModule('b'),
-    'tools/c.ts': toolModule('c', "scopes: ['c:use']")
-  }, { pageSize: 1 })
+    'tools/c.ts': toolModule('c', "scopes: ['c:use']"),
+    'server.yaml': 'pageSize: 1'
+  })
   t.match(await catalog.prompt('hello', { who: 'Ada' }), {
     description: 'Greets',
     messages: [{ role: 'user', content: { text: 'Hello Ada' } }, { role: 'assistant' }],
@@ -120,7 +121,7 @@ t.test('a catalog with problems is refused with all of them', async (t) => {
   await t.rejects(openCatalog(folder), {
     name: 'CatalogError', problems: [{ file: 'tools/a.ts' }, { file: 'tools/b.ts', rule: /name/ }]
   })
-  await t.rejects(openCatalog(folder, { pageSize: 0 }), { name: 'ConfigError' })
+  await t.rejects(openCatalog(folder, { maxTasksPerCaller: 0 }), { name: 'ConfigError' })
 })
 
 t.test('the folder may be a URL, and the log may be read', async (t) => {

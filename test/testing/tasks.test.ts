@@ -47,7 +47,7 @@ t.test('a call waits for the result of its task', async (t) => {
 })
 
 t.test('a task is cancelled, and belongs to its caller', async (t) => {
-  const catalog = await open(t, FILES, { maxTasks: 1 })
+  const catalog = await open(t, FILES, { maxTasksPerCaller: 1 })
   const task = await catalog.as({ subject: 'ada' }).begin('remind')
   await task.cancel()
   t.match(await task.get(), { status: 'cancelled' })

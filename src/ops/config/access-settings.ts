@@ -1,14 +1,71 @@
-// Joins the settings about access: which are needed together, and what the parts of access get.
+// The rows of the settings about access, the problems of these settings together, and what the room of access
+// gets.
 
 import type { AcceptedAudience } from '../../access/accepted-audience.ts'
 import { PRESETS } from '../../access/presets.ts'
+import { isPublicUrl, isServerUrl } from '../../access/server-url.ts'
 import type { TokenRules } from '../../access/token-rules.ts'
-import type { Config } from './settings.ts'
+import { file, keyOf, list, manyOf, setting, text, type Setting, type ValuesOf } from './setting-kinds.ts'
 
-/** The settings whose names begin with `auth`, and the public URL. */
-export type AccessConfig = Pick<Config, 'publicUrl' | Extract<keyof Config, `auth${string}`>>
+export const ACCESS_SETTINGS = {
+  auth: setting('TRIVET_AUTH', {
+    group: 'Access', kind: manyOf(['none', 'jwt', 'introspection', 'tokens']), fallback: []
+  }, 'Who may use the service. See [Access](access.md#modes).'),
+  publicUrl: setting('TRIVET_PUBLIC_URL', {
+    group: 'Access',
+    kind: text(
+      'the URL of the endpoint for clients, such as https://mcp.example.com/mcp, without a query, a fragment ' +
+        'or a slash at its end (http:// only for this machine)', { test: isPublicUrl }
+    ),
+    fallback: undefined
+  }, 'The URL of the endpoint for clients: tokens are for this resource, and links to files begin with it. ' +
+    'Required for `jwt` and `introspection`.'),
+  authIssuers: setting('TRIVET_AUTH_ISSUERS', {
+    group: 'Access',
+    kind: list('https:// URLs of authorization servers (http:// only for this machine)', { test: isServerUrl }),
+    fallback: []
+  }, 'The authorization servers, as their `iss` writes them.'),
+  authAudiences: setting('TRIVET_AUTH_AUDIENCES', {
+    group: 'Access',
+    kind: list('audiences, each alone or after its issuer and a space', /^\S+(?: \S+)?$/),
+    fallback: []
+  }, 'The audiences that tokens may have. `ISSUER AUDIENCE` counts for that issuer only. By default the ' +
+    'public URL.'),
+  authScopes: setting('TRIVET_AUTH_SCOPES', {
+    group: 'Access',
+    // A server must not advertise offline_access.
+    kind: list('scopes, without offline_access', /^(?!offline_access$)[\x21\x23-\x5b\x5d-\x7e]+$/),
+    fallback: []
+  }, 'The scopes that a client should ask for first.'),
+  authPreset: setting('TRIVET_AUTH_PRESET', { group: 'Access', kind: keyOf(PRESETS), fallback: 'standard' },
+    'The identity provider: it decides which claims of a token are read. `standard` is RFC 9068.'),
+  authScopeClaims: setting('TRIVET_AUTH_SCOPE_CLAIMS', {
+    group: 'Access', kind: list('claims', /\S/), fallback: []
+  }, 'The claims with scopes, instead of those of the preset: names, or paths such as `realm_access.roles`.'),
+  authClientId: setting('TRIVET_AUTH_CLIENT_ID', {
+    group: 'Access', kind: text('a client id', /\S/), fallback: undefined
+  }, 'For `introspection`: the id of the service at the authorization server.'),
+  authClientSecret: setting('TRIVET_AUTH_CLIENT_SECRET', {
+    group: 'Access', kind: text('a secret', /\S/), fallback: undefined, isSecret: true
+  }, 'For `introspection`: the secret of the service at the authorization server.'),
+  authClientKey: setting('TRIVET_AUTH_CLIENT_KEY', {
+    group: 'Access',
+    kind: text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/),
+    fallback: undefined,
+    isSecret: true
+  }, 'For `introspection`: the private key of the service, instead of a secret.'),
+  authIntrospectionUrl: setting('TRIVET_AUTH_INTROSPECTION_URL', {
+    group: 'Access',
+    kind: text('an https:// URL (http:// only for this machine)', { test: isServerUrl }),
+    fallback: undefined
+  }, "For `introspection`: the URL to ask about tokens. By default it is in the issuer's metadata."),
+  authTokens: setting('TRIVET_AUTH_TOKENS', { group: 'Access', kind: file, fallback: undefined },
+    'For `tokens`: the file of [static tokens](access.md#static-tokens).')
+} satisfies { readonly [option: string]: Setting }
 
-/** The problems of settings that are valid alone, but not together. */
+export type AccessConfig = ValuesOf<typeof ACCESS_SETTINGS>
+
+/** Finds the problems of settings that are valid alone, but not together. */
 export function findAccessConflicts (config: AccessConfig): string[] {
   const { auth, publicUrl, authIssuers, authAudiences, authTokens, authClientId } = config
   const [hasJwt, hasIntrospection] = [auth.includes('jwt'), auth.includes('introspection')]
@@ -51,13 +108,13 @@ export function findAccessConflicts (config: AccessConfig): string[] {
   return problems.flatMap(([isFound, problem]) => isFound ? [problem] : [])
 }
 
-/** Without a setting, tokens must be for the public URL. */
+/** Returns the audiences that tokens may have: without a setting, the public URL. */
 export function audiencesIn ({ authAudiences, publicUrl }: AccessConfig): AcceptedAudience[] {
   if (authAudiences.length > 0) return readAudiences(authAudiences)
   return publicUrl === undefined ? [] : [{ audience: publicUrl }]
 }
 
-/** Each is an audience, or an issuer, a space and an audience. */
+/** Reads texts that are an audience, or an issuer, a space and an audience. */
 function readAudiences (texts: readonly string[]): AcceptedAudience[] {
   return texts.map((text) => {
     const [first = '', second] = text.split(' ')
@@ -65,11 +122,7 @@ function readAudiences (texts: readonly string[]): AcceptedAudience[] {
   })
 }
 
-/** A preset says all; each setting replaces one part of it. */
-export function rulesIn ({ authPreset, authScopeClaims, authSubjectClaims }: AccessConfig): TokenRules {
-  return {
-    ...PRESETS[authPreset],
-    ...(authScopeClaims.length > 0 && { scopeClaims: authScopeClaims }),
-    ...(authSubjectClaims.length > 0 && { subjectClaims: authSubjectClaims })
-  }
+/** Returns the rules of the preset, with the claims of scopes that a setting names instead. */
+export function rulesIn ({ authPreset, authScopeClaims }: AccessConfig): TokenRules {
+  return { ...PRESETS[authPreset], ...(authScopeClaims.length > 0 && { scopeClaims: authScopeClaims }) }
 }

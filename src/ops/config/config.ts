@@ -4,13 +4,20 @@ import { inspect } from 'node:util'
 import { isLoopback } from '../../base/loopback.ts'
 import { isSharedUrl } from '../../store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
+import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
 import type { Setting } from './setting-kinds.ts'
-import { collect, SETTINGS, type Config } from './settings.ts'
+import { ROWS, type Config, type ProcessKey } from './settings.ts'
+import { adviceFor } from './unknown-variables.ts'
 
-/** The settings that only the process uses. The app uses all others. */
-type ProcessKey = 'host' | 'port' | 'adminPort' | 'adminHost' | 'logLevelFile' | 'otlpUrl'
-
+/** The settings that are options of `createApp`. */
 export type AppConfig = Omit<Config, ProcessKey>
+
+/** The settings and the constants of a service. */
+export type ServiceConfig = AppConfig & Constants
+
+interface ConfigOptions extends Partial<AppConfig> {
+  readonly constants?: Partial<Constants> | undefined
+}
 
 const MISSING_SECRETS =
   'TRIVET_SECRETS is not set, but TRIVET_STATE_URL is shared: ' +
@@ -39,8 +46,7 @@ export function readConfig (
   spell = (variable: string): string => variable
 ): Config {
   const problems: string[] = []
-  const config = collect((key) => {
-    const { variable, fallback, kind, isSecret } = settingOf(key)
+  const config = collect((_, { variable, fallback, kind, isSecret }) => {
     const written = environment[variable]?.trim() ?? ''
     if (written === '') return fallback
     const value = kind.parse(written)
@@ -60,53 +66,57 @@ export function readConfig (
   return Object.freeze(config)
 }
 
-const NO_ADMIN_OPTION =
-  'is not an option of createApp: only a service that runs as a process has an admin address'
-
-/** The problems of settings that are not options of `createApp`. */
-const NOT_OPTIONS: { readonly [K in ProcessKey]: string } = {
-  host: 'host is not an option of createApp: pass it to app.listen()',
-  port: 'port is not an option of createApp: pass it to app.listen()',
-  adminPort: `adminPort ${NO_ADMIN_OPTION}`,
-  adminHost: `adminHost ${NO_ADMIN_OPTION}`,
-  logLevelFile: 'logLevelFile is not an option of createApp: only a process reads it again after SIGHUP',
-  otlpUrl: 'otlpUrl is not an option of createApp: register an SDK of OpenTelemetry before you call it'
-}
-
-/** Adds the defaults to the given options. Throws a ConfigError with every problem. */
-export function completeConfig (given: Partial<AppConfig>): AppConfig {
-  const options = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined))
-  const problems = [...options.keys()].flatMap((key) => {
-    if (isProcessKey(key)) return [NOT_OPTIONS[key]]
-    return Object.hasOwn(SETTINGS, key) ? [] : [`${key} is not an option of createApp`]
-  })
-  const { host, port, adminPort, adminHost, logLevelFile, otlpUrl, ...config } = collect((key) => {
-    const { fallback, kind, isSecret } = settingOf(key)
-    if (!options.has(key) || isProcessKey(key)) return fallback
-    const value = options.get(key)
+/** Adds the defaults and the constants to the options. Throws a ConfigError with every problem. */
+export function completeConfig ({ constants, ...options }: ConfigOptions): ServiceConfig {
+  const values = new Map<string, unknown>(Object.entries(options).filter(([, value]) => value !== undefined))
+  const problems = [...values.keys()].flatMap((option) => findMisuse(option) ?? [])
+  const config = toAppConfig(collect((option, { fallback, kind, isSecret, processOnly }) => {
+    if (!values.has(option) || processOnly !== undefined) return fallback
+    const value = values.get(option)
     if (kind.accepts(value)) return value
-    problems.push(`${key} must be ${kind.form}, got ${isSecret === true ? 'something else' : inspect(value)}`)
+    const shown = isSecret === true ? 'something else' : inspect(value)
+    problems.push(`${option} must be ${kind.form}, got ${shown}`)
     return fallback
-  })
+  }))
   problems.push(...findConflicts(config))
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze(config)
+  const unwatched = config.overload === 'off' && WITHOUT_OVERLOAD
+  return Object.freeze({ ...CONSTANTS, ...unwatched, ...constants, ...config })
 }
 
-/** The problems of settings that are valid alone, but not together. */
+/** Returns the settings without those that only the process uses. */
+export function toAppConfig (config: Config): AppConfig {
+  const rest: AppConfig & { [K in ProcessKey]?: unknown } = { ...config }
+  for (const [option, { processOnly }] of ROWS) {
+    if (processOnly !== undefined) Reflect.deleteProperty(rest, option)
+  }
+  return rest
+}
+
+/** Calls `read` for each setting. It returns an accepted value, or the fallback. */
+function collect (read: (option: string, setting: Setting) => unknown): Config {
+  const values = Object.fromEntries(ROWS.map(([option, setting]) => [option, read(option, setting)]))
+  if (!isConfig(values)) throw new TypeError('a setting was read that its row does not accept')
+  return values
+}
+
+function isConfig (values: { readonly [option: string]: unknown }): values is Config {
+  return ROWS.every(([option, { kind, fallback }]) => {
+    return values[option] === fallback || kind.accepts(values[option])
+  })
+}
+
+/** Finds the problem of a name that is no option of `createApp`. */
+function findMisuse (option: string): string | undefined {
+  const setting = ROWS.find(([name]) => name === option)?.[1]
+  const advice = setting === undefined ? adviceFor(option) : setting.processOnly
+  if (setting !== undefined && advice === undefined) return undefined
+  return `${option} is not an option of createApp${advice === undefined ? '' : `: ${advice}`}`
+}
+
+/** Finds the problems of settings that are valid alone, but not together. */
 function findConflicts (config: AppConfig): string[] {
-  return [...needsSecrets(config) ? [MISSING_SECRETS] : [], ...findAccessConflicts(config)]
-}
-
-function isProcessKey (key: string): key is ProcessKey {
-  return Object.hasOwn(NOT_OPTIONS, key)
-}
-
-function settingOf<K extends keyof Config> (key: K): Setting<Config[K]> {
-  return SETTINGS[key]
-}
-
-/** Replicas that share a store must be able to open the tokens that another replica has sealed. */
-function needsSecrets ({ stateUrl, secrets }: Pick<Config, 'stateUrl' | 'secrets'>): boolean {
-  return isSharedUrl(stateUrl) && secrets.length === 0
+  // Replicas that share a store must open the tokens that another replica has sealed.
+  const needsSecrets = isSharedUrl(config.stateUrl) && config.secrets.length === 0
+  return [...needsSecrets ? [MISSING_SECRETS] : [], ...findAccessConflicts(config)]
 }

@@ -1,4 +1,4 @@
-// The kinds of values that settings have.
+// The kinds of values that settings have, and the columns of the table.
 
 /** The values that a setting may have. */
 export interface Kind<T> {
@@ -6,32 +6,64 @@ export interface Kind<T> {
   readonly form: string
   /** The same for an environment variable, if the words differ. */
   readonly textForm?: string
+  /** The unit of a number, for the documentation. */
+  readonly unit?: string
   /** Converts the text of an environment variable to a value, which may not be valid. */
   readonly parse: (text: string) => unknown
   readonly accepts: (value: unknown) => value is T
 }
 
-/** One setting of the service. */
-export interface Setting<T> {
+/** The groups of the settings, in the order of the documentation. */
+export const GROUPS = [
+  'Service', 'Access', 'Connections', 'State', 'Large files', 'Limits', 'Stop', 'Log, metrics and traces'
+] as const
+
+/** One row of the table of settings. */
+export interface Setting<T = unknown> {
+  /** The environment variable. The option of `createApp` is this name in camel case without `TRIVET_`. */
   readonly variable: string
-  readonly fallback: T
+  readonly group: typeof GROUPS[number]
   readonly kind: Kind<T>
-  /** Whether problems must not contain the value. */
+  /** The value of a setting that is not set. */
+  readonly fallback: T | undefined
+  /** The meaning, in Markdown. Links are relative to docs/. */
+  readonly about: string
+  /** Whether problems and flags must not contain the value. */
   readonly isSecret?: true
+  /** Why the setting is no option of `createApp`, if only the process has it. */
+  readonly processOnly?: string
 }
 
-export function integer (min: number, max: number): Kind<number> {
+/** Makes one row of the table. */
+export function setting<Row extends Omit<Setting, 'variable' | 'about'>> (
+  variable: string, row: Row, about: string
+) {
+  return { variable, about, ...row }
+}
+
+type ValueOf<Row> = Row extends { kind: Kind<infer T>, fallback: infer F }
+  ? [F] extends [undefined] ? T | undefined : T
+  : never
+
+/** The values of the settings of a table, by option. */
+export type ValuesOf<Table> = { readonly [K in keyof Table]: ValueOf<Table[K]> }
+
+export function integer (min: number, max: number, unit?: string): Kind<number> {
   return {
     form: `an integer from ${min} to ${max}`,
+    ...unit !== undefined && { unit },
     parse: (text) => /^\d+$/.test(text) ? Number(text) : text,
     accepts: (value): value is number => typeof value === 'number' && Number.isInteger(value) &&
       value >= min && value <= max
   }
 }
 
+export const bytes = (min: number, max: number) => integer(min, max, 'bytes')
+export const milliseconds = (min: number, max: number) => integer(min, max, 'milliseconds')
+
 export function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
   return {
-    form: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,
+    form: `one of ${values.join(', ')}`,
     parse: (text) => text,
     accepts: (value): value is T => values.some((one) => one === value)
   }
@@ -55,31 +87,34 @@ export function text (form: string, pattern: Pick<RegExp, 'test'>): Kind<string>
   }
 }
 
-export function address (): Kind<string> {
-  const kind = text('an address or a host name', /^[^\s/]+$/)
+export const file = text('the path of a file', /\S/)
+
+export const address: Kind<string> = {
+  ...text('an address or a host name', /^[^\s/]+$/),
   // An IPv6 address has brackets in a URL, but not when it is listened on.
-  return { ...kind, parse: (text) => text.replace(/^\[(.*)\]$/, '$1') }
+  parse: (text) => text.replace(/^\[(.*)\]$/, '$1')
 }
 
 export function list (form: string, pattern: Pick<RegExp, 'test'>): Kind<readonly string[]> {
   return {
     form: `a list of ${form}`,
     textForm: `a comma-separated list of ${form}`,
-    parse: (text) => Object.freeze(
-      text.split(',').map((value) => value.trim()).filter((value) => value !== '')
-    ),
+    parse: toList,
     accepts: (value): value is readonly string[] => Array.isArray(value) &&
       value.every((one) => typeof one === 'string' && pattern.test(one))
   }
 }
 
 export function manyOf<const T extends string> (values: readonly T[]): Kind<readonly T[]> {
-  const isOne = (value: unknown) => values.some((one) => one === value)
-  const { parse } = list('', /^/)
   return {
     form: `a list of ${values.join(', ')}`,
     textForm: `one or several of ${values.join(', ')}, comma-separated`,
-    parse,
-    accepts: (value): value is readonly T[] => Array.isArray(value) && value.every(isOne)
+    parse: toList,
+    accepts: (value): value is readonly T[] => Array.isArray(value) &&
+      value.every((item) => values.some((one) => one === item))
   }
+}
+
+function toList (text: string): readonly string[] {
+  return Object.freeze(text.split(',').map((value) => value.trim()).filter((value) => value !== ''))
 }

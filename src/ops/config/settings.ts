@@ -1,293 +1,195 @@
-// Every setting of the service, with its default, its unit and its bounds.
+// Every setting of the service. A new one is one row: its type, its flag, its checks and its place in
+// docs/settings.md follow.
 
-import { PRESETS } from '../../access/presets.ts'
 import { isProxyRange } from '../../access/proxy-range.ts'
-import { isHttpUrl, isPublicUrl, isServerUrl } from '../../access/server-url.ts'
+import { isHttpUrl } from '../../access/server-url.ts'
+import { FILES_URL_FORM, isFilesUrl } from '../../files/url-schemes.ts'
 import { RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
 import { isStateUrl, STATE_URL_FORM } from '../../store/backends/url-schemes.ts'
-import { collectFileSettings, FILE_SETTINGS, type LargeFileSettings } from './file-settings.ts'
-import { address, integer, keyOf, list, manyOf, oneOf, text, type Setting } from './setting-kinds.ts'
+import { ACCESS_SETTINGS } from './access-settings.ts'
+import {
+  address, bytes, file, integer, list, milliseconds, oneOf, setting, text, type Setting, type ValuesOf
+} from './setting-kinds.ts'
 
-export interface Config extends LargeFileSettings {
-  readonly host: string
-  readonly port: number
-  /** `undefined`: the service has no admin address. */
-  readonly adminPort: number | undefined
-  readonly adminHost: string
-  readonly path: string
-  readonly catalog: string
-  readonly watch: 'on' | 'off' | 'poll'
-  readonly auth: ReadonlyArray<'none' | 'jwt' | 'introspection' | 'tokens'>
-  readonly publicUrl: string | undefined
-  readonly authIssuers: readonly string[]
-  readonly authAudiences: readonly string[]
-  readonly authScopes: readonly string[]
-  readonly authPreset: keyof typeof PRESETS
-  readonly authScopeClaims: readonly string[]
-  readonly authSubjectClaims: readonly string[]
-  readonly authClientId: string | undefined
-  readonly authClientSecret: string | undefined
-  readonly authClientKey: string | undefined
-  readonly authIntrospectionUrl: string | undefined
-  readonly authTokens: string | undefined
-  readonly allowedHosts: readonly string[]
-  readonly allowedOrigins: readonly string[]
-  readonly trustedProxies: readonly string[]
-  readonly logLevel: string
-  readonly logLevelFile: string | undefined
-  /** `undefined`: the service keeps no audit log. */
-  readonly auditFile: string | undefined
-  /** `undefined`: the service sends no traces by itself. */
-  readonly otlpUrl: string | undefined
-  readonly pageSize: number
-  readonly maxBodyBytes: number
-  readonly maxBodyDepth: number
-  readonly maxHeaderBytes: number
-  readonly maxResultBytes: number
-  readonly maxResourceBytes: number
-  readonly maxStreams: number
-  readonly keepAliveMs: number
-  readonly requestTimeoutMs: number
-  readonly shutdownTimeoutMs: number
-  readonly drainMs: number
-  readonly stateUrl: string
-  readonly statePrefix: string
-  readonly maxHandles: number
-  readonly maxTasks: number
-  readonly taskGraceMs: number
-  readonly taskLeaseMs: number
-  readonly maxLoopDelayMs: number
-  readonly maxMemoryPercent: number
-  readonly maxRequests: number
-  readonly limitCalls: string | undefined
-  readonly limitAllCalls: string | undefined
-  readonly limitRunning: number
-  readonly limitAllRunning: number
-  /** `undefined`: a share of `maxStreams`. */
-  readonly limitStreams: number | undefined
-  readonly limitSessions: number
-  readonly secrets: readonly string[]
-  readonly requestStateTtlMs: number
-  readonly legacy: 'on' | 'off'
-  readonly sessionTtlMs: number
-  readonly sessionIdleMs: number
-}
+const LISTENS = 'pass it to app.listen()'
+const HAS_ADMIN = 'only a service that runs as a process has an admin address'
 
-type Settings = { readonly [K in keyof Config]: Setting<Config[K]> }
-
-const RATE = text(RATE_FORM, new RegExp(RATE_PATTERN))
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-
-export const SETTINGS: Settings = {
-  host: { variable: 'HOST', fallback: '127.0.0.1', kind: address() },
-  port: { variable: 'PORT', fallback: 3000, kind: integer(0, 65_535) },
-  adminPort: { variable: 'TRIVET_ADMIN_PORT', fallback: undefined, kind: integer(0, 65_535) },
-  adminHost: { variable: 'TRIVET_ADMIN_HOST', fallback: '127.0.0.1', kind: address() },
-  path: {
-    variable: 'TRIVET_PATH',
-    fallback: '/mcp',
+export const SETTINGS = {
+  catalog: setting('TRIVET_CATALOG', {
+    group: 'Service', kind: text('the path of a folder', /\S/), fallback: './catalog'
+  }, "The catalog's folder."),
+  host: setting('HOST', { group: 'Service', kind: address, fallback: '127.0.0.1', processOnly: LISTENS },
+    'The address to listen on. An address that others can reach needs `TRIVET_AUTH`.'),
+  port: setting('PORT', { group: 'Service', kind: integer(0, 65_535), fallback: 3000, processOnly: LISTENS },
+    'The port to listen on. 0 picks a free one.'),
+  path: setting('TRIVET_PATH', {
+    group: 'Service',
     kind: text(
       'a path such as /mcp, and neither /livez, /readyz nor below /.well-known',
       /^(?!\/(?:livez|readyz|\.well-known(?:\/.*)?)$)\/[\w./-]*$/
-    )
-  },
-  catalog: { variable: 'TRIVET_CATALOG', fallback: './catalog', kind: text('the path of a folder', /\S/) },
-  watch: { variable: 'TRIVET_WATCH', fallback: 'on', kind: oneOf(['on', 'off', 'poll'] as const) },
-  auth: { variable: 'TRIVET_AUTH', fallback: [], kind: manyOf(['none', 'jwt', 'introspection', 'tokens']) },
-  publicUrl: {
-    variable: 'TRIVET_PUBLIC_URL',
-    fallback: undefined,
-    kind: text(
-      'the URL of the endpoint for clients, such as https://mcp.example.com/mcp, without a query, a fragment ' +
-        'or a slash at its end (http:// only for this machine)', { test: isPublicUrl }
-    )
-  },
-  authIssuers: {
-    variable: 'TRIVET_AUTH_ISSUERS',
-    fallback: [],
-    kind: list('https:// URLs of authorization servers (http:// only for this machine)', { test: isServerUrl })
-  },
-  authAudiences: {
-    variable: 'TRIVET_AUTH_AUDIENCES',
-    fallback: [],
-    kind: list('audiences, each alone or after its issuer and a space', /^\S+(?: \S+)?$/)
-  },
-  authScopes: {
-    variable: 'TRIVET_AUTH_SCOPES',
-    fallback: [],
-    // A server must not advertise offline_access.
-    kind: list('scopes, without offline_access', /^(?!offline_access$)[\x21\x23-\x5b\x5d-\x7e]+$/)
-  },
-  authPreset: { variable: 'TRIVET_AUTH_PRESET', fallback: 'standard', kind: keyOf(PRESETS) },
-  authScopeClaims: { variable: 'TRIVET_AUTH_SCOPE_CLAIMS', fallback: [], kind: list('claims', /\S/) },
-  authSubjectClaims: { variable: 'TRIVET_AUTH_SUBJECT_CLAIMS', fallback: [], kind: list('claims', /\S/) },
-  authClientId: { variable: 'TRIVET_AUTH_CLIENT_ID', fallback: undefined, kind: text('a client id', /\S/) },
-  authClientSecret: {
-    variable: 'TRIVET_AUTH_CLIENT_SECRET', fallback: undefined, isSecret: true, kind: text('a secret', /\S/)
-  },
-  authClientKey: {
-    variable: 'TRIVET_AUTH_CLIENT_KEY',
-    fallback: undefined,
-    isSecret: true,
-    kind: text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/)
-  },
-  authIntrospectionUrl: {
-    variable: 'TRIVET_AUTH_INTROSPECTION_URL',
-    fallback: undefined,
-    kind: text('an https:// URL (http:// only for this machine)', { test: isServerUrl })
-  },
-  authTokens: { variable: 'TRIVET_AUTH_TOKENS', fallback: undefined, kind: text('the path of a file', /\S/) },
-  allowedHosts: {
-    variable: 'TRIVET_ALLOWED_HOSTS',
-    fallback: [],
-    kind: list('host names, each with or without a port', /^[^\s/,*]+$/)
-  },
-  allowedOrigins: {
-    variable: 'TRIVET_ALLOWED_ORIGINS',
-    fallback: [],
-    kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i)
-  },
-  trustedProxies: {
-    variable: 'TRIVET_TRUSTED_PROXIES',
-    fallback: [],
+    ),
+    fallback: '/mcp'
+  }, 'The path of the endpoint.'),
+  watch: setting('TRIVET_WATCH', { group: 'Service', kind: oneOf(['on', 'off', 'poll']), fallback: 'on' },
+    'Whether changes of the catalog are noticed. `poll` is for volumes that do not report changes.'),
+  legacy: setting('TRIVET_LEGACY', { group: 'Service', kind: oneOf(['on', 'off']), fallback: 'on' },
+    'Whether clients of earlier revisions are served, in sessions.'),
+
+  ...ACCESS_SETTINGS,
+
+  allowedHosts: setting('TRIVET_ALLOWED_HOSTS', {
+    group: 'Connections', kind: list('host names, each with or without a port', /^[^\s/,*]+$/), fallback: []
+  }, 'The host names to answer to. On a loopback address its own names are always allowed. On any other ' +
+    'address an empty list allows all names.'),
+  allowedOrigins: setting('TRIVET_ALLOWED_ORIGINS', {
+    group: 'Connections',
+    kind: list('origins such as https://app.example.com', /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^\s/,]+)$/i),
+    fallback: []
+  }, 'The web origins that may call, or `*`. On a loopback address its own origins are always allowed.'),
+  trustedProxies: setting('TRIVET_TRUSTED_PROXIES', {
+    group: 'Connections',
     kind: list(
       'addresses, ranges such as 10.0.0.0/8, loopback, linklocal or uniquelocal', { test: isProxyRange }
-    )
-  },
-  logLevel: { variable: 'TRIVET_LOG_LEVEL', fallback: 'info', kind: oneOf(LOG_LEVELS) },
-  logLevelFile: {
-    variable: 'TRIVET_LOG_LEVEL_FILE', fallback: undefined, kind: text('the path of a file', /\S/)
-  },
-  auditFile: { variable: 'TRIVET_AUDIT_FILE', fallback: undefined, kind: text('the path of a file', /\S/) },
-  otlpUrl: {
-    variable: 'TRIVET_OTLP_URL',
+    ),
+    fallback: []
+  }, 'The proxies whose `X-Forwarded-For` is believed. They must overwrite that header, or append to it.'),
+  keepAliveMs: setting('TRIVET_KEEP_ALIVE_MS', {
+    group: 'Connections', kind: milliseconds(100, 3_600_000), fallback: 25_000
+  }, 'The time between two keep-alives of a stream. It must be less than the idle timeout of a proxy.'),
+
+  stateUrl: setting('TRIVET_STATE_URL', {
+    group: 'State', kind: text(STATE_URL_FORM, { test: isStateUrl }), fallback: 'file:./data', isSecret: true
+  }, 'Where state is kept: `memory:`, `file:PATH`, or a Redis or Valkey that replicas share: `redis://`, ' +
+    '`redis+sentinel://h1,h2/master`, `redis+cluster://h1,h2`, with `rediss` for TLS. If the folder of ' +
+    '`file:` is removed or truncated, writes fail and `/readyz` says so: restart.'),
+  statePrefix: setting('TRIVET_STATE_PREFIX', {
+    group: 'State', kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/), fallback: 'trivet'
+  }, 'Begins every key and channel. Services with different prefixes can use one Redis, or one folder, and ' +
+    'share nothing in it.'),
+  secrets: setting('TRIVET_SECRETS', {
+    group: 'State',
+    kind: list('secrets of 32 characters or more each', /^.{32,}$/),
+    fallback: [],
+    isSecret: true
+  }, 'The secrets that seal request states and session ids. The first one seals, each one opens. Required ' +
+    'for a shared state. By default `file:` state keeps one in `FOLDER/PREFIX.secret`, and with `memory:` ' +
+    'each process has its own.'),
+  requestStateTtlMs: setting('TRIVET_REQUEST_STATE_TTL_MS', {
+    group: 'State', kind: milliseconds(1000, 86_400_000), fallback: 900_000
+  }, 'How long a client may take to answer a question.'),
+  taskLeaseMs: setting('TRIVET_TASK_LEASE_MS', {
+    group: 'State', kind: milliseconds(500, 600_000), fallback: 10_000
+  }, 'A replica that does not report for this time has lost its tasks. Another one takes them over, within ' +
+    'twice this time. All replicas need the same value.'),
+
+  filesUrl: setting('TRIVET_FILES_URL', {
+    group: 'Large files', kind: text(FILES_URL_FORM, { test: isFilesUrl }), fallback: undefined
+  }, 'Where [large files](large-files.md) are kept: a folder that all replicas share, or a bucket. By ' +
+    'default in the folder of `file:` state; with `memory:` until the process ends.'),
+  filesToken: setting('TRIVET_FILES_TOKEN', {
+    group: 'Large files', kind: oneOf(['optional', 'required']), fallback: 'optional'
+  }, 'Whether a link to a file works without an access token. `required` is for hosts and login proxies ' +
+    'that always send one.'),
+  maxFileBytes: setting('TRIVET_MAX_FILE_BYTES', {
+    group: 'Large files',
+    // A storage takes 58 GiB in one file.
+    kind: bytes(1024, 53_687_091_200),
+    fallback: 268_435_456
+  }, 'The largest file that is put or uploaded.'),
+  maxFileBytesPerCaller: setting('TRIVET_MAX_FILE_BYTES_PER_CALLER', {
+    group: 'Large files', kind: bytes(1024, 1_099_511_627_776), fallback: 2_147_483_648
+  }, 'All files of one caller, until they expire. All anonymous callers count as one, and one address may ' +
+    'have a tenth.'),
+
+  maxRequests: setting('TRIVET_MAX_REQUESTS', {
+    group: 'Limits', kind: integer(1, 1_000_000), fallback: 10_000
+  }, 'The requests that a replica serves at once, without streams of changes. The next one is answered 503.'),
+  overload: setting('TRIVET_OVERLOAD', { group: 'Limits', kind: oneOf(['on', 'off']), fallback: 'on' },
+    'Whether a replica with a busy event loop or little memory refuses a share of the requests. See ' +
+    '[Overload](operating.md#overload).'),
+  maxStreams: setting('TRIVET_MAX_STREAMS', {
+    group: 'Limits', kind: integer(1, 1_000_000), fallback: 10_000
+  }, 'The open streams of a replica, of every kind. One caller may have half of them, one anonymous ' +
+    'address a tenth. The next one is answered 503. Streams of calls count, and are not refused.'),
+  maxCallsPerCaller: setting('TRIVET_MAX_CALLS_PER_CALLER', {
+    group: 'Limits', kind: text(RATE_FORM, new RegExp(RATE_PATTERN)), fallback: undefined
+  }, 'The calls that one caller may begin in a time, over all replicas. See [Limits](operating.md#limits).'),
+  maxRunningPerCaller: setting('TRIVET_MAX_RUNNING_PER_CALLER', {
+    group: 'Limits', kind: integer(1, 1_000_000), fallback: 1000
+  }, 'The calls of one caller that may run at once on a replica.'),
+  maxHandlesPerCaller: setting('TRIVET_MAX_HANDLES_PER_CALLER', {
+    group: 'Limits', kind: integer(1, 10_000_000), fallback: 10_000
+  }, 'The live handles of one caller. All anonymous callers count as one, and one address may create a ' +
+    'tenth.'),
+  maxTasksPerCaller: setting('TRIVET_MAX_TASKS_PER_CALLER', {
+    group: 'Limits', kind: integer(1, 1_000_000), fallback: 1000
+  }, 'The tasks of one caller that have not ended. Ten times as many with those that have, until they ' +
+    'expire. All anonymous callers count as one, and one address may have a tenth of the first.'),
+  maxBodyBytes: setting('TRIVET_MAX_BODY_BYTES', {
+    group: 'Limits', kind: bytes(1024, 104_857_600), fallback: 1_048_576
+  }, 'The largest request.'),
+  maxResourceBytes: setting('TRIVET_MAX_RESOURCE_BYTES', {
+    group: 'Limits', kind: bytes(1024, 268_435_456), fallback: 10_485_760
+  }, 'The largest file, or directory, that can be read.'),
+  requestTimeoutMs: setting('TRIVET_REQUEST_TIMEOUT_MS', {
+    group: 'Limits', kind: milliseconds(1, 3_600_000), fallback: 30_000
+  }, 'How long a handler may take, unless its definition sets `timeoutMs`.'),
+
+  drainMs: setting('TRIVET_DRAIN_MS', { group: 'Stop', kind: milliseconds(0, 600_000), fallback: 0 },
+    'How long requests are served after SIGTERM while `/readyz` answers 503. The load balancer needs this ' +
+    'time to notice.'),
+  shutdownTimeoutMs: setting('TRIVET_SHUTDOWN_TIMEOUT_MS', {
+    group: 'Stop', kind: milliseconds(0, 600_000), fallback: 10_000
+  }, 'How long requests may still take after SIGTERM and the drain.'),
+
+  logLevel: setting('TRIVET_LOG_LEVEL', {
+    group: 'Log, metrics and traces',
+    kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    fallback: 'info'
+  }, 'The lowest level that the log has.'),
+  logLevelFile: setting('TRIVET_LOG_LEVEL_FILE', {
+    group: 'Log, metrics and traces',
+    kind: file,
+    fallback: undefined,
+    processOnly: 'only a process reads it again after SIGHUP'
+  }, 'A file with the level, which counts instead. It is read at the start and after each SIGHUP, and may ' +
+    'be missing or empty.'),
+  auditFile: setting('TRIVET_AUDIT_FILE', {
+    group: 'Log, metrics and traces', kind: file, fallback: undefined
+  }, 'The file that the [audit log](operating.md#the-audit-log) is appended to, such as `/dev/stderr`. ' +
+    'None by default.'),
+  adminPort: setting('TRIVET_ADMIN_PORT', {
+    group: 'Log, metrics and traces', kind: integer(0, 65_535), fallback: undefined, processOnly: HAS_ADMIN
+  }, 'The port of a second address, for operators: `/metrics`, `/readyz` in detail, `/livez`. By default ' +
+    'there is none.'),
+  adminHost: setting('TRIVET_ADMIN_HOST', {
+    group: 'Log, metrics and traces', kind: address, fallback: '127.0.0.1', processOnly: HAS_ADMIN
+  }, 'The address of `TRIVET_ADMIN_PORT`. Whoever reaches it may read it: a Prometheus in another ' +
+    'container needs `0.0.0.0`, and a network that clients cannot reach.'),
+  otlpUrl: setting('TRIVET_OTLP_URL', {
+    group: 'Log, metrics and traces',
+    kind: text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl }),
     fallback: undefined,
     isSecret: true,
-    kind: text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl })
-  },
-  pageSize: { variable: 'TRIVET_PAGE_SIZE', fallback: 1000, kind: integer(1, 100_000) },
-  maxBodyBytes: { variable: 'TRIVET_MAX_BODY_BYTES', fallback: 1_048_576, kind: integer(1024, 104_857_600) },
-  maxBodyDepth: { variable: 'TRIVET_MAX_BODY_DEPTH', fallback: 128, kind: integer(8, 10_000) },
-  maxHeaderBytes: { variable: 'TRIVET_MAX_HEADER_BYTES', fallback: 16_384, kind: integer(1024, 1_048_576) },
-  maxResultBytes: {
-    variable: 'TRIVET_MAX_RESULT_BYTES', fallback: 33_554_432, kind: integer(1024, 268_435_456)
-  },
-  maxResourceBytes: {
-    variable: 'TRIVET_MAX_RESOURCE_BYTES', fallback: 10_485_760, kind: integer(1024, 268_435_456)
-  },
-  maxStreams: { variable: 'TRIVET_MAX_STREAMS', fallback: 10_000, kind: integer(1, 1_000_000) },
-  keepAliveMs: { variable: 'TRIVET_KEEP_ALIVE_MS', fallback: 25_000, kind: integer(100, 3_600_000) },
-  requestTimeoutMs: { variable: 'TRIVET_REQUEST_TIMEOUT_MS', fallback: 30_000, kind: integer(1, 3_600_000) },
-  shutdownTimeoutMs: { variable: 'TRIVET_SHUTDOWN_TIMEOUT_MS', fallback: 10_000, kind: integer(0, 600_000) },
-  drainMs: { variable: 'TRIVET_DRAIN_MS', fallback: 0, kind: integer(0, 600_000) },
-  stateUrl: {
-    variable: 'TRIVET_STATE_URL',
-    fallback: 'file:./data',
-    isSecret: true,
-    kind: text(STATE_URL_FORM, { test: isStateUrl })
-  },
-  statePrefix: {
-    variable: 'TRIVET_STATE_PREFIX',
-    fallback: 'trivet',
-    kind: text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/)
-  },
-  maxHandles: { variable: 'TRIVET_MAX_HANDLES', fallback: 10_000, kind: integer(1, 10_000_000) },
-  maxTasks: { variable: 'TRIVET_MAX_TASKS', fallback: 1000, kind: integer(1, 1_000_000) },
-  taskGraceMs: { variable: 'TRIVET_TASK_GRACE_MS', fallback: 1000, kind: integer(0, 60_000) },
-  taskLeaseMs: { variable: 'TRIVET_TASK_LEASE_MS', fallback: 10_000, kind: integer(500, 600_000) },
-  ...FILE_SETTINGS,
-  maxLoopDelayMs: { variable: 'TRIVET_MAX_LOOP_DELAY_MS', fallback: 50, kind: integer(0, 60_000) },
-  maxMemoryPercent: { variable: 'TRIVET_MAX_MEMORY_PERCENT', fallback: 90, kind: integer(1, 100) },
-  maxRequests: { variable: 'TRIVET_MAX_REQUESTS', fallback: 10_000, kind: integer(1, 1_000_000) },
-  limitCalls: { variable: 'TRIVET_LIMIT_CALLS', fallback: undefined, kind: RATE },
-  limitAllCalls: { variable: 'TRIVET_LIMIT_ALL_CALLS', fallback: undefined, kind: RATE },
-  limitRunning: { variable: 'TRIVET_LIMIT_RUNNING', fallback: 1000, kind: integer(1, 1_000_000) },
-  limitAllRunning: { variable: 'TRIVET_LIMIT_ALL_RUNNING', fallback: 10_000, kind: integer(1, 1_000_000) },
-  limitStreams: { variable: 'TRIVET_LIMIT_STREAMS', fallback: undefined, kind: integer(1, 1_000_000) },
-  limitSessions: { variable: 'TRIVET_LIMIT_SESSIONS', fallback: 100_000, kind: integer(64, 10_000_000) },
-  secrets: {
-    variable: 'TRIVET_SECRETS',
-    fallback: [],
-    isSecret: true,
-    kind: list('secrets of 32 characters or more each', /^.{32,}$/)
-  },
-  requestStateTtlMs: {
-    variable: 'TRIVET_REQUEST_STATE_TTL_MS', fallback: 900_000, kind: integer(1000, 86_400_000)
-  },
-  legacy: { variable: 'TRIVET_LEGACY', fallback: 'on', kind: oneOf(['on', 'off'] as const) },
-  sessionTtlMs: {
-    variable: 'TRIVET_SESSION_TTL_MS', fallback: 604_800_000, kind: integer(60_000, 2_592_000_000)
-  },
-  sessionIdleMs: {
-    variable: 'TRIVET_SESSION_IDLE_MS', fallback: 86_400_000, kind: integer(1000, 2_592_000_000)
-  }
-}
+    processOnly: 'register an SDK of OpenTelemetry before you call it'
+  }, 'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://localhost:4318`. By ' +
+    'default no [traces](operating.md#traces) are sent.')
+} satisfies { readonly [option: string]: Setting }
+
+type Table = typeof SETTINGS
+
+/** The values of all settings, by option. */
+export type Config = ValuesOf<Table>
+
+/** The settings that only the process uses. The app uses all others. */
+export type ProcessKey = {
+  [K in keyof Table]: Table[K] extends { processOnly: string } ? K : never
+}[keyof Table]
+
+/** The rows of the table. */
+export const ROWS: ReadonlyArray<readonly [option: string, setting: Setting]> = Object.entries(SETTINGS)
 
 /** The variables of the settings whose values nobody else may read. */
-export const SECRET_VARIABLES: readonly string[] = Object.values(SETTINGS)
-  .filter(({ isSecret }) => isSecret === true).map(({ variable }) => variable)
-
-/** Calls `read` for each setting. */
-export function collect (read: <K extends keyof Config>(key: K) => Config[K]): Config {
-  return {
-    host: read('host'),
-    port: read('port'),
-    adminPort: read('adminPort'),
-    adminHost: read('adminHost'),
-    path: read('path'),
-    catalog: read('catalog'),
-    watch: read('watch'),
-    auth: read('auth'),
-    publicUrl: read('publicUrl'),
-    authIssuers: read('authIssuers'),
-    authAudiences: read('authAudiences'),
-    authScopes: read('authScopes'),
-    authPreset: read('authPreset'),
-    authScopeClaims: read('authScopeClaims'),
-    authSubjectClaims: read('authSubjectClaims'),
-    authClientId: read('authClientId'),
-    authClientSecret: read('authClientSecret'),
-    authClientKey: read('authClientKey'),
-    authIntrospectionUrl: read('authIntrospectionUrl'),
-    authTokens: read('authTokens'),
-    allowedHosts: read('allowedHosts'),
-    allowedOrigins: read('allowedOrigins'),
-    trustedProxies: read('trustedProxies'),
-    logLevel: read('logLevel'),
-    logLevelFile: read('logLevelFile'),
-    auditFile: read('auditFile'),
-    otlpUrl: read('otlpUrl'),
-    pageSize: read('pageSize'),
-    maxBodyBytes: read('maxBodyBytes'),
-    maxBodyDepth: read('maxBodyDepth'),
-    maxHeaderBytes: read('maxHeaderBytes'),
-    maxResultBytes: read('maxResultBytes'),
-    maxResourceBytes: read('maxResourceBytes'),
-    maxStreams: read('maxStreams'),
-    keepAliveMs: read('keepAliveMs'),
-    requestTimeoutMs: read('requestTimeoutMs'),
-    shutdownTimeoutMs: read('shutdownTimeoutMs'),
-    drainMs: read('drainMs'),
-    stateUrl: read('stateUrl'),
-    statePrefix: read('statePrefix'),
-    maxHandles: read('maxHandles'),
-    maxTasks: read('maxTasks'),
-    taskGraceMs: read('taskGraceMs'),
-    taskLeaseMs: read('taskLeaseMs'),
-    ...collectFileSettings(read),
-    maxLoopDelayMs: read('maxLoopDelayMs'),
-    maxMemoryPercent: read('maxMemoryPercent'),
-    maxRequests: read('maxRequests'),
-    limitCalls: read('limitCalls'),
-    limitAllCalls: read('limitAllCalls'),
-    limitRunning: read('limitRunning'),
-    limitAllRunning: read('limitAllRunning'),
-    limitStreams: read('limitStreams'),
-    limitSessions: read('limitSessions'),
-    secrets: read('secrets'),
-    requestStateTtlMs: read('requestStateTtlMs'),
-    legacy: read('legacy'),
-    sessionTtlMs: read('sessionTtlMs'),
-    sessionIdleMs: read('sessionIdleMs')
-  }
-}
+export const SECRET_VARIABLES: readonly string[] = ROWS.flatMap(
+  ([, { isSecret, variable }]) => isSecret === true ? [variable] : []
+)

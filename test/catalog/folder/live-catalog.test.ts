@@ -24,7 +24,7 @@ async function openLive (
 ): Promise<Live> {
   const log = createReadableLog('info')
   const app = await createApp({
-    catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', maxLoopDelayMs: 0, ...options
+    catalog, watch: 'on', logger: log.logger, stateUrl: 'memory:', overload: 'off', ...options
   })
   t.teardown(async () => await app.close())
   const notifications = {

@@ -53,7 +53,7 @@ const MESSAGES: { readonly [kind: string]: unknown } = {
 }
 
 t.test('no kind of message costs more CPU time than its limit', async (t) => {
-  const app = await buildApp(t, { 'tools/a.ts': toolModule('a') }, { maxBodyDepth: 10_000 })
+  const app = await buildApp(t, { 'tools/a.ts': toolModule('a') }, { constants: { maxBodyDepth: 10_000 } })
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const begun = await app.inject({ method: 'POST', url: '/mcp', headers, body: JSON.stringify(initialize()) })
   const id = String(begun.headers['mcp-session-id'])

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { isLoopback } from '../../../src/base/loopback.ts'
-import { completeConfig, ConfigError, readConfig } from '../../../src/ops/config/config.ts'
-import { SETTINGS, type Config } from '../../../src/ops/config/settings.ts'
+import { completeConfig, ConfigError, readConfig, toAppConfig } from '../../../src/ops/config/config.ts'
+import { CONSTANTS } from '../../../src/ops/config/constants.ts'
+import { ROWS, SETTINGS, type Config } from '../../../src/ops/config/settings.ts'
 
 interface Expectation {
   readonly fallback: unknown
@@ -52,7 +53,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be a path such as /mcp, and neither /livez, /readyz nor below /.well-known, got '
   },
   catalog: {
-    fallback: '../../catalog',
+    fallback: './catalog',
     good: [['/srv/catalog', '/srv/catalog'], ['my files', 'my files']],
     bad: [],
     rule: ''
@@ -117,7 +118,6 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be one of standard, entra, auth0, keycloak, okta, google, got '
   },
   authScopeClaims: { fallback: [], good: [['scp, roles', ['scp', 'roles']]], bad: [], rule: '' },
-  authSubjectClaims: { fallback: [], good: [['oid', ['oid']]], bad: [], rule: '' },
   authClientId: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
   authClientSecret: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
   authClientKey: {
@@ -189,11 +189,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['localhost:4318', 'grpc://collector', 'http://me:word@collector', 'http://a/?key=b', 'http://a/#b'],
     rule: 'must be an http:// or https:// URL without a user, a query or a fragment, got '
   },
-  pageSize: integer(1000, 1, 100_000),
   maxBodyBytes: integer(1_048_576, 1024, 104_857_600),
-  maxBodyDepth: integer(128, 8, 10_000),
-  maxHeaderBytes: integer(16_384, 1024, 1_048_576),
-  maxResultBytes: integer(33_554_432, 1024, 268_435_456),
   maxResourceBytes: integer(10_485_760, 1024, 268_435_456),
   maxStreams: integer(10_000, 1, 1_000_000),
   keepAliveMs: integer(25_000, 100, 3_600_000),
@@ -212,9 +208,8 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: ['a:b', 'a b', '{a}', 'a*', 'a/b', 'ä', 'x'.repeat(65)],
     rule: 'must be 1 to 64 letters, digits, -, _ or ., got '
   },
-  maxHandles: integer(10_000, 1, 10_000_000),
-  maxTasks: integer(1000, 1, 1_000_000),
-  taskGraceMs: integer(1000, 0, 60_000),
+  maxHandlesPerCaller: integer(10_000, 1, 10_000_000),
+  maxTasksPerCaller: integer(1000, 1, 1_000_000),
   taskLeaseMs: integer(10_000, 500, 600_000),
   filesUrl: {
     fallback: undefined,
@@ -230,17 +225,16 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be one of optional, required, got '
   },
   maxFileBytes: integer(268_435_456, 1024, 53_687_091_200),
-  maxOwnerFileBytes: integer(2_147_483_648, 1024, 1_099_511_627_776),
-  maxEmbeddedBytes: integer(1_048_576, 1024, 268_435_456),
-  maxLoopDelayMs: integer(50, 0, 60_000),
-  maxMemoryPercent: integer(90, 1, 100),
+  maxFileBytesPerCaller: integer(2_147_483_648, 1024, 1_099_511_627_776),
+  overload: {
+    fallback: 'on',
+    good: [['on', 'on'], ['off', 'off']],
+    bad: ['no', '0'],
+    rule: 'must be one of on, off, got '
+  },
   maxRequests: integer(10_000, 1, 1_000_000),
-  limitCalls: RATE,
-  limitAllCalls: RATE,
-  limitRunning: integer(1000, 1, 1_000_000),
-  limitAllRunning: integer(10_000, 1, 1_000_000),
-  limitStreams: { ...integer(0, 1, 1_000_000), fallback: undefined },
-  limitSessions: integer(100_000, 64, 10_000_000),
+  maxCallsPerCaller: RATE,
+  maxRunningPerCaller: integer(1000, 1, 1_000_000),
   secrets: {
     fallback: [],
     good: [
@@ -256,9 +250,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     good: [['on', 'on'], ['off', 'off']],
     bad: ['no', 'OFF'],
     rule: 'must be one of on, off, got '
-  },
-  sessionTtlMs: integer(604_800_000, 60_000, 2_592_000_000),
-  sessionIdleMs: integer(86_400_000, 1000, 2_592_000_000)
+  }
 }
 
 /** The problems of an environment. */
@@ -273,7 +265,7 @@ function problemsOf (environment: { [variable: string]: string }): readonly stri
 }
 
 const expectations = Object.entries(settings).flatMap(([key, expected]) => {
-  return Object.entries(SETTINGS).filter(([known]) => known === key).map(
+  return ROWS.filter(([known]) => known === key).map(
     ([, { variable, isSecret = false }]) => ({ key, variable, isSecret, ...expected })
   )
 })
@@ -308,14 +300,21 @@ t.test('has an expectation above for every setting', async (t) => {
 })
 
 t.test('gives each setting its own variable, which begins with TRIVET_ except HOST and PORT', async (t) => {
-  const variables = Object.values(SETTINGS).map(({ variable }) => variable)
+  const variables = ROWS.map(([, { variable }]) => variable)
   t.equal(new Set(variables).size, variables.length)
   t.same(variables.filter((variable) => !variable.startsWith('TRIVET_')), ['HOST', 'PORT'])
 })
 
+t.test('names each option like its variable, and has 50 settings at most', async (t) => {
+  for (const [option, { variable }] of ROWS) {
+    t.equal(option.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), variable.replace(/^TRIVET_/, ''))
+  }
+  t.ok(ROWS.length <= 50)
+})
+
 t.test('reports all problems at once', async (t) => {
-  const problems = problemsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_PAGE_SIZE: '0' })
-  t.match(problems, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_PAGE_SIZE must be/])
+  const problems = problemsOf({ PORT: 'x', TRIVET_WATCH: 'maybe', TRIVET_DRAIN_MS: '-1' })
+  t.match(problems, [/^PORT must be/, /^TRIVET_WATCH must be/, /^TRIVET_DRAIN_MS must be/])
   t.equal(problems.length, 3)
   t.throws(() => readConfig({ PORT: 'x', TRIVET_WATCH: 'maybe' }), {
     name: 'ConfigError', message: /not usable:\n {2}PORT .*\n {2}TRIVET_WATCH /
@@ -347,8 +346,14 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 
 t.test('completes the options of an embedding program', async (t) => {
   const { host, port, adminPort, adminHost, logLevelFile, otlpUrl, ...defaults } = readConfig({})
-  t.same(completeConfig({ pageSize: 1 }), { ...defaults, pageSize: 1 })
+  t.same(completeConfig({ drainMs: 1 }), { ...CONSTANTS, ...defaults, drainMs: 1 })
+  t.same(toAppConfig(readConfig({})), defaults)
   t.ok(Object.isFrozen(completeConfig({})))
+})
+
+t.test('has constants, which tests may replace and overload: off takes the limits from', async (t) => {
+  t.match(completeConfig({ constants: { pageSize: 3 } }), { ...CONSTANTS, pageSize: 3 })
+  t.match(completeConfig({ overload: 'off' }), { ...CONSTANTS, maxLoopDelayMs: 0, maxMemoryPercent: 100 })
 })
 
 t.test('refuses invalid options of an embedding program, with all problems', async (t) => {
@@ -375,7 +380,8 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
   const wrong: ReadonlyArray<readonly [given: object, problem: string]> = [
     [{ requestTimeoutMs: 3e9 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 3000000000'],
     [{ requestTimeoutMs: 1.5 }, 'requestTimeoutMs must be an integer from 1 to 3600000, got 1.5'],
-    [{ pageSize: '10' }, "pageSize must be an integer from 1 to 100000, got '10'"],
+    [{ drainMs: '10' }, "drainMs must be an integer from 0 to 600000, got '10'"],
+    [{ pageSize: 10 }, 'pageSize is not an option of createApp: set pageSize in server.yaml'],
     [{ watch: true }, 'watch must be one of on, off, poll, got true'],
     [
       { path: 'mcp' },

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { SETTINGS } from '../../../src/ops/config/settings.ts'
-import { findUnknownVariables } from '../../../src/ops/config/unknown-variables.ts'
+import { CONSTANTS } from '../../../src/ops/config/constants.ts'
+import { ROWS } from '../../../src/ops/config/settings.ts'
+import { adviceFor, findUnknownVariables, REMOVED } from '../../../src/ops/config/unknown-variables.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { startService } from '../../helpers/service.ts'
@@ -10,12 +11,12 @@ t.test('names what a misspelt variable may mean', async (t) => {
   const [nothing, bites, ...rest] = findUnknownVariables(environment)
   t.equal(nothing?.variable, 'TRIVET_X')
   t.equal(bites?.variable, 'TRIVET_MAX_BODY_BITES')
-  t.equal(bites?.nearest[0], 'TRIVET_MAX_BODY_BYTES')
+  t.equal(bites?.nearest?.[0], 'TRIVET_MAX_BODY_BYTES')
   t.strictSame(rest, [])
 })
 
 t.test('settings, the token of commands, and what Kubernetes adds for a Service are known', async (t) => {
-  const known = Object.values(SETTINGS).map(({ variable }) => variable)
+  const known = ROWS.map(([, { variable }]) => variable)
   const added = [
     'TRIVET_SERVICE_HOST', 'TRIVET_SERVICE_PORT', 'TRIVET_SERVICE_PORT_MCP', 'TRIVET_PORT',
     'TRIVET_PORT_3000_TCP', 'TRIVET_PORT_3000_TCP_ADDR', 'TRIVET_ADMIN_SERVICE_HOST',
@@ -23,6 +24,30 @@ t.test('settings, the token of commands, and what Kubernetes adds for a Service 
   ]
   const environment = Object.fromEntries([...known, ...added, 'TRIVET_TOKEN'].map((name) => [name, 'x']))
   t.strictSame(findUnknownVariables(environment), [])
+})
+
+t.test('says what to do instead of a variable that was a setting', async (t) => {
+  const variables = ROWS.map(([, { variable }]) => variable)
+  for (const [variable, advice] of Object.entries(REMOVED)) {
+    t.strictSame(findUnknownVariables({ [variable]: '1' }), [{ variable, advice }])
+    t.notOk(variables.includes(variable), `${variable} is no setting`)
+    for (const name of advice.match(/TRIVET_[A-Z_]+/g) ?? []) t.ok(variables.includes(name), name)
+  }
+  t.equal(adviceFor('limitCalls'), 'set TRIVET_MAX_CALLS_PER_CALLER')
+  t.equal(adviceFor('maxBodyBytes'), undefined)
+})
+
+t.test('advice names the values that the constants have', async (t) => {
+  t.match(REMOVED, {
+    TRIVET_LIMIT_SESSIONS: `${CONSTANTS.maxSessionsPerCaller} sessions`,
+    TRIVET_MAX_BODY_DEPTH: `${CONSTANTS.maxBodyDepth} levels`,
+    TRIVET_MAX_EMBEDDED_BYTES: `${CONSTANTS.maxEmbeddedBytes / 2 ** 20} MiB`,
+    TRIVET_MAX_HEADER_BYTES: `${CONSTANTS.maxHeaderBytes} bytes`,
+    TRIVET_MAX_LOOP_DELAY_MS: `${CONSTANTS.maxLoopDelayMs} ms`,
+    TRIVET_MAX_MEMORY_PERCENT: `${CONSTANTS.maxMemoryPercent} percent`,
+    TRIVET_MAX_RESULT_BYTES: `${CONSTANTS.maxResultBytes / 2 ** 20} MiB`,
+    TRIVET_TASK_GRACE_MS: `${CONSTANTS.taskGraceMs} ms`
+  })
 })
 
 t.test('the service warns of one, and starts', async (t) => {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { createRequestWindow } from '../../../src/ops/overload/request-window.ts'
 import { simulate, type Load } from './simulated-loop.ts'
 
-/** The default of TRIVET_MAX_LOOP_DELAY_MS. */
+/** The constant maxLoopDelayMs. */
 const TARGET_MS = 50
 const TOOLS: { readonly [name: string]: Pick<Load, 'waitMs' | 'computeMs'> } = {
   'waits 50 ms and computes 5 ms': { waitMs: 50, computeMs: 5 },

@@ -53,7 +53,7 @@ t.test('an empty list is a list (106)', async (t) => {
 })
 
 t.test('the pages have every entry once, in order, with equal hints (108, 180, 181, 188)', async (t) => {
-  const app = await buildApp(t, FILES, { pageSize: 3 })
+  const app = await buildApp(t, FILES, { constants: { pageSize: 3 } })
   for (const { method, member, key, keys } of LISTS) {
     const seen: string[] = []
     const sizes: number[] = []
@@ -76,12 +76,13 @@ t.test('the pages have every entry once, in order, with equal hints (108, 180, 1
 })
 
 t.test('a list that fills its pages exactly has no empty last page (180)', async (t) => {
-  const app = await buildApp(t, FILES, { pageSize: COUNT })
+  const app = await buildApp(t, FILES, { constants: { pageSize: COUNT } })
   for (const { method } of LISTS) t.notOk('nextCursor' in (await send(app, { method })).response.result)
 })
 
 t.test('a cursor works on any connection and replica (185)', async (t) => {
-  const [one, other] = [await buildApp(t, FILES, { pageSize: 3 }), await buildApp(t, FILES, { pageSize: 2 })]
+  const one = await buildApp(t, FILES, { constants: { pageSize: 3 } })
+  const other = await buildApp(t, FILES, { constants: { pageSize: 2 } })
   for (const { method, member, key, keys } of LISTS) {
     const { response: { result: { nextCursor: cursor } } } = await send(one, { method })
     const { response: { result } } = await send(other, { method, params: { cursor } })
@@ -90,7 +91,7 @@ t.test('a cursor works on any connection and replica (185)', async (t) => {
 })
 
 t.test('any other string is not a cursor, also the empty one (182, 183)', async (t) => {
-  const app = await buildApp(t, FILES, { pageSize: 3 })
+  const app = await buildApp(t, FILES, { constants: { pageSize: 3 } })
   for (const { method } of LISTS) {
     const { response: { result: { nextCursor } } } = await send(app, { method })
     for (const cursor of [
@@ -115,7 +116,7 @@ t.test('any other string is not a cursor, also the empty one (182, 183)', async 
 
 t.test('the catalog may set the size of a page', async (t) => {
   const app = await buildApp(t, { ...FILES, 'server.yaml': 'pageSize: 2\ncache:\n  listTtlMs: 5\n' }, {
-    pageSize: 5
+    constants: { pageSize: 5 }
   })
   for (const { method, member } of LISTS) {
     const { response: { result } } = await send(app, { method })

@@ -49,7 +49,7 @@ t.test('a catalog with skills declares the extension, and no other one does', as
 })
 
 t.test('the list comes in pages, each skill whole, with the hints of other lists', async (t) => {
-  const app = await buildApp(t, { ...FILES, ...main('zoo') }, { authenticator, pageSize: 2 })
+  const app = await buildApp(t, { ...FILES, ...main('zoo') }, { authenticator, constants: { pageSize: 2 } })
   const first = await ask(app, 'skills/list')
   t.strictSame(urisOf(first), ['skill://acme/pay-back/SKILL.md', 'skill://late-orders/SKILL.md'])
   t.match(first.result, { ttlMs: 9000, cacheScope: 'private' })
@@ -110,7 +110,7 @@ t.test('a directory above skills has those that the caller sees', async (t) => {
 })
 
 t.test('a directory comes in pages', async (t) => {
-  const app = await buildApp(t, FILES, { pageSize: 1 })
+  const app = await buildApp(t, FILES, { constants: { pageSize: 1 } })
   const uri = 'skill://late-orders/templates'
   const first = await ask(app, 'resources/directory/read', { uri })
   const second = await ask(app, 'resources/directory/read', { uri, cursor: first.result.nextCursor })

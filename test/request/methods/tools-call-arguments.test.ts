@@ -129,7 +129,7 @@ t.test('arguments that are nested too deeply for the check are a result', async 
     'tools/flat.ts': toolModule(
       'flat', "inputSchema: { type: 'object', properties: { n: { type: 'integer' } } }"
     )
-  }, { maxBodyDepth: 10_000 })
+  }, { constants: { maxBodyDepth: 10_000 } })
   t.match((await send(app, call('tree', nested(50)))).response.result, { content: [{ text: 'ok' }] })
   for (
     const [name, args] of [

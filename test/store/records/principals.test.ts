@@ -49,7 +49,7 @@ const pairs: { readonly [who: string]: readonly [Caller, Caller] } = {
 
 for (const [who, callers] of Object.entries(pairs)) {
   t.test(`${who}: neither reaches the state of the other (67, 215, 216)`, { timeout: 120_000 }, async (t) => {
-    const app = await buildApp(t, FILES, { authenticator: byHeader, maxHandles: 1_000_000 })
+    const app = await buildApp(t, FILES, { authenticator: byHeader, maxHandlesPerCaller: 1_000_000 })
     const url = await listen(app)
     const seen = new Set<string>()
     await fc.assert(fc.asyncProperty(steps, async (steps) => {

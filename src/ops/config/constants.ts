@@ -1,0 +1,33 @@
+// The values that no operator sets.
+
+export const CONSTANTS = {
+  /** Entries on a page of a list, for a catalog without `pageSize`. Many clients read only the first page. */
+  pageSize: 1000,
+  /** How deep arrays and objects in the body of a request may be nested. */
+  maxBodyDepth: 128,
+  /** The headers of a request together, in bytes. */
+  maxHeaderBytes: 16_384,
+  /** The largest result of a call, a prompt or a read, in bytes of JSON. */
+  maxResultBytes: 33_554_432,
+  /** The largest file of the catalog that tools embed in a result, in bytes. */
+  maxEmbeddedBytes: 1_048_576,
+  /** Calls of all callers together that may run at once on a replica. */
+  maxRunning: 10_000,
+  /** Sessions of one caller that have settings, and ended sessions of one caller that are remembered. */
+  maxSessionsPerCaller: 100_000,
+  /** The life of a session. */
+  sessionTtlMs: 604_800_000,
+  /** The life of a session's settings after their last use. */
+  sessionIdleMs: 86_400_000,
+  /** The time after which a call of a tool with `task` becomes a task. */
+  taskGraceMs: 1000,
+  /** The time of one turn of a busy event loop from which on requests are refused. 0: no limit. */
+  maxLoopDelayMs: 50,
+  /** The part of the memory at which every request is refused. 100: no limit. */
+  maxMemoryPercent: 90
+}
+
+export type Constants = { readonly [K in keyof typeof CONSTANTS]: number }
+
+/** The constants of a service whose load is not watched. */
+export const WITHOUT_OVERLOAD = { maxLoopDelayMs: 0, maxMemoryPercent: 100 }

@@ -1,0 +1,33 @@
+// The text of docs/settings.md. `npm run settings` writes it.
+
+import { GROUPS, type Setting } from './setting-kinds.ts'
+import { ROWS } from './settings.ts'
+
+const COLUMNS = '| Variable | Default | Value | Meaning |\n| --- | --- | --- | --- |\n'
+
+const HEAD = `# Settings
+
+This page is made from the table in \`src/ops/config\`: \`npm run settings\` writes it.
+
+Each setting is an environment variable. Those that are no secrets are also flags of \`serve\` and \`dev\`:
+\`TRIVET_MAX_BODY_BYTES\` is \`--max-body-bytes\`. A flag comes before its variable. An empty variable
+counts as absent. Problems stop the start, and are reported together. The log warns of a variable that begins
+with \`TRIVET_\` and is no setting. [A program that embeds the service](operating.md#embed-it) passes
+options: \`maxBodyBytes\`.
+`
+
+export function toSettingsPage (): string {
+  return [HEAD, ...GROUPS.map((group) => {
+    const rows = ROWS.flatMap(([, setting]) => setting.group === group ? [toRow(setting)] : [])
+    return `\n## ${group}\n\n${COLUMNS}${rows.join('')}`
+  })].join('')
+}
+
+function toRow ({ variable, fallback, kind, isSecret, about }: Setting): string {
+  const unit = kind.unit === undefined ? '' : `, in ${kind.unit}`
+  const form = `${kind.textForm ?? kind.form}${unit}`.replaceAll('|', '\\|')
+  const secret = isSecret === true ? ' Secret: no flag.' : ''
+  const shown = String(fallback ?? '')
+  const cells = [`\`${variable}\``, shown === '' ? '' : `\`${shown}\``, form, `${about}${secret}`]
+  return `|${cells.map((cell) => cell === '' ? ' ' : ` ${cell} `).join('|')}|\n`
+}
