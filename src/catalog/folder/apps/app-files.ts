@@ -91,7 +91,7 @@ export async function openAppFiles (
       if (named === '') return { kind: 'inner' }
       const path = toPath(named, from)
       if (byPath.has(path)) return { kind: 'file', path }
-      throw new SyntaxError(path.startsWith('../../../sources')
+      throw new SyntaxError(path.startsWith('../')
         ? `${trimmed} leads out of the folder of the app: put the file into it`
         : `${trimmed} is no file of the app: ${path} does not exist`)
     }
