@@ -2,7 +2,7 @@
 
 export { defineTool } from './author/define-tool.ts'
 export type { ToolDefinition, ToolOptions } from './author/define-tool.ts'
-export type { CallToolResult, ToolOutput } from './author/tool-output.ts'
+export type { CallToolResult, ToolOutput } from './author/tool-result.ts'
 export { toolResult } from './author/tool-result.ts'
 export type { ToolResult, ToolResultOptions } from './author/tool-result.ts'
 export { ToolError } from './author/tool-error.ts'

@@ -49,8 +49,7 @@ const ROOMS = {
     'store/changes', 'store/records', 'store/sealing'
   ],
   files: [
-    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'store/records',
-    'store/sealing'
+    'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/records', 'store/sealing'
   ],
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],

@@ -33,7 +33,7 @@ export async function openServedCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    loadComparison: async () => (await import('../catalog/contracts/breaking-problems.ts')).createComparison,
+    loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal
   }
   return await openLiveCatalog(source, bus, log, options, guard)

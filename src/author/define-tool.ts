@@ -8,7 +8,7 @@ import type { ToolAnnotations } from '../protocol/primitives.ts'
 import type { Context } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 import type { ArgumentsOf, Schema } from './schema.ts'
-import type { ToolOutput } from './tool-output.ts'
+import type { ToolOutput } from './tool-result.ts'
 
 /** What `defineTool` takes. `name` is 1 to 128 letters, digits, `_`, `-` and `.`. */
 export interface ToolOptions<I, O> extends CommonOptions {

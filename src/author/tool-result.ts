@@ -1,6 +1,7 @@
 // A tool's result with all of its parts.
 
 import type { ContentBlock, Meta } from '../protocol/content.ts'
+import type { StructuredContentOf } from './schema.ts'
 
 const TOOL_RESULT = Symbol.for('trivet.tool-result')
 
@@ -35,3 +36,67 @@ export function toolResult (options: ToolResultOptions): ToolResult {
 export function isToolResult (value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && TOOL_RESULT in value
 }
+
+/**
+ * A tool's result as the specification writes it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresult
+ */
+export interface CallToolResult {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Meta
+}
+
+/**
+ * What `run` returns. With an output schema: the structured content, or a `toolResult`. Without one, a JSON
+ * value:
+ * - a string is one text block
+ * - an object with an array `content` is a CallToolResult
+ * - `undefined` is an empty result
+ * - any other value is structured content
+ *
+ * The service sends structured content as JSON text too, for clients that read only text. A Date is sent in
+ * its JSON form. Members that are `undefined` are left out. Any other value without a JSON form is an
+ * internal error: a bigint, a function, a symbol, a Map, a Set, an Error, a Response, a stream, NaN, an
+ * infinite number, a cycle, `undefined` in an array. The log then has the place of the value, such as
+ * `/items/3/price: a bigint has no JSON form; return a string or a number`.
+ *
+ * TypeScript refuses most of these values where they are the whole output. It does not look into objects. Use
+ * `toolResult` to return a value of type `unknown`.
+ */
+export type ToolOutput<O> = [O] extends [undefined]
+  ? string | number | boolean | null | undefined | void | readonly unknown[] | PlainObject |
+    CallToolResult | ToolResult
+  : (StructuredContentOf<O> & Anything) | ToolResult
+
+/**
+ * Any value. Unlike `unknown` it keeps the other members of a union, from which the compiler knows while it
+ * infers `O` that `{ type: 'text' }` in an output is no wider `{ type: string }`.
+ */
+type Anything = {} | null | undefined
+
+/**
+ * Any object that JSON can represent. The objects of the language and of the platform that JSON cannot
+ * represent have one of these symbols. Also accepts interfaces, which have no index signature.
+ */
+type PlainObject = object & {
+  readonly content?: readonly ContentBlock[] | OtherContent | string | number | boolean | null | undefined
+  /** A Map, a Set, a Promise, bytes. */
+  readonly [Symbol.toStringTag]?: never
+  /** A Date. */
+  readonly [Symbol.toPrimitive]?: never
+  /** A function, a class. */
+  readonly [Symbol.hasInstance]?: never
+  /** A generator, URLSearchParams, Headers. */
+  readonly [Symbol.iterator]?: never
+  /** A stream. */
+  readonly [Symbol.asyncIterator]?: never
+  /** A regular expression. */
+  readonly [Symbol.match]?: never
+  /** A Response of `fetch`. */
+  readonly bodyUsed?: never
+}
+
+/** An object that is not an array. */
+type OtherContent = object & { readonly [Symbol.iterator]?: never }

@@ -1,4 +1,4 @@
-// Limits how long somebody waits for a promise.
+// Limits how long a caller waits for a promise, and how long code of others may run.
 
 import { timers, type Timer } from './time.ts'
 
@@ -31,4 +31,31 @@ export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop))
+}
+
+/**
+ * Runs code whose signal aborts after `ms`, or when `stop` does. Then the run rejects, and code that ignores
+ * its signal runs on.
+ */
+export async function runWithin<T> (
+  ms: number, run: (signal: AbortSignal) => T | Promise<T>, stop?: AbortSignal
+): Promise<T> {
+  const limit = new AbortController()
+  const signal = stop === undefined ? limit.signal : AbortSignal.any([limit.signal, stop])
+  signal.throwIfAborted()
+  const problem = `it did not end within ${ms / 1000} s; it may wait for something that never comes`
+  const timer = timers.setTimeout(() => limit.abort(new Error(problem)), ms)
+  let onAbort = () => {}
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      onAbort = () => reject(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+      const running = async () => await run(signal)
+      running().then(resolve, reject)
+    })
+  } finally {
+    timers.clear(timer)
+    // Node keeps a composed signal in memory while it has a listener.
+    signal.removeEventListener('abort', onAbort)
+  }
 }

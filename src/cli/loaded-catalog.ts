@@ -1,7 +1,7 @@
 // Loads a catalog once, as the service would, and serves nothing.
 
+import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import { createCatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
-import type { LoadedCatalog } from '../catalog/compiled/lists/named-changes.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { readConfig } from '../ops/config/config.ts'

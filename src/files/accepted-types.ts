@@ -2,7 +2,7 @@
 // https://html.spec.whatwg.org/multipage/input.html#attr-input-accept
 
 import mime from 'mime'
-import { BYTES_TYPE, isMediaType } from '../catalog/compiled/results/media-type.ts'
+import { BYTES_TYPE, isMediaType } from '../base/media-types.ts'
 
 const ACCEPTED = /^(?:\.[\w+-]{1,20}|[\w+.-]{1,60}\/(?:\*|[\w+.-]{1,60}))$/
 

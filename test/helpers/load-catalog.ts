@@ -1,16 +1,15 @@
 // Loads and compiles a catalog without a service.
 
 import type { Test } from 'tap'
+import type { LoadedCatalog } from '../../src/catalog/compiled/catalog.ts'
 import { createCatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
-import type { LoadedCatalog } from '../../src/catalog/compiled/lists/named-changes.ts'
 import { CatalogError, type Problem } from '../../src/catalog/compiled/problem.ts'
 import type { Snapshot } from '../../src/catalog/compiled/snapshot.ts'
-import { openCatalogFolder } from '../../src/catalog/folder/catalog-folder.ts'
-import type { CatalogSource } from '../../src/catalog/folder/catalog-source.ts'
+import { openCatalogFolder, type CatalogFolder } from '../../src/catalog/folder/catalog-folder.ts'
 import * as trivet from '../../src/index.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
-function openSource (root: string): CatalogSource {
+function openSource (root: string): CatalogFolder {
   return openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet })
 }
 

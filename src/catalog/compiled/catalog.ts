@@ -1,7 +1,11 @@
 // The current catalog: one snapshot, which a reload replaces.
 
+import type { CatalogContents } from './contents.ts'
 import { findListChanges, type ListChange } from './lists/list-changes.ts'
 import type { Snapshot } from './snapshot.ts'
+
+/** A catalog as it was read, and as it is served. */
+export interface LoadedCatalog { readonly contents: CatalogContents, readonly snapshot: Snapshot }
 
 /** The differences that clients are told of after a replacement. */
 export interface CatalogChange {
@@ -43,9 +47,9 @@ export function createCatalog (first: Snapshot): Catalog {
 
 function findUpdated (before: Snapshot, after: Snapshot): UpdatedFile[] {
   const uris = changedKeys(before.stamps, after.stamps)
-  const removed = new Set(uris.filter((uri) => !after.stamps.has(uri)))
+  const isGone = (uri: string) => before.stamps.has(uri) && !after.stamps.has(uri)
   const guarded = new Map(
-    before.primitives.resources.filter(({ key, scopes }) => scopes.length > 0 && removed.has(key))
+    before.primitives.resources.filter(({ key, scopes }) => scopes.length > 0 && isGone(key))
       .map(({ key, scopes }) => [key, scopes])
   )
   return uris.map((uri) => {

@@ -2,6 +2,7 @@
 
 import type { CommonOptions, WhenMissing } from '../../author/definition.ts'
 import type { Located } from './contents.ts'
+import { createReporter, type Problem } from './problem.ts'
 
 export interface CompiledPrimitive {
   /** The name or the URI. Unique in its list. */
@@ -31,4 +32,24 @@ export function compareListOrder (
   a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>
 ): number {
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+}
+
+/** What a definition was compiled to. */
+export interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
+
+/** Each problem names the file that had the key first. */
+export function findDuplicates (
+  kind: string, all: ReadonlyArray<Compiled<{ readonly key: string }, unknown>>
+): Problem[] {
+  const problems: Problem[] = []
+  const fileByKey = new Map<string, string>()
+  for (const { compiled: { key }, located } of all) {
+    const file = fileByKey.get(key)
+    if (file === undefined) fileByKey.set(key, located.file)
+    else {
+      const rule = `the ${kind} ${JSON.stringify(key)} is already defined in ${file}`
+      createReporter(problems, located)('', rule)
+    }
+  }
+  return problems
 }

@@ -1,5 +1,6 @@
 // The contents of a catalog as a source delivers them: read, but not compiled.
 
+import type { Readable } from 'node:stream'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { PromptDefinition } from '../../author/define-prompt.ts'
@@ -11,7 +12,6 @@ import type { CallLimitOptions, Unread } from '../../limits/call-limits.ts'
 import type { Implementation } from '../../protocol/primitives.ts'
 import type { Skill, SkillResource } from '../../protocol/skills.ts'
 import type { Problem } from './problem.ts'
-import type { FileBytes } from './results/opened-bytes.ts'
 
 /** A definition and its place, which every problem of the definition names. */
 export interface Located<D> {
@@ -101,4 +101,21 @@ export interface CatalogContents {
   readonly passedOver: readonly PassedOver[]
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
+}
+
+/** An open file. Close it unless `read` was called. */
+export interface OpenedBytes {
+  readonly size: number
+  /** In milliseconds since 1970. */
+  readonly modifiedMs: number
+  read (range?: { readonly start: number, readonly end: number }): Readable
+  close (): void
+}
+
+export interface FileBytes {
+  /** When the catalog was loaded. */
+  readonly size: number
+  readonly name: string
+  /** `undefined` if the file is gone. */
+  open (): Promise<OpenedBytes | undefined>
 }

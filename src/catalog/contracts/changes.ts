@@ -1,10 +1,15 @@
 // What changed between two catalogs, and which changes break clients.
 
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Prompt, Tool } from '../../protocol/primitives.ts'
 import type { Skill } from '../../protocol/skills.ts'
+import type { LoadedCatalog } from '../compiled/catalog.ts'
+import type { Problem } from '../compiled/problem.ts'
+import { findDefinitionLine } from './change-line.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
-import { KINDS, type OfferedKind, type Offered, type OfferedPrimitive } from './offered.ts'
+import { KINDS, offeredBy, type Offered, type OfferedKind, type OfferedPrimitive } from './offered.ts'
 import { compareScreens, isUnusedScreen } from './screens.ts'
 
 export interface Change {
@@ -126,4 +131,26 @@ function compareScopes (
   if (added.length > 0) describe(true, `newly needs the scope ${added.join(' ')}`)
   const dropped = before.filter((scope) => !after.includes(scope))
   if (dropped.length > 0) describe(false, `no longer needs the scope ${dropped.join(' ')}`)
+}
+
+/**
+ * Remembers what a catalog offers. The function that it returns finds what a later catalog breaks.
+ * @param root the folder of both.
+ */
+export function createComparison (
+  root: string, served: LoadedCatalog
+): (next: LoadedCatalog) => Promise<Problem[]> {
+  const before = offeredBy(served)
+  return async (next) => {
+    const breaks = findChanges(before, offeredBy(next)).filter(({ isBreaking }) => isBreaking)
+    return await Promise.all(breaks.map(async (change) => await toProblem(root, change)))
+  }
+}
+
+async function toProblem (root: string, { kind, key, file, rule }: Change): Promise<Problem> {
+  const text = await readFile(join(root, file), 'utf8').catch(() => '')
+  const line = findDefinitionLine(text, key)
+  return {
+    file, place: line === undefined ? '' : `line ${line}`, rule: `breaks clients: ${kind} ${key} ${rule}`
+  }
 }

@@ -1,8 +1,8 @@
 // What a catalog offers to clients, by kind and key: the two sides of a comparison.
 
+import type { LoadedCatalog } from '../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../compiled/compiled-primitive.ts'
-import type { CatalogContents, Located } from '../compiled/contents.ts'
-import type { Snapshot } from '../compiled/snapshot.ts'
+import type { Located } from '../compiled/contents.ts'
 
 export const KINDS = ['tool', 'prompt', 'resource', 'resource template', 'skill'] as const
 
@@ -13,20 +13,14 @@ export interface OfferedPrimitive {
   readonly json: string
   /** `undefined` if they are not known: a list does not have them. */
   readonly scopes: readonly string[] | undefined
-  /** Of the definition, relative to its catalog; or where the list is from. */
+  /** The file of the definition, relative to its catalog; or the place that the list is from. */
   readonly file: string
 }
 
-/** By the name or the URI. The files of skills are not among the resources. */
+/** Primitives by name or URI. The files of skills are not among the resources. */
 export type Offered = { readonly [K in OfferedKind]: ReadonlyMap<string, OfferedPrimitive> }
 
-/** A catalog as it was read, and as it is served. */
-export interface ReadCatalog {
-  readonly contents: Pick<CatalogContents, 'tools' | 'prompts' | 'resources' | 'templates' | 'skills'>
-  readonly snapshot: Pick<Snapshot, 'primitives'>
-}
-
-export function offeredBy ({ contents, snapshot: { primitives } }: ReadCatalog): Offered {
+export function offeredBy ({ contents, snapshot: { primitives } }: LoadedCatalog): Offered {
   const files = new Set(primitives.skills.flatMap((skill) => skill.files))
   return {
     tool: toEntries(contents.tools, primitives.tools),

@@ -1,50 +1,63 @@
 // A catalog in a folder: loads it, and watches it.
 
 import { relative, resolve, sep } from 'node:path'
+import { Generations } from '../../base/generations.ts'
+import type { CatalogContents } from '../compiled/contents.ts'
 import { createCompiledModules } from '../modules/compiled-module.ts'
-import type { KnownApps } from './apps/read-apps.ts'
-import { isPart, mayHoldParts } from './catalog-parts.ts'
-import type { CatalogSource } from './catalog-source.ts'
-import { createFileDigests } from './files/file-digests.ts'
-import { createKnownSidecars } from './files/sidecars.ts'
-import { loadFolder, type LoadedModules, type LoadOptions } from './load-folder.ts'
+import { createIgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
+import { FileDigests } from './files/file-digests.ts'
+import { loadFolder, type LoadedModules, type LoadOptions, type ReadFiles } from './load-folder.ts'
 import { watchFolder, type WatchMode } from './watch/folder-watcher.ts'
-import { createIgnoredPaths, readIgnored } from './watch/ignored-paths.ts'
+
+export interface CatalogFolder {
+  /** The absolute path, which the log has. */
+  readonly name: string
+  /** Loads the current contents, with all problems found in them. Rejects if the folder cannot be read. */
+  load (): Promise<CatalogContents>
+  /** Called when the contents that were loaded last are served. The next load may reuse parts of them. */
+  accepted (): void
+  /** The next load evaluates every module and reads every file, whether or not they seem to have changed. */
+  forget (): void
+  /**
+   * Calls back after each change, until the returned function is called. Changes close together count as one.
+   * @param onError is called when some changes may go unnoticed
+   */
+  watch (onChange: () => void, onError: (error: unknown) => void): Promise<() => Promise<void>>
+}
 
 interface CatalogFolderOptions extends LoadOptions {
   readonly watchMode: WatchMode
 }
 
 /** @param folder absolute, or relative to the working directory of the process. */
-export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogSource {
+export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogFolder {
   const root = resolve(folder)
   const compiled = createCompiledModules()
-  let fileDigests = createFileDigests(options.maxResourceBytes)
-  let knownSidecars = createKnownSidecars()
-  let knownApps: KnownApps = new Map()
+  const createReadFiles = (): ReadFiles => ({
+    fileDigests: new FileDigests(options.maxResourceBytes), sidecars: new Generations(), apps: new Generations()
+  })
+  let readFiles = createReadFiles()
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
   const ignored = createIgnoredPaths()
-  let loaded: LoadedModules | undefined
+  let last: LoadedModules | undefined
   let served: LoadedModules | undefined
   return {
     name: root,
     async load () {
       const { contents, modules, watchIgnore } = await loadFolder(
-        root, { ...options, compiled, fileDigests, knownSidecars, knownApps, onImport }, served
+        root, { ...options, compiled, readFiles, onImport }, served
       )
       if (contents.problems.length === 0) await ignored.set(watchIgnore)
-      loaded = modules
+      last = modules
       return contents
     },
     // The modules of a load that was refused may not work, although they were evaluated.
-    accepted () { served = loaded },
+    accepted () { served = last },
     forget () {
       served = undefined
-      fileDigests = createFileDigests(options.maxResourceBytes)
-      knownSidecars = createKnownSidecars()
-      knownApps = new Map()
+      readFiles = createReadFiles()
     },
     async watch (onChange, onError) {
       await ignored.set(await readIgnored(root))

@@ -16,7 +16,7 @@ import { isReadme, isTest } from './catalog-parts.ts'
 import { FILES_FOLDER } from './files/embedded-files.ts'
 import { listFiles, type FolderFile } from './files/folder-files.ts'
 import type { PlainFiles } from './files/plain-files.ts'
-import { isSidecar, readSidecars, type KnownSidecars, type Sidecars } from './files/sidecars.ts'
+import { isSidecar, readSidecars, type ParsedSidecars, type Sidecars } from './files/sidecars.ts'
 import {
   columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool,
   placeOf, ruleOf
@@ -159,9 +159,9 @@ export class CatalogReader {
 
   /** @param listed the plain files of the folder, with their sidecars. */
   async sidecars (
-    folder: string, listed: readonly FolderFile[], readTtlMs: number, known: KnownSidecars
+    folder: string, listed: readonly FolderFile[], readTtlMs: number, parsed: ParsedSidecars
   ): Promise<Sidecars> {
-    return await readSidecars(listed, readTtlMs, known, (path, place, rule) => {
+    return await readSidecars(listed, readTtlMs, parsed, (path, place, rule) => {
       this.problems.push({ file: posix.join(folder, path), place, rule })
     })
   }

@@ -10,19 +10,18 @@ import type { CompiledModules } from '../modules/compiled-module.ts'
 import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
-import { APPS_FOLDER, readApps, type KnownApps } from './apps/read-apps.ts'
+import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
 import { findAppProblems } from './apps/tool-apps.ts'
 import { isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
-import type { FileDigests } from './files/file-digests.ts'
+import { digestFiles, type FileDigests } from './files/file-digests.ts'
 import { isMissingPath, type FolderFile } from './files/folder-files.ts'
 import { createPlainFiles } from './files/plain-files.ts'
-import type { KnownSidecars } from './files/sidecars.ts'
+import type { ParsedSidecars } from './files/sidecars.ts'
 import { ruleOf } from './module-definitions.ts'
 import type { MarkdownPrompt } from './prompts/markdown-prompt.ts'
 import { findRegistered, REGISTERING } from './registered-definitions.ts'
 import { readSkills, SKILLS_FOLDER } from './skills/skills.ts'
-import { digestFiles } from './watch/folder-digest.ts'
 
 export interface LoadOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -36,11 +35,16 @@ export interface LoadOptions {
   readonly moduleDeadlineMs?: number
 }
 
+/** What the last load made of files. The next load uses it again for the files that have not changed. */
+export interface ReadFiles {
+  readonly fileDigests: FileDigests
+  readonly sidecars: ParsedSidecars
+  readonly apps: MadeApps
+}
+
 interface FolderLoad extends LoadOptions {
   readonly compiled: CompiledModules
-  readonly fileDigests: FileDigests
-  readonly knownSidecars: KnownSidecars
-  readonly knownApps: KnownApps
+  readonly readFiles: ReadFiles
   /** Called with each file that a module imports. */
   readonly onImport: (file: string) => void
 }
@@ -77,7 +81,7 @@ export async function loadFolder (
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
   const files = await listFiles(reader)
-  const sidecars = await reader.sidecars('resources', files.plain, server.readTtlMs, options.knownSidecars)
+  const sidecars = await reader.sidecars('resources', files.plain, server.readTtlMs, options.readFiles.sidecars)
   const otherFiles = digestOf([server, files.prompts, files.plain, files.skills, files.apps])
   const unchanged: ReusableModules = earlier === undefined
     ? new Set()
@@ -89,7 +93,7 @@ export async function loadFolder (
   options.compiled.forgetUnused()
   passOverOthers(reader, files, imported)
 
-  const { maxResourceBytes, fileDigests } = options
+  const { maxResourceBytes, readFiles: { fileDigests, apps: madeApps } } = options
   const { problems, passedOver } = reader
   // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
   const hierarchy = compileHierarchy(server.scopes, () => () => {})
@@ -101,7 +105,7 @@ export async function loadFolder (
     serverName: server.info.name,
     readTtlMs: server.readTtlMs,
     maxResourceBytes,
-    known: options.knownApps
+    madeApps
   })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
   const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { Type } from '../../schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
 import { callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
-import { createSettingsReader } from './settings-reader.ts'
+import { createSettingsReader } from './yaml.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional

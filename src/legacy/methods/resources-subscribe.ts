@@ -1,6 +1,6 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
 
-import { checkSubscribableUris } from '../../catalog/compiled/resources/subscribable-uris.ts'
+import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
 import { resourceNotFound } from '../../protocol/errors.ts'
 import { defineMethod, type Method } from '../../request/pipeline/method.ts'
 import { Type } from '../../schema/type.ts'

@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../../access/principal.ts'
-import { checkSubscribableUris } from '../../catalog/compiled/resources/subscribable-uris.ts'
+import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
 import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSchemaCompilers } from '../../../src/catalog/compiled/definitions/compile-schema.ts'
-import { createKnownDefinitions } from '../../../src/catalog/compiled/known-definitions.ts'
+import { createKnownDefinitions } from '../../../src/catalog/compiled/definitions/known-definitions.ts'
 
 t.test('compiles a definition once for each setting, and again if it had a problem', async (t) => {
   const compilers = createSchemaCompilers()

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compareListOrder, type CompiledPrimitive } from '../../../src/catalog/compiled/compiled-primitive.ts'
-import { readCursor, toCursor } from '../../../src/catalog/compiled/lists/cursor.ts'
-import { createPages, type Pages } from '../../../src/catalog/compiled/lists/pages.ts'
+import { createPages, readCursor, toCursor, type Pages } from '../../../src/catalog/compiled/lists/pages.ts'
 import { createResultWriter } from '../../../src/catalog/compiled/results/result-json.ts'
 
 const writer = createResultWriter({ name: 'shop', version: '1.0.0' })

@@ -57,6 +57,8 @@ async function open (
   const log = createReadableLog('info')
   const live = await openLiveCatalog({
     name: 'test',
+    accepted () {},
+    forget () {},
     load: async () => ({ ...EMPTY_CONTENTS, ...current }),
     async watch (listener) {
       onChange = listener

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import type { CatalogContents } from '../../../src/catalog/compiled/contents.ts'
-import type { CatalogSource } from '../../../src/catalog/folder/catalog-source.ts'
+import type { CatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
 import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
 import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
@@ -11,7 +11,7 @@ import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'
 
 /** A source whose changes and loads are controlled by the test. */
 function createScriptedSource (): {
-  source: CatalogSource
+  source: CatalogFolder
   change: () => void
   loads: Array<(contents: Partial<CatalogContents>) => void>
   watched: () => boolean
@@ -24,6 +24,8 @@ function createScriptedSource (): {
     watched: () => listener !== undefined,
     source: {
       name: 'scripted',
+      accepted () {},
+      forget () {},
       load: async () => await new Promise(
         (resolve) => loads.push((contents) => resolve({ ...EMPTY_CONTENTS, ...contents }))
       ),

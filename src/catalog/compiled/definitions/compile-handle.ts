@@ -8,8 +8,7 @@ import { isStandardSchema, toJsonSchema } from '../../../schema/standard-schema.
 import type { HandleKind } from '../../../store/records/handle-kind.ts'
 import type { ReportProblem } from '../problem.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
-import { handleShape } from './definition-shapes.ts'
-import { findHandlerProblems } from './handler-problems.ts'
+import { findHandlerProblems, handleShape } from './definition-shapes.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 

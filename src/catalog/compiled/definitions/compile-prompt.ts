@@ -12,8 +12,7 @@ import { checkMessages, checkMeta } from '../results/content-checks.ts'
 import { toMessagesJson } from '../results/content-json.ts'
 import { ContractError, type ResultWriter } from '../results/result-json.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { promptShape } from './definition-shapes.ts'
-import { findHandlerProblems } from './handler-problems.ts'
+import { findHandlerProblems, promptShape } from './definition-shapes.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
 

@@ -10,15 +10,13 @@ import {
 } from '../../../protocol/primitives.ts'
 import { preview } from '../../../schema/value-preview.ts'
 import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
-import type { Located, LocatedResource } from '../contents.ts'
+import type { FileBytes, Located, LocatedResource } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
 import { createUriTemplate, type UriTemplate } from '../resources/uri-template.ts'
 import { toUri } from '../resources/uri.ts'
-import type { FileBytes } from '../results/opened-bytes.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { resourceShape, templateShape } from './definition-shapes.ts'
-import { findHandlerProblems } from './handler-problems.ts'
+import { findHandlerProblems, resourceShape, templateShape } from './definition-shapes.ts'
 
 export interface CompiledResource extends CompiledPrimitive {
   readonly mimeType: string | undefined

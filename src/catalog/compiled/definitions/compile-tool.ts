@@ -3,6 +3,7 @@
 import type { Context } from '../../../author/context.ts'
 import type { ToolDefinition } from '../../../author/define-tool.ts'
 import { readCallLimits, type CallLimits } from '../../../limits/call-limits.ts'
+import { META_APP_URI, type AppToolMeta } from '../../../protocol/apps.ts'
 import type { ClientCapabilities } from '../../../protocol/capabilities.ts'
 import type { Meta } from '../../../protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../protocol/primitives.ts'
@@ -14,10 +15,8 @@ import type { ReportProblem } from '../problem.ts'
 import { runAuthorized } from '../scopes/run-authorized.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
-import { toolShape } from './definition-shapes.ts'
-import { findHandlerProblems } from './handler-problems.ts'
+import { findHandlerProblems, toolShape } from './definition-shapes.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
-import { toToolMeta } from './tool-meta.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
   /** Relative to the catalog folder. */
@@ -156,4 +155,21 @@ type ToolEntry = Omit<Tool, 'inputSchema' | 'outputSchema'>
 /** The schemas are JSON already: nothing is serialised twice. */
 function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {
   return `"inputSchema":${input.json}${output === undefined ? '' : `,"outputSchema":${output.json}`}`
+}
+
+/**
+ * `undefined` for a tool without any.
+ * @param appUri of the app that the tool names.
+ */
+export function toToolMeta (
+  { _meta, visibility }: ToolDefinition, appUri: string | undefined, report: ReportProblem
+): Meta | undefined {
+  if (visibility === undefined && appUri === undefined) return _meta
+  if (_meta !== undefined && ('ui' in _meta || META_APP_URI in _meta)) {
+    report('_meta.ui', 'is made from ui and visibility: remove it here')
+  }
+  const ui: AppToolMeta = {
+    ...(appUri !== undefined && { resourceUri: appUri }), ...(visibility !== undefined && { visibility })
+  }
+  return { ..._meta, ui, ...(appUri !== undefined && { [META_APP_URI]: appUri }) }
 }

@@ -1,13 +1,14 @@
 // Checks of definitions at load. The types of the define functions have the same rules, but only for authors
 // who use TypeScript.
 
+import { isGeneratorFunction } from 'node:util/types'
+import { MEDIA_TYPE } from '../../../base/media-types.ts'
 import { RATE_PATTERN } from '../../../limits/rate.ts'
 import { APP_PERMISSIONS } from '../../../protocol/apps.ts'
 import { findJsonLoss } from '../../../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
 import { checkOf } from '../../../schema/reader.ts'
 import { Type, type TypedSchema } from '../../../schema/type.ts'
-import { MEDIA_TYPE } from '../results/media-type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
 // A key may begin with a reverse domain name and a slash. The specification reserves the domain names whose
@@ -252,3 +253,14 @@ export const handleShape = checkOf(handle)
 export const settingShape = checkOf(setting)
 export const dependencyShape = checkOf(dependency)
 export const listedResourceShape = checkOfListed(listedResource)
+
+type HandlerProblem = readonly [place: string, rule: string]
+
+/** @param handlers the functions of the definition, by their place. */
+export function findHandlerProblems (handlers: { readonly [place: string]: unknown }): HandlerProblem[] {
+  return Object.entries(handlers).flatMap(([place, handler]): HandlerProblem[] => {
+    if (typeof handler !== 'function') return [[place, 'must be a function']]
+    if (!isGeneratorFunction(handler)) return []
+    return [[place, 'must not be a generator function; collect the parts, and return them']]
+  })
+}

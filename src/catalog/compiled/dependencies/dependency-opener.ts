@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf } from '../../../base/words.ts'
+import type { CompiledDependency } from '../definitions/compile-dependency.ts'
 import type { ReportProblem } from '../problem.ts'
-import type { CompiledDependency } from './compile-dependency.ts'
 import { DependencySet } from './dependency-set.ts'
 import { openDependency, type DependencyLog, type OpenedDependency } from './opened-dependency.ts'
 

@@ -1,9 +1,9 @@
 // A dependency that is open: loads that follow one another may share it.
 
 import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
+import { runWithin } from '../../../base/deadline.ts'
 import { messageOf } from '../../../base/words.ts'
-import type { CompiledDependency } from './compile-dependency.ts'
-import { runWithin } from './time-limit.ts'
+import type { CompiledDependency } from '../definitions/compile-dependency.ts'
 
 const CHECK_TIMEOUT_MS = 3000
 

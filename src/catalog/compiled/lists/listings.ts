@@ -1,13 +1,12 @@
 // The entries of `resources/list` that resource templates list themselves.
 
 import type { ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
+import { runWithin } from '../../../base/deadline.ts'
 import { messageOf } from '../../../base/words.ts'
-import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
-import { runWithin } from '../dependencies/time-limit.ts'
-import type { Compiled } from '../duplicates.ts'
 import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>

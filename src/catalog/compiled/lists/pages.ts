@@ -5,7 +5,6 @@
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
-import { readCursor, toCursor } from './cursor.ts'
 
 export interface Pages {
   /** The page after the cursor, or the first page. `undefined` for a string that is not a cursor. */
@@ -79,4 +78,22 @@ function firstAfter (
     else high = middle
   }
   return low
+}
+
+type Place = Pick<CompiledPrimitive, 'key' | 'order'>
+
+const FORM = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
+
+export function toCursor ({ order, key }: Place): string {
+  return Buffer.from(`${order} ${key}`).toString('base64url')
+}
+
+/** `undefined` for a string that is not a cursor. */
+export function readCursor (cursor: string): Place | undefined {
+  const bytes = Buffer.from(cursor, 'base64url')
+  if (bytes.toString('base64url') !== cursor) return undefined
+  const [, order, key] = FORM.exec(bytes.toString('utf8')) ?? []
+  if (order === undefined || key === undefined) return undefined
+  const place = { order: Number(order), key }
+  return toCursor(place) === cursor ? place : undefined
 }

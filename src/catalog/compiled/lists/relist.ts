@@ -1,8 +1,9 @@
 // Makes lists of resource templates again, while everything else of the catalog stays.
 
 import { toCatalogVersion } from '../catalog-version.ts'
-import { compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
-import { findDuplicates, type Compiled } from '../duplicates.ts'
+import {
+  compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
+} from '../compiled-primitive.ts'
 import type { Problem } from '../problem.ts'
 import { createSnapshot, type Snapshot } from '../snapshot.ts'
 import { locateEntries, makeListings, type Listing, type ListingOptions } from './listings.ts'

@@ -4,10 +4,15 @@ import type { ReadContext } from '../../../author/context.ts'
 import type { ResourceOutput } from '../../../author/define-resource.ts'
 import { isHandleError } from '../../../author/handles.ts'
 import { ToolError } from '../../../author/tool-error.ts'
+import { BYTES_TYPE } from '../../../base/media-types.ts'
 import type { ResourceContents, ResourceLink } from '../../../protocol/content.ts'
-import { resourceNotFound, ResourceNotFound, ResourceTooLarge } from '../../../protocol/errors.ts'
+import {
+  ProtocolError, resourceNotFound, ResourceNotFound, ResourceTooLarge
+} from '../../../protocol/errors.ts'
 import type { Resource, ResourceTemplate } from '../../../protocol/primitives.ts'
+import type { FileBytes, OpenedBytes } from '../contents.ts'
 import { toContents } from '../results/read-result.ts'
+import type { Snapshot } from '../snapshot.ts'
 import type { View } from '../view.ts'
 import type { ResourceMatch } from './resource-lookup.ts'
 
@@ -64,4 +69,39 @@ function toHandlerError (error: unknown, asked: string): unknown {
   return known instanceof ResourceNotFound || known instanceof ResourceTooLarge
     ? new ToolError(known.message)
     : known
+}
+
+/** `undefined` for a resource that is no file, and for one that the caller may not use. Never throws. */
+export function findBytes (view: View, uri: string): FileBytes | undefined {
+  try {
+    const found = findResource(view, uri)
+    return found.kind === 'resource' ? found.resource.bytes : undefined
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Opens a file of the catalog for a caller with these scopes. `undefined` if there is no such file for the
+ * caller any more.
+ */
+export async function openCatalogFile (snapshot: Snapshot, uri: string, granted: readonly string[]) {
+  const view = snapshot.view({ scopes: new Set(granted) })
+  const bytes = findBytes(view, uri)
+  const opened = await bytes?.open()
+  if (bytes === undefined || opened === undefined) return undefined
+  const { size, modifiedMs } = opened
+  return {
+    name: bytes.name,
+    mimeType: view.resource(uri)?.resource.mimeType ?? BYTES_TYPE,
+    size,
+    etag: `"${size.toString(36)}-${Math.floor(modifiedMs).toString(36)}"`,
+    read: async (range?: Parameters<OpenedBytes['read']>[0]) => opened.read(range),
+    async has () {
+      opened.close()
+      return true
+    },
+    close: opened.close
+  }
 }

@@ -1,6 +1,8 @@
 // URIs as clients and authors write them, in the one form in which they are looked up and sent.
 // https://www.rfc-editor.org/rfc/rfc3986
 
+import { quote } from '../../../base/words.ts'
+import { invalidParams } from '../../../protocol/errors.ts'
 import { checkOf } from '../../../schema/reader.ts'
 import { Type } from '../../../schema/type.ts'
 
@@ -31,4 +33,26 @@ export function toUri (text: string): string | undefined {
     throw error
   }
   return uri.length <= MAX_URI_LENGTH && isUri(uri).ok ? uri : undefined
+}
+
+const MAX_URIS = 1000
+/** The characters of all URIs together: each is matched against the templates of the catalog. */
+const MAX_URI_CHARACTERS = 131_072
+
+/** Throws for a text that is no URI, and for too many of them. */
+export function checkSubscribableUris (uris: readonly string[]): void {
+  if (uris.length > MAX_URIS) {
+    throw invalidParams(`at most ${MAX_URIS} resources may be subscribed to, got ${uris.length}`)
+  }
+  let characters = 0
+  for (const uri of uris) {
+    if (toUri(uri) === undefined) throw invalidParams(`not a URI: ${quote(uri)}`)
+    characters += uri.length
+  }
+  if (characters > MAX_URI_CHARACTERS) {
+    throw invalidParams(
+      `the URIs of all subscribed resources together may have ${MAX_URI_CHARACTERS} characters, ` +
+        `got ${characters}`
+    )
+  }
 }

@@ -2,14 +2,16 @@
 // client that validates must not be the first to notice them.
 
 import type { OutputContents } from '../../../author/define-resource.ts'
+import { BYTES_TYPE, isMediaType, TEXT_TYPE } from '../../../base/media-types.ts'
 import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
+import { checkOfOutput } from '../../../schema/reader.ts'
+import { Type } from '../../../schema/type.ts'
+import { dateText } from '../definitions/definition-shapes.ts'
 import { toUri } from '../resources/uri.ts'
 import { isBase64, toBase64 } from './base64.ts'
-import { contentBlocksShape, messagesShape, resourceContentsShape } from './content-shapes.ts'
-import { BYTES_TYPE, isMediaType, TEXT_TYPE } from './media-type.ts'
 import { ContractError } from './result-json.ts'
 
 /** Throws a ContractError when a block is malformed. */
@@ -103,3 +105,34 @@ function assertBase64 (text: unknown, place: string): void {
     throw new ContractError(place, ['must be base64, with its padding'])
   }
 }
+
+const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }
+const annotations = Type.Object({
+  audience: Type.Optional(Type.Array(Type.Enum(['user', 'assistant']))),
+  priority: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  lastModified: Type.Optional(dateText)
+})
+const block = { ...meta, annotations: Type.Optional(annotations) }
+const text = Type.String()
+const mimeType = Type.Optional(text)
+
+const textContents = Type.Object({ uri: text, mimeType, text, ...meta })
+const embedded = Type.Union([textContents, Type.Object({ uri: text, mimeType, blob: text, ...meta })])
+// A `blob` is base64 or bytes.
+const readable = Type.Union([
+  textContents, Type.Object({ uri: text, mimeType, blob: Type.Unknown(), ...meta })
+])
+
+const contentBlock = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text, ...block }),
+  Type.Object({ type: Type.Literal('image'), data: text, mimeType: text, ...block }),
+  Type.Object({ type: Type.Literal('audio'), data: text, mimeType: text, ...block }),
+  Type.Object({ type: Type.Literal('resource_link'), uri: text, name: text, mimeType, ...block }),
+  Type.Object({ type: Type.Literal('resource'), resource: embedded, ...block })
+])
+
+const message = Type.Object({ role: Type.Enum(['user', 'assistant']), content: contentBlock })
+
+export const contentBlocksShape = checkOfOutput(Type.Array(contentBlock))
+export const messagesShape = checkOfOutput(Type.Array(message))
+export const resourceContentsShape = checkOfOutput(Type.Array(readable, { minItems: 1 }))

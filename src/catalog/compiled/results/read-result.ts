@@ -2,12 +2,12 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import type { ResourceOutput } from '../../../author/define-resource.ts'
+import { BYTES_TYPE, TEXT_TYPE } from '../../../base/media-types.ts'
 import type { Meta, ResourceContents } from '../../../protocol/content.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { toBase64 } from './base64.ts'
 import { checkContents, checkMeta } from './content-checks.ts'
 import { toContentsJson } from './content-json.ts'
-import { BYTES_TYPE, TEXT_TYPE } from './media-type.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
 export interface ReadResultMetadata {

@@ -2,14 +2,12 @@
 
 import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { BYTES_TYPE, mediaTypeOfName } from '../../../base/media-types.ts'
 import { messageOf } from '../../../base/words.ts'
 import type { AppCsp } from '../../../protocol/apps.ts'
 import { toBase64 } from '../../compiled/results/base64.ts'
-import { BYTES_TYPE } from '../../compiled/results/media-type.ts'
 import { readBytes } from '../files/file-contents.ts'
 import type { FolderFile } from '../files/folder-files.ts'
-import { mediaTypeOfName } from '../files/media-types.ts'
-import { isListedOrigin } from './csp.ts'
 
 /** The page of an app. */
 export const INDEX = 'index.html'
@@ -128,4 +126,20 @@ export function tooLarge (what: string, maxBytes: number): SyntaxError {
 export function ruleOfApp (error: unknown): string {
   if (error instanceof SyntaxError) return error.message
   throw error
+}
+
+const HOST = String.raw`(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?`
+const ORIGIN = new RegExp(`^(?:https?|wss?)://${HOST}$`, 'i')
+
+/** Without a path and without characters that would end the directive that a host makes of it. */
+export function isOrigin (text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text.replace('*.', ''))
+}
+
+export function isListedOrigin (url: URL, origins: readonly string[]): boolean {
+  return origins.some((origin) => {
+    const listed = new URL(origin.replace('*.', ''))
+    if (listed.protocol !== url.protocol) return false
+    return origin.includes('*.') ? url.host.endsWith(`.${listed.host}`) : url.host === listed.host
+  })
 }

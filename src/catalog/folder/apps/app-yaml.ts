@@ -4,10 +4,8 @@ import type { AppResourceMeta } from '../../../protocol/apps.ts'
 import type { Static } from '../../../schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { columnOf, placeOf, ruleOf } from '../module-definitions.ts'
-import { createSettingsCheck } from '../settings-reader.ts'
-import { parsePlacedYaml } from '../yaml-places.ts'
-import type { ReportApp } from './app-files.ts'
-import { isOrigin } from './csp.ts'
+import { createSettingsCheck, parsePlacedYaml } from '../yaml.ts'
+import { isOrigin, type ReportApp } from './app-files.ts'
 
 export const APP_FILE = 'app.yaml'
 export const MAX_APP_YAML_BYTES = 65_536

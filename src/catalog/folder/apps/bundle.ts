@@ -4,7 +4,7 @@
 
 import { extname } from 'node:path'
 import {
-  build, type Loader, type Message, type OnLoadResult, type OnResolveResult, type Plugin
+  build, transform, type Loader, type Message, type OnLoadResult, type OnResolveResult, type Plugin
 } from 'esbuild'
 import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
 import { INDEX, ruleOfApp, type AppFiles, type ReportApp } from './app-files.ts'
@@ -130,4 +130,24 @@ function reportMessage ({ text, location }: Message, report: ReportApp): void {
     location === null ? undefined : { line: location.line, column: location.column + 1 },
     text
   )
+}
+
+/** Escapes what would end the element. `undefined` if a problem was reported. */
+export async function transformScript (
+  path: string, files: AppFiles, report: ReportApp
+): Promise<string | undefined> {
+  const source = await files.readText(path)
+  try {
+    // Without a format: the names of a script stay global.
+    const { code } = await runInEsbuild(async () => await transform(source, {
+      loader: 'js', target: 'esnext', charset: 'utf8', logLevel: 'silent', tsconfigRaw: '{}'
+    }))
+    return code
+  } catch (error) {
+    if (!isBuildError(error)) throw error
+    for (const { text, location } of error.errors) {
+      report(path, location === null ? undefined : { line: location.line, column: location.column + 1 }, text)
+    }
+    return undefined
+  }
 }

@@ -4,11 +4,11 @@
 import { parse } from 'parse5'
 import { applyEdits, type Edit } from '../../modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type Target } from './app-files.ts'
-import { bundle, type Entry } from './bundle.ts'
-import { attributeOf, elementsOf, placeOfElement, textOf, type Element } from './html-elements.ts'
-import { inlineScript, inlineStyle, keptAttributes } from './inline-text.ts'
-import { FILE_ATTRIBUTES, REFUSED_ATTRIBUTES } from './references.ts'
-import { transformScript } from './script.ts'
+import { bundle, transformScript, type Entry } from './bundle.ts'
+import {
+  attributeOf, elementsOf, FILE_ATTRIBUTES, inlineScript, inlineStyle, keptAttributes, placeOfElement,
+  REFUSED_ATTRIBUTES, textOf, type Element
+} from './html.ts'
 
 /** More problems of the HTML itself than these say nothing more. */
 const MAX_HTML_PROBLEMS = 20

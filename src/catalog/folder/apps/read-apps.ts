@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
+import type { Generations } from '../../../base/generations.ts'
 import { APP_TYPE } from '../../../protocol/apps.ts'
 import type { CatalogApp, Located, PassedOver } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
@@ -22,16 +23,16 @@ const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/
 
 export interface Apps {
   readonly resources: ReadonlyArray<Located<ResourceDefinition>>
-  /** By the name of its folder. */
+  /** The apps by the names of their folders. */
   readonly byName: ReadonlyMap<string, CatalogApp>
-  /** By URI: a hash of what a read returns. */
+  /** A hash of what a read returns, by URI. */
   readonly stamps: ReadonlyMap<string, string>
   readonly passedOver: readonly PassedOver[]
   readonly problems: readonly Problem[]
 }
 
-/** The apps of earlier loads. An app is made again only if one of its files may have changed. */
-export type KnownApps = Map<string, { readonly key: string, readonly made: MadeApp }>
+/** The apps of the last load. An app is made again only if one of its files may have changed. */
+export type MadeApps = Generations<{ readonly key: string, readonly app: MadeApp }>
 
 interface MadeApp { readonly settings: AppSettings, readonly html: string }
 
@@ -42,12 +43,12 @@ interface ReadAppsOptions {
   readonly readTtlMs: number
   /** The most bytes that one read of a resource may return. */
   readonly maxResourceBytes: number
-  readonly known: KnownApps
+  readonly madeApps: MadeApps
 }
 
 /** @param listed the files of the folder. */
 export async function readApps (
-  listed: readonly FolderFile[], { folder, serverName, readTtlMs, maxResourceBytes, known }: ReadAppsOptions
+  listed: readonly FolderFile[], { folder, serverName, readTtlMs, maxResourceBytes, madeApps }: ReadAppsOptions
 ): Promise<Apps> {
   const maxBytes = Math.min(MAX_DOCUMENT_BYTES, maxResourceBytes)
   const resources: Array<Located<ResourceDefinition>> = []
@@ -55,10 +56,8 @@ export async function readApps (
   const stamps = new Map<string, string>()
   const problems: Problem[] = []
   const passedOver: PassedOver[] = []
-  const names = new Set<string>()
   for (const [name, files] of toFolders(listed, passedOver)) {
     await yieldToRequests()
-    names.add(name)
     const report: ReportApp = (path, at, rule) => problems.push({
       file: `${APPS_FOLDER}/${name}/${path}`,
       place: at === undefined ? '' : `line ${at.line}`,
@@ -66,20 +65,20 @@ export async function readApps (
       rule
     })
     const key = JSON.stringify([files.map(({ path, stamp }) => [path, stamp]), maxBytes])
-    const found = known.get(name)
-    const made = found?.key === key
-      ? found.made
+    const earlier = madeApps.get(name)
+    const app = earlier?.key === key
+      ? earlier.app
       : await makeApp(join(folder, name), name, files, maxBytes, report)
-    // Its URI is known even so: the tools that name it have no problem of their own.
+    // An app with a problem has a URI too: the tools that name it have no problem of their own.
     const uri = toAppUri(serverName, name)
-    byName.set(name, { uri, scopes: made?.settings.scopes ?? [] })
-    if (made === undefined) continue
-    known.set(name, { key, made })
-    const definition = defineApp(name, uri, made, readTtlMs)
+    byName.set(name, { uri, scopes: app?.settings.scopes ?? [] })
+    if (app === undefined) continue
+    madeApps.set(name, { key, app })
+    const definition = defineApp(name, uri, app, readTtlMs)
     resources.push({ definition, file: `${APPS_FOLDER}/${name}/${INDEX}`, place: '' })
-    stamps.set(uri, hash('sha256', JSON.stringify([made.html, definition._meta])))
+    stamps.set(uri, hash('sha256', JSON.stringify([app.html, definition._meta])))
   }
-  for (const name of known.keys()) if (!names.has(name)) known.delete(name)
+  madeApps.forgetUnused()
   return { resources, byName, stamps, passedOver, problems }
 }
 
@@ -127,9 +126,9 @@ async function makeApp (
     return undefined
   }
   try {
-    // Their bytes do not count.
-    const described = await openAppFiles(folder, listed, { csp: {}, maxBytes: MAX_APP_YAML_BYTES })
-    const text = yaml === undefined ? '' : await described.readText(APP_FILE)
+    // The bytes of app.yaml do not count as bytes of the document.
+    const yamlFiles = await openAppFiles(folder, listed, { csp: {}, maxBytes: MAX_APP_YAML_BYTES })
+    const text = yaml === undefined ? '' : await yamlFiles.readText(APP_FILE)
     const settings = readAppYaml(text, report)
     if (settings === undefined) return undefined
     const files = await openAppFiles(folder, listed, { csp: settings.csp ?? {}, maxBytes })
@@ -154,14 +153,14 @@ function defineApp (
 ): ResourceDefinition {
   const {
     csp: _csp, permissions: _permissions, domain: _domain, prefersBorder: _border, cache, scopes = [],
-    ...described
+    ...entry
   } = settings
   const ui = toResourceMeta(settings)
   const meta = ui === undefined ? {} : { _meta: { ui } }
   const contents = [{ uri, mimeType: APP_TYPE, text: html, ...meta }]
   return defineResource({
     name,
-    ...described,
+    ...entry,
     ...meta,
     uri,
     mimeType: APP_TYPE,

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { maySee, scopesToSee, type Guarded, type IsGranted } from '../../compiled/scopes/access-rule.ts'
 import { holdsScope, type ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
-import { findDirectories, type Directory } from './directories.ts'
+import { findDirectories, type Directory } from './folder-files.ts'
 
 interface GuardedFile extends Guarded { readonly path: string }
 

@@ -1,4 +1,5 @@
-// Lists the regular files of a folder, without hidden files and files outside it.
+// Lists the regular files of a folder, without hidden files and files outside it, and groups files by
+// directory.
 
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
@@ -61,7 +62,7 @@ export async function listFiles (
   await walk({ absolutePath: folder, real: root, path: '' }, [root])
   return files.sort((a, b) => a.path < b.path ? -1 : 1)
 
-  async function walk (directory: Directory, above: readonly string[]): Promise<void> {
+  async function walk (directory: WalkedFolder, above: readonly string[]): Promise<void> {
     const entries = await attempt(directory.path, readdir(directory.real, { withFileTypes: true }))
     for (const entry of entries ?? []) {
       const { name } = entry
@@ -110,4 +111,36 @@ export async function listFiles (
   }
 }
 
-interface Directory { readonly absolutePath: string, readonly real: string, readonly path: string }
+interface WalkedFolder extends Pick<FolderFile, 'path' | 'absolutePath'> { readonly real: string }
+
+export interface Directory<F> {
+  /** The files directly in it. */
+  readonly files: readonly F[]
+  /** The paths of the directories directly in it. */
+  readonly directories: readonly string[]
+}
+
+/**
+ * Groups files by directory. The key is the path without a slash at its end, and empty for the folder itself.
+ * @param files their paths are relative to the folder.
+ */
+export function findDirectories<F extends { readonly path: string }> (
+  files: readonly F[]
+): ReadonlyMap<string, Directory<F>> {
+  const directories = new Map<string, { readonly files: F[], readonly directories: string[] }>()
+  function open (path: string): { readonly files: F[], readonly directories: string[] } {
+    const existing = directories.get(path)
+    if (existing !== undefined) return existing
+    const directory = { files: [], directories: [] }
+    directories.set(path, directory)
+    if (path !== '') open(parentOf(path)).directories.push(path)
+    return directory
+  }
+  for (const file of files) open(parentOf(file.path)).files.push(file)
+  return directories
+}
+
+/** Returns the path of the directory that a path lies in. Empty for the folder itself. */
+export function parentOf (path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}

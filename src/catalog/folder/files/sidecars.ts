@@ -4,15 +4,15 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { parse } from 'yaml'
+import type { Generations } from '../../../base/generations.ts'
 import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import { placeOf, ruleOf } from '../module-definitions.ts'
-import { createSettingsReader } from '../settings-reader.ts'
-import { parentOf } from './directories.ts'
+import { createSettingsReader } from '../yaml.ts'
 import {
   mergeFile, mergeFolder, type FileSettings, type FileSidecar, type FolderSettings, type FolderSidecar
 } from './file-settings.ts'
-import type { FolderFile } from './folder-files.ts'
+import { parentOf, type FolderFile } from './folder-files.ts'
 
 const { basename, join } = posix
 const ENDING = '.meta.yaml'
@@ -42,33 +42,14 @@ export function isSidecar (path: string): boolean {
 }
 
 /** The parsed YAML of sidecars. A sidecar is parsed again only when it may have changed. */
-export interface KnownSidecars {
-  /** Throws if the file cannot be read or is not YAML. */
-  dataOf (file: FolderFile): unknown
-  /** Drops the files that were not asked for since the last call. */
-  forgetUnused (): void
-}
+export type ParsedSidecars = Generations<{ readonly stamp: string, readonly data: unknown }>
 
-interface KnownSidecar { readonly stamp: string, readonly data: unknown }
-
-export function createKnownSidecars (): KnownSidecars {
-  let earlier = new Map<string, KnownSidecar>()
-  let current = new Map<string, KnownSidecar>()
-  return {
-    dataOf ({ absolutePath, size, stamp }) {
-      let known = earlier.get(absolutePath)
-      if (known?.stamp !== stamp) {
-        if (size > MAX_BYTES) throw new SyntaxError(`must have at most ${MAX_BYTES} bytes, got ${size}`)
-        known = { stamp, data: parse(readFileSync(absolutePath, 'utf8')) ?? {} }
-      }
-      current.set(absolutePath, known)
-      return known.data
-    },
-    forgetUnused () {
-      earlier = current
-      current = new Map()
-    }
-  }
+/** Throws if the file cannot be read or is not YAML. */
+function parseSidecar ({ absolutePath, size, stamp }: FolderFile, parsed: ParsedSidecars): unknown {
+  const earlier = parsed.get(absolutePath)
+  if (earlier?.stamp === stamp) return earlier.data
+  if (size > MAX_BYTES) throw new SyntaxError(`must have at most ${MAX_BYTES} bytes, got ${size}`)
+  return parsed.set(absolutePath, { stamp, data: parse(readFileSync(absolutePath, 'utf8')) ?? {} }).data
 }
 
 /**
@@ -76,7 +57,7 @@ export function createKnownSidecars (): KnownSidecars {
  * @param readTtlMs how long clients may keep the contents of a file by default, in milliseconds.
  */
 export async function readSidecars (
-  listed: readonly FolderFile[], readTtlMs: number, known: KnownSidecars, report: ReportFile
+  listed: readonly FolderFile[], readTtlMs: number, parsed: ParsedSidecars, report: ReportFile
 ): Promise<Sidecars> {
   const files = listed.filter(({ path }) => !isSidecar(path))
   const paths = new Set(files.map(({ path }) => path))
@@ -89,29 +70,29 @@ export async function readSidecars (
     const target = path.slice(0, -ENDING.length)
     try {
       if (!path.endsWith(ENDING)) throw new SyntaxError(`is named like a sidecar: sidecars end in ${ENDING}`)
-      if (basename(path) === FOLDER_SIDECAR) ofFolders.set(parentOf(path), readFolder(known.dataOf(file)))
-      else if (paths.has(target)) ofFiles.set(target, readFile(known.dataOf(file)))
+      if (basename(path) === FOLDER_SIDECAR) ofFolders.set(parentOf(path), readFolder(parseSidecar(file, parsed)))
+      else if (paths.has(target)) ofFiles.set(target, readFile(parseSidecar(file, parsed)))
       else throw new SyntaxError(`describes ${basename(target)}, and no plain file beside it has this name`)
     } catch (error) {
       report(path, placeOf(error, file.absolutePath), ruleOf(error))
     }
   }
-  known.forgetUnused()
+  parsed.forgetUnused()
 
   const unsaid: FolderSettings = {
     scopes: [], whenMissing: undefined, ttlMs: readTtlMs, cacheScope: undefined, audience: undefined
   }
   const folders = new Map<string, FolderSettings>()
   function settingsOfFolder (path: string): FolderSettings {
-    const found = folders.get(path)
-    if (found !== undefined) return found
+    const existing = folders.get(path)
+    if (existing !== undefined) return existing
     const above = path === '' ? unsaid : settingsOfFolder(parentOf(path))
-    const own = ofFolders.get(path)
-    const merged = own === undefined
+    const sidecar = ofFolders.get(path)
+    const settings = sidecar === undefined
       ? above
-      : mergeFolder(above, own, (rule) => report(join(path, FOLDER_SIDECAR), '', rule))
-    folders.set(path, merged)
-    return merged
+      : mergeFolder(above, sidecar, (rule) => report(join(path, FOLDER_SIDECAR), '', rule))
+    folders.set(path, settings)
+    return settings
   }
   // A folder without plain files can have problems too.
   for (const path of ofFolders.keys()) settingsOfFolder(path)

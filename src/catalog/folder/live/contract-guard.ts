@@ -1,6 +1,6 @@
 // Guards clients of a running service against changes that break them: `guard` in server.yaml.
 
-import type { LoadedCatalog } from '../../compiled/lists/named-changes.ts'
+import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import { SERVER_FILE } from '../server-yaml.ts'
 

@@ -1,6 +1,7 @@
 // Makes the lists of resource templates again while the service runs: when a handler says that they changed,
 // and when they are older than their templates allow.
 
+import { createPaced } from '../../../base/paced.ts'
 import { clock } from '../../../base/time.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
 import type { EventBus } from '../../../store/changes/event-bus.ts'
@@ -8,7 +9,6 @@ import type { Catalog, CatalogChange } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'
 import { relist } from '../../compiled/lists/relist.ts'
 import type { Problem } from '../../compiled/problem.ts'
-import { createPaced } from '../paced.ts'
 
 export interface LiveLists {
   /** Called for each request of the list. Has the lists made again whose time is over, in the background. */

@@ -10,8 +10,7 @@ import { Type, type Static } from '../../../schema/type.ts'
 import { icon, meta } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
 import { FILES_FOLDER, readTarget, toContentBlock, type EmbeddableFile } from '../files/embedded-files.ts'
-import { createSettingsReader } from '../settings-reader.ts'
-import { splitFrontMatter } from './front-matter.ts'
+import { createSettingsReader, splitFrontMatter } from '../yaml.ts'
 import {
   fillIn, isTextPart, namesIn, readBody, type ArgumentValues, type BodyPart, type FilePart
 } from './markdown-body.ts'

@@ -5,8 +5,7 @@
 import { posix } from 'node:path'
 import { SKILL_FILE } from '../../../protocol/skills.ts'
 import { isNeverPart, isReadme } from '../catalog-parts.ts'
-import { parentOf } from '../files/directories.ts'
-import type { FolderFile } from '../files/folder-files.ts'
+import { parentOf, type FolderFile } from '../files/folder-files.ts'
 
 /** All paths are relative to skills/. */
 export interface SkillFolder {

@@ -7,8 +7,7 @@ import { RESERVED_METADATA_PREFIX, type Skill } from '../../../protocol/skills.t
 import { Type, type Static } from '../../../schema/type.ts'
 import { SCOPE_LIST } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
-import { splitFrontMatter } from '../prompts/front-matter.ts'
-import { createSettingsReader } from '../settings-reader.ts'
+import { createSettingsReader, splitFrontMatter } from '../yaml.ts'
 
 const optional = Type.Optional
 

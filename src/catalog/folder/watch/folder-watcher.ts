@@ -7,10 +7,9 @@ import { basename, join, relative, sep } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
 import { clock, type Timer, timers } from '../../../base/time.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
-import { isNeverPart } from '../catalog-parts.ts'
+import { isNeverPart, type IgnoredPaths } from '../catalog-parts.ts'
 import { isForeignName } from '../files/folder-files.ts'
 import { identify, isReplaced } from './folder-identity.ts'
-import type { IgnoredPaths } from './ignored-paths.ts'
 
 /** `poll` for volumes whose changes the kernel does not report: many network and virtual file systems. */
 export type WatchMode = 'on' | 'off' | 'poll'

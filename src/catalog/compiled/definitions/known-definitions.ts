@@ -1,8 +1,8 @@
 // Remembers what definitions were compiled to. A reload of the catalog takes over modules that have not
 // changed, with their definitions.
 
-import type { SchemaCompilers } from './definitions/compile-schema.ts'
-import type { ReportProblem } from './problem.ts'
+import type { SchemaCompilers } from './compile-schema.ts'
+import type { ReportProblem } from '../problem.ts'
 
 type Compile<C> = (compilers: SchemaCompilers, report: ReportProblem) => C | undefined
 

@@ -1,16 +1,15 @@
 // What changed between two loads of a catalog, by name, for people.
 
-import type { CompiledPrimitive } from '../compiled-primitive.ts'
-import type { CatalogContents } from '../contents.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { LoadedCatalog } from '../../compiled/catalog.ts'
+import type { CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
+import type { CatalogContents } from '../../compiled/contents.ts'
+import type { Snapshot } from '../../compiled/snapshot.ts'
+import { clipNames } from './catalog-log.ts'
 
-/** More names than these are counted. */
-const MAX_NAMES = 20
+/** The most changes that are named. */
+const MAX_CHANGES = 20
 
-/** A catalog as it was read, and as it is served. */
-export interface LoadedCatalog { readonly contents: CatalogContents, readonly snapshot: Snapshot }
-
-/** What is kept of an earlier load. */
+/** The parts of an earlier load that a comparison needs. */
 export interface EarlierCatalog {
   readonly snapshot: Snapshot
   readonly fileDigests: CatalogContents['fileDigests']
@@ -25,7 +24,7 @@ const KINDS = {
 }
 
 /**
- * Such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and `~ lib/rates.ts` for a
+ * Returns lines such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and `~ lib/rates.ts` for a
  * file that defines nothing itself.
  */
 export function findNamedChanges (before: EarlierCatalog, { contents, snapshot }: LoadedCatalog): string[] {
@@ -40,10 +39,7 @@ export function findNamedChanges (before: EarlierCatalog, { contents, snapshot }
   const others = [...edited].filter((file) => !defining.has(file))
   const hasNewSettings = JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
   const files = [...others, ...hasNewSettings ? ['server.yaml'] : []].map((file) => `~ ${file}`)
-  const changes = [...primitives, ...files]
-  return changes.length <= MAX_NAMES
-    ? changes
-    : [...changes.slice(0, MAX_NAMES), `and ${changes.length - MAX_NAMES} more`]
+  return clipNames([...primitives, ...files], MAX_CHANGES)
 }
 
 type Digests = CatalogContents['fileDigests']

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findNamedChanges } from '../../../src/catalog/compiled/lists/named-changes.ts'
+import { findNamedChanges } from '../../../src/catalog/folder/live/named-changes.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { readCatalog } from '../../helpers/load-catalog.ts'
 

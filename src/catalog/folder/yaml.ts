@@ -1,6 +1,7 @@
 // Reads settings that authors write as YAML. A misspelt setting is reported with the settings that it may
 // mean.
 
+import { isMap, isNode, isSeq, LineCounter, parse, parseDocument } from 'yaml'
 import { createNearestNames } from '../../base/nearest-names.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { checkOf } from '../../schema/reader.ts'
@@ -55,4 +56,58 @@ function adviceFor (name: string, known: readonly string[]): string {
   return nearest === undefined
     ? `is not known here; the settings are ${known.join(', ')}`
     : `is not known here; did you mean ${nearest}?`
+}
+
+export interface PlacedYaml {
+  readonly data: unknown
+  /** The line of a setting such as `csp.connectDomains[0]`, or of the nearest one around it. From 1. */
+  lineOf (path: string): number
+}
+
+/** Throws a YAMLParseError with line and column. */
+export function parsePlacedYaml (text: string): PlacedYaml {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  return {
+    data: document.toJS() ?? {},
+    lineOf (path) {
+      let node: unknown = document.contents
+      let offset = 0
+      for (const [, key, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
+        const pair = isMap(node) ? node.items.find((one) => String(one.key) === key) : undefined
+        const next: unknown = isSeq(node) ? node.items[Number(index)] : pair?.value
+        const start = offsetOf(pair?.key ?? next)
+        if (start === undefined) break
+        offset = start
+        node = next
+      }
+      return lines.linePos(offset).line
+    }
+  }
+}
+
+function offsetOf (node: unknown): number | undefined {
+  const { range } = isNode(node) ? node : {}
+  return range?.[0]
+}
+
+const FENCED = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
+const OPENED = /^\uFEFF?---[ \t]*\r?\n/
+
+interface FrontMatter { readonly data: unknown, readonly body: string }
+
+/**
+ * Throws a YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError
+ * if the front matter has no end.
+ */
+export function splitFrontMatter (text: string): FrontMatter {
+  const [block, yaml = ''] = FENCED.exec(text) ?? []
+  if (block === undefined && OPENED.test(text)) {
+    throw new SyntaxError('front matter begins with --- and never ends; close it with a line ---')
+  }
+  if (block === undefined) return { data: {}, body: text }
+  // The empty line replaces the fence, so that line numbers in problems are those of the file.
+  return { data: parse(`\n${yaml}`) ?? {}, body: text.slice(block.length) }
 }

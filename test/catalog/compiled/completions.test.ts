@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
-import { rankCompletions, clipCompletion } from '../../../src/catalog/compiled/lists/completion-ranking.ts'
-import { complete, isCompletionSource } from '../../../src/catalog/compiled/lists/completions.ts'
+import {
+  clipCompletion, complete, isCompletionSource, rankCompletions
+} from '../../../src/catalog/compiled/lists/completions.ts'
 
 const genres = ['science', 'crime', 'poetry', 'romance']
 const numbered = Array.from({ length: 150 }, (_, index) => `book ${index}`)

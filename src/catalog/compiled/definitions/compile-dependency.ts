@@ -1,9 +1,8 @@
 // Compiles the definition of a dependency.
 
 import type { DependencyDefinition } from '../../../author/define-dependency.ts'
-import type { CompiledSettings } from '../definitions/compile-settings.ts'
-import { dependencyShape } from '../definitions/definition-shapes.ts'
-import { findHandlerProblems } from '../definitions/handler-problems.ts'
+import type { CompiledSettings } from './compile-settings.ts'
+import { dependencyShape, findHandlerProblems } from './definition-shapes.ts'
 import type { ReportProblem } from '../problem.ts'
 
 export interface CompiledDependency {
