@@ -14,7 +14,7 @@ import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
 import { createScopeGroups } from './catalog/compiled/scopes/scope-groups.ts'
-import type { Environment } from './catalog/folder/environment-settings.ts'
+import type { Variables } from './catalog/folder/environment-settings.ts'
 import type { LiveCatalog } from './catalog/folder/live/live-catalog.ts'
 import type { Era } from './http/era.ts'
 import { createFastify } from './http/fastify.ts'
@@ -55,7 +55,7 @@ export interface AppOptions extends Partial<AppConfig> {
   /** Finds the principal of each request, instead of the modes of `auth`. */
   authenticator?: Authenticator
   /** The variables in which `defineSettings` finds values, such as `process.env`. None by default. */
-  environment?: Environment
+  environment?: Variables
   /** @internal Other values of what no operator sets. Only tests have a use for it. */
   constants?: Partial<Constants>
 }

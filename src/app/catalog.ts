@@ -5,14 +5,14 @@ import type { Clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
-import { createSettingReader, type Environment } from '../catalog/folder/environment-settings.ts'
+import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
 
 interface CatalogDependencies {
-  readonly environment: Environment
+  readonly environment: Variables
   readonly bus: EventBus
   readonly log: FastifyBaseLogger
   readonly guard: LoadGuard

@@ -12,7 +12,7 @@ import { clock as systemClock, type Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { openCatalogFile } from '../catalog/compiled/resources/resource-access.ts'
-import { createSettingReader, type Environment } from '../catalog/folder/environment-settings.ts'
+import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { createFileAccess } from '../files/file-access.ts'
 import type { FileRoom } from '../files/file-room.ts'
 import { createLinks } from '../files/links.ts'
@@ -28,7 +28,7 @@ interface FilesDependencies {
   readonly backend: OpenedBackend
   readonly sealer: Sealer
   readonly catalog: Catalog
-  readonly environment: Environment
+  readonly environment: Variables
   readonly log: FastifyBaseLogger
   readonly clock: Clock
 }

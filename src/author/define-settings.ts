@@ -11,7 +11,7 @@ export interface SettingOptions {
   type?: 'string' | 'number' | 'integer' | 'boolean'
   /** The allowed texts. */
   enum?: readonly string[]
-  /** Of a text, such as `uri` or `email`. */
+  /** The format of a text, such as `uri` or `email`. */
   format?: string
   pattern?: string
   minLength?: number

@@ -42,7 +42,7 @@ export interface UploadOptions {
 
 /** A file that a user has uploaded. */
 export interface UploadedFile {
-  /** As the browser named it, without a path. Not unique, and chosen by the user: never use it as a path. */
+  /** The name that the browser sent, without a path. Not unique, and chosen by the user: no path. */
   readonly name: string
   readonly mimeType: string
   /** Bytes. */

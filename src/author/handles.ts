@@ -56,7 +56,7 @@ export class HandleError extends ToolError {
   }
 }
 
-// By the symbol and not by `instanceof`: a catalog may have its own copy of this package.
+// Checks the symbol and not `instanceof`: a catalog may have its own copy of this package.
 export function isHandleError (error: unknown): error is HandleError {
   return error instanceof Error && HANDLE_ERROR in error
 }

@@ -10,19 +10,19 @@ export type Schema = object
 type IsTypeBox<S> = S extends { readonly '~kind': string } ? true : false
 
 /** A plain schema without the `enum`s of unknown members: those properties have only their `type`. */
-type TypedSchema<S> =
+type PlainSchema<S> =
   IsTypeBox<S> extends true ? S
     : S extends { readonly enum: infer E extends readonly unknown[] }
       ? number extends E['length'] ? Omit<S, 'enum'> : S
       : S extends { readonly properties: infer P }
         ? Omit<S, 'properties'> & { readonly properties: TypedMembers<P> }
-        : S extends { readonly items: infer I } ? Omit<S, 'items'> & { readonly items: TypedSchema<I> } : S
+        : S extends { readonly items: infer I } ? Omit<S, 'items'> & { readonly items: PlainSchema<I> } : S
 
-type TypedMembers<P> = { readonly [K in keyof P]: TypedSchema<P[K]> }
+type TypedMembers<P> = { readonly [K in keyof P]: PlainSchema<P[K]> }
 
 /** The type of the values of a schema. `Otherwise` for a schema whose type is too wide to infer anything. */
 type TypeOf<S, Otherwise> =
-  TypedSchema<S> extends infer R extends TSchema
+  PlainSchema<S> extends infer R extends TSchema
     ? unknown extends Static<R> ? Otherwise : Static<R>
     : Otherwise
 

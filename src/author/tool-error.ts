@@ -31,7 +31,7 @@ export class ToolError extends Error {
   }
 }
 
-// By the symbol and not by `instanceof`: a catalog may have its own copy of this package.
+// Checks the symbol and not `instanceof`: a catalog may have its own copy of this package.
 export function isToolError (error: unknown): error is ToolError {
   return error instanceof Error && TOOL_ERROR in error
 }

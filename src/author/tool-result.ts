@@ -1,4 +1,4 @@
-// A tool's result with all of its parts.
+// The result of a tool: the type of what `run` returns, and a result with all of its parts.
 
 import type { ContentBlock, Meta } from '../protocol/content.ts'
 import type { StructuredContentOf } from './schema.ts'

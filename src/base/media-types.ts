@@ -1,4 +1,5 @@
-// The media types of files, by their names.
+// Media types: the MIME types of contents, and the types of files by their names.
+// https://www.rfc-editor.org/rfc/rfc9110#media.type
 
 import mime from 'mime'
 
@@ -72,7 +73,7 @@ const typeByExtension: ReadonlyMap<string, string> = new Map(
   Object.entries(SOURCE_TYPES).flatMap(([type, extensions]) => extensions.map((one) => [one, type]))
 )
 
-/** `undefined` when the name does not tell. */
+/** Returns the type of a file. `undefined` when the name has none. */
 export function mediaTypeOfName (path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   const extension = name.slice(name.lastIndexOf('.') + 1)
@@ -84,7 +85,7 @@ export function mediaTypeOfName (path: string): string | undefined {
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 
-/** A type, a subtype and parameters, such as `text/html; charset=utf-8`. */
+/** The pattern of a type, a subtype and parameters, such as `text/html; charset=utf-8`. */
 export const MEDIA_TYPE = `^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[^"\\\\]*"))*$`
 
 const pattern = new RegExp(MEDIA_TYPE)

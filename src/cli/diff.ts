@@ -1,7 +1,7 @@
 // The command `trivet diff`: what changed between two catalogs, and what of it breaks clients.
 
-import { findDefinitionLine } from '../catalog/contracts/change-line.ts'
-import { findChanges, type Change } from '../catalog/contracts/changes.ts'
+import { findDefinitionLine } from '../catalog/compiled/problem.ts'
+import { findChanges, type OfferChange } from '../catalog/contracts/changes.ts'
 import { FAILED, toJsonText, type CommandModule, type Surroundings } from './command.ts'
 import { openCompared, type ComparedCatalog } from './compared-catalog.ts'
 import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
@@ -9,7 +9,7 @@ import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 interface DiffFlags extends RemoteFlags { readonly json?: true }
 
 /** The line of the definition, if its file says it. */
-interface PlacedChange extends Change { readonly line?: number }
+interface PlacedChange extends OfferChange { readonly line?: number }
 
 const HELP = `
 OLD and NEW are folders, URLs of services, or revisions of git, such as HEAD~1 or v1.2:catalog. A folder of
@@ -50,7 +50,7 @@ async function compare (
   }
 }
 
-async function toPlaced (change: Change, { read }: ComparedCatalog): Promise<PlacedChange> {
+async function toPlaced (change: OfferChange, { read }: ComparedCatalog): Promise<PlacedChange> {
   const text = await read(change.file)
   const line = text === undefined ? undefined : findDefinitionLine(text, change.key)
   return line === undefined ? change : { ...change, line }

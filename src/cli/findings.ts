@@ -1,4 +1,4 @@
-import type { Advice } from '../catalog/advice/piece.ts'
+import type { CatalogAdvice } from '../catalog/advice/piece.ts'
 import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
 import type { Problem } from '../catalog/compiled/problem.ts'
 
@@ -8,6 +8,6 @@ import type { Problem } from '../catalog/compiled/problem.ts'
  */
 export interface Findings {
   readonly problems: readonly Problem[]
-  readonly advice: readonly Advice[]
+  readonly advice: readonly CatalogAdvice[]
   readonly settings: readonly SettingFacts[]
 }

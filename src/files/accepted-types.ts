@@ -1,8 +1,7 @@
 // The types of files that an upload accepts, as the attribute `accept` of HTML has them.
 // https://html.spec.whatwg.org/multipage/input.html#attr-input-accept
 
-import mime from 'mime'
-import { BYTES_TYPE, isMediaType } from '../base/media-types.ts'
+import { BYTES_TYPE, isMediaType, mediaTypeOfName } from '../base/media-types.ts'
 
 const ACCEPTED = /^(?:\.[\w+-]{1,20}|[\w+.-]{1,60}\/(?:\*|[\w+.-]{1,60}))$/
 
@@ -15,24 +14,20 @@ export function isHeaderType (value: unknown): boolean {
   return typeof value === 'string' && isMediaType(value) && /^[ -~]{1,200}$/.test(value)
 }
 
-export function typeOfName (name: string): string {
-  return mime.getType(name) ?? BYTES_TYPE
-}
-
 /**
- * The type of an uploaded file. `undefined` if the file is not accepted. Browsers name some types by what the
- * machine has installed, so the type of the extension counts too.
+ * Returns the type of an uploaded file. `undefined` if the file is not accepted. The type that a browser
+ * declares depends on the programs of its machine, so the type of the extension counts too.
  */
 export function acceptedType (
   accept: readonly string[], { name, mimeType }: { readonly name: string, readonly mimeType: string }
 ): string | undefined {
   const declared = isHeaderType(mimeType) ? mimeType.toLowerCase() : BYTES_TYPE
-  const ofName = typeOfName(name)
+  const ofName = mediaTypeOfName(name) ?? BYTES_TYPE
   const types = declared === BYTES_TYPE ? [ofName] : [declared, ofName]
   if (accept.length === 0) return types[0]
   const matches = (type: string) => accept.some((one) => {
-    const wanted = one.toLowerCase()
-    return wanted.endsWith('/*') ? type.startsWith(wanted.slice(0, -1)) : type.split(';')[0] === wanted
+    const pattern = one.toLowerCase()
+    return pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type.split(';')[0] === pattern
   })
   const isNamed = accept.some((one) => one.startsWith('.') && name.toLowerCase().endsWith(one.toLowerCase()))
   return types.find(matches) ?? (isNamed ? ofName : undefined)

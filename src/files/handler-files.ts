@@ -3,11 +3,12 @@
 import { Readable } from 'node:stream'
 import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
 import { elicit } from '../author/input-request.ts'
+import { BYTES_TYPE, mediaTypeOfName } from '../base/media-types.ts'
 import { clock, random, timers } from '../base/time.ts'
 import type { Sender } from '../limits/network.ts'
 import type { ResourceLink } from '../protocol/content.ts'
 import type { FileClient } from '../request/pipeline/file-access.ts'
-import { isHeaderType, typeOfName } from './accepted-types.ts'
+import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
 import { openSource } from './byte-source.ts'
 import { readTtl, readUpload, toFileName } from './file-options.ts'
@@ -27,7 +28,7 @@ export async function putFile (
   const opened = await openSource(source)
   const name = toFileName(options.name ?? opened.name)
   if (name === undefined) throw new TypeError('put: name must be a text that is not empty')
-  const mimeType = options.mimeType ?? typeOfName(name)
+  const mimeType = options.mimeType ?? mediaTypeOfName(name) ?? BYTES_TYPE
   if (!isHeaderType(mimeType)) {
     throw new TypeError(`put: mimeType must be a media type such as text/csv, got ${String(mimeType)}`)
   }

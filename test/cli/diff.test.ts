@@ -5,7 +5,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Change } from '../../src/catalog/contracts/changes.ts'
+import type { OfferChange } from '../../src/catalog/contracts/changes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
@@ -37,8 +37,8 @@ async function changesOf (t: Test, old: Files, next: Files): Promise<Array<[bool
   const { out, err, exitCode } = await diff(t, old, next, '--json')
   const { changes } = JSON.parse(out)
   t.equal(err, '')
-  t.equal(exitCode, changes.some(({ isBreaking }: Change) => isBreaking) ? 1 : 0)
-  return changes.map(({ isBreaking, kind, key, rule }: Change) => [isBreaking, `${kind} ${key} ${rule}`])
+  t.equal(exitCode, changes.some(({ isBreaking }: OfferChange) => isBreaking) ? 1 : 0)
+  return changes.map(({ isBreaking, kind, key, rule }: OfferChange) => [isBreaking, `${kind} ${key} ${rule}`])
 }
 
 const text = { type: 'string' }

@@ -24,9 +24,11 @@ export function adviseOnDescriptions (
 export function adviseOnLikeness (tools: ReadonlyArray<Listed<Tool>>): void {
   const words = tools.map(({ entry }) => toWords(entry.description ?? ''))
   for (const [index, { advise }] of tools.entries()) {
-    const own = words[index] ?? new Set()
-    if (own.size < MIN_WORDS) continue
-    const like = tools.slice(0, index).find((_, other) => likeness(own, words[other] ?? new Set()) >= ALIKE)
+    const toolWords = words[index] ?? new Set()
+    if (toolWords.size < MIN_WORDS) continue
+    const like = tools.slice(0, index).find(
+      (_, other) => likeness(toolWords, words[other] ?? new Set()) >= ALIKE
+    )
     if (like === undefined) continue
     advise('alike', 'description', `is almost that of ${like.entry.name}: say in both when to use which`)
   }

@@ -5,18 +5,18 @@ import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
 import { adviseOnDescriptions, adviseOnLikeness } from './descriptions.ts'
 import { adviseOnLength, adviseOnName } from './limits-of-clients.ts'
-import type { Advice, Advise, Listed } from './piece.ts'
+import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnSchema } from './schemas.ts'
 
 export function findAdvice (
   { tools, prompts, passedOver }: CatalogContents, { primitives, settings }: Snapshot
-): Advice[] {
+): CatalogAdvice[] {
   const unset = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet)
-  const found: Advice[] = [
-    ...unset.map(({ name, file, place }): Advice => {
+  const pieces: CatalogAdvice[] = [
+    ...unset.map(({ name, file, place }): CatalogAdvice => {
       return { name: 'missing-setting', file, place, rule: `${name} is not set here` }
     }),
-    ...passedOver.map(({ file, reason }): Advice => {
+    ...passedOver.map(({ file, reason }): CatalogAdvice => {
       return { name: 'passed-over', file, place: '', rule: reason }
     })
   ]
@@ -29,7 +29,7 @@ export function findAdvice (
       const entry: T = JSON.parse(json)
       const { file = '', place = '' } = byName.get(entry.name) ?? {}
       const advise: Advise = (name, within, rule) => {
-        found.push({ name, file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+        pieces.push({ name, file, place: [place, within].filter((part) => part !== '').join('.'), rule })
       }
       return { entry, advise }
     })
@@ -48,5 +48,5 @@ export function findAdvice (
   }
   adviseOnLikeness(listedTools)
   adviseOnLength(listedTools)
-  return found.toSorted((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)
+  return pieces.toSorted((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)
 }

@@ -16,7 +16,7 @@ type AdviceName = keyof typeof ADVICE
 
 export const ADVICE_NAMES: readonly string[] = Object.keys(ADVICE)
 
-export interface Advice {
+export interface CatalogAdvice {
   readonly name: AdviceName
   /** Relative to the catalog folder. */
   readonly file: string

@@ -1,14 +1,13 @@
-// Compiles the contents of a source to a snapshot. One problem is enough to refuse the whole catalog.
+// Compiles the contents of a catalog to a snapshot. One problem is enough to refuse the whole catalog.
 
 import type { ResourceDefinition } from '../../author/define-resource.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
-import { toCatalogVersion } from './catalog-version.ts'
 import {
   compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
 } from './compiled-primitive.ts'
 import type { CatalogContents, Located } from './contents.ts'
-import { compileDependency } from './definitions/compile-dependency.ts'
+import { compileDependency, type CompiledDependency } from './definitions/compile-dependency.ts'
 import { compileHandle, describeLifetime } from './definitions/compile-handle.ts'
 import { compilePrompt } from './definitions/compile-prompt.ts'
 import { compileResource, compileTemplate } from './definitions/compile-resource.ts'
@@ -22,7 +21,7 @@ import type { DependencySet } from './dependencies/dependency-set.ts'
 import { locateEntries, makeListings, type ListingOptions } from './lists/listings.ts'
 import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { compileHierarchy } from './scopes/scope-hierarchy.ts'
-import { createSnapshot, type Snapshot, type SnapshotOptions } from './snapshot.ts'
+import { createSnapshot, toCatalogVersion, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
 export interface CatalogCompiler {
   /** Rejects with a CatalogError that has every problem of the catalog. */
@@ -47,7 +46,7 @@ export function createCatalogCompiler (options: CatalogCompilerOptions): Catalog
   return {
     async compile (contents) {
       try {
-        return await compileCatalog(contents, options, { compilers, knownTools })
+        return await new Compilation(contents, options, { compilers, knownTools }).run()
       } finally {
         compilers.input.forgetUnused()
         compilers.output.forgetUnused()
@@ -56,126 +55,158 @@ export function createCatalogCompiler (options: CatalogCompilerOptions): Catalog
   }
 }
 
-interface Dependencies {
+interface CompilationDependencies {
   readonly compilers: SchemaCompilers
   readonly knownTools: KnownDefinitions<CompiledTool>
 }
 
-async function compileCatalog (
-  contents: CatalogContents, options: CatalogCompilerOptions, { compilers, knownTools }: Dependencies
-): Promise<Snapshot> {
-  const {
-    yieldToRequests = () => undefined, readSetting = async () => ({ text: undefined }), openDependencies
-  } = options
-  const problems: Problem[] = [...contents.problems]
-  const reporterOf = (located: Located<unknown>): ReportProblem => createReporter(problems, located)
-  const { readTtlMs } = contents.server
+type Compile<D, C> = (located: Located<D>, report: ReportProblem) => C | undefined
 
-  async function compileAll<D, C> (
+/** One load. Collects the problems of all definitions. */
+class Compilation {
+  readonly #contents: CatalogContents
+  readonly #options: CatalogCompilerOptions
+  readonly #compilers: SchemaCompilers
+  readonly #knownTools: KnownDefinitions<CompiledTool>
+  readonly #problems: Problem[]
+
+  constructor (
+    contents: CatalogContents, options: CatalogCompilerOptions,
+    { compilers, knownTools }: CompilationDependencies
+  ) {
+    this.#contents = contents
+    this.#options = options
+    this.#compilers = compilers
+    this.#knownTools = knownTools
+    this.#problems = [...contents.problems]
+  }
+
+  async run (): Promise<Snapshot> {
+    const { server, stamps, digest, ...contents } = this.#contents
+    const { readSetting = async () => ({ text: undefined }), openDependencies } = this.#options
+    const hierarchy = compileHierarchy(server.scopes, this.#reporterOf)
+    const handles = await this.#compileAll(
+      contents.handles, ({ definition }, report) => compileHandle(definition, this.#compilers, report)
+    )
+    const settings = await compileSettings(contents.settings, {
+      compilers: this.#compilers,
+      readSetting,
+      needsAll: openDependencies !== undefined,
+      reporterOf: this.#reporterOf
+    })
+    const dependencies = await this.#compileAll(
+      contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
+    )
+    const tools = await this.#compileTools(handles)
+    const prompts = await this.#compileAll(contents.prompts, compilePrompt)
+    const toResource = (located: Located<ResourceDefinition>, report: ReportProblem) =>
+      compileResource(located, server.readTtlMs, report)
+    const resources = await this.#compileAll(contents.resources, toResource)
+    const unlisted = await this.#compileAll(contents.unlisted, toResource)
+    const templates = await this.#compileAll(
+      contents.templates, (located, report) => compileTemplate(located, server.readTtlMs, report)
+    )
+    const skills = await this.#compileAll(contents.skills, compileSkill)
+    const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
+    const listings = (await makeListings(listing, this.#problems, this.#options)).filter(
+      (one) => one !== undefined
+    )
+    const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
+
+    this.#checkCreators(handles)
+    this.#problems.push(
+      ...findDuplicates('handle', withKeys(handles, ({ kind }) => kind)),
+      ...findDuplicates('dependency', withKeys(dependencies, ({ name }) => name)),
+      ...findDuplicates('tool', tools),
+      ...findDuplicates('prompt', prompts),
+      ...findDuplicates('resource', [...unlisted, ...entries]),
+      ...findDuplicates('resource template', templates),
+      ...findDuplicates('skill', skills)
+    )
+    this.#assertNoProblem()
+    await this.#options.yieldToRequests?.()
+
+    const primitives = {
+      tools: inOrder(tools),
+      prompts: inOrder(prompts),
+      resources: inOrder([...resources, ...unlisted]),
+      templates: inOrder(templates),
+      skills: inOrder(skills),
+      listed: inOrder(entries)
+    }
+    const parts = {
+      server,
+      primitives,
+      listings,
+      handles: new Map(handles.map(({ compiled, located }) => [located.definition, compiled])),
+      settings,
+      stamps,
+      hierarchy,
+      digest,
+      version: toCatalogVersion({ server, primitives, hierarchy, digest })
+    }
+    // Last, so that nothing is open when the catalog has a problem.
+    const open = await this.#openDependencies(dependencies)
+    this.#assertNoProblem()
+    return createSnapshot({ ...parts, dependencies: open }, this.#options)
+  }
+
+  readonly #reporterOf = (located: Located<unknown>): ReportProblem => createReporter(this.#problems, located)
+
+  async #compileAll<D, C> (
     all: ReadonlyArray<Located<D>>, compile: Compile<D, C>
   ): Promise<Array<Compiled<C, D>>> {
-    const done: Array<Compiled<C, D>> = []
+    const results: Array<Compiled<C, D>> = []
     for (const located of all) {
-      const turn = yieldToRequests()
+      const turn = this.#options.yieldToRequests?.()
       if (turn !== undefined) await turn
-      const compiled = compileOne(located, reporterOf(located), compile)
-      if (compiled !== undefined) done.push({ compiled, located })
+      const compiled = compileOne(located, this.#reporterOf(located), compile)
+      if (compiled !== undefined) results.push({ compiled, located })
     }
-    return done
+    return results
   }
 
-  const hierarchy = compileHierarchy(contents.server.scopes, reporterOf)
-  const handles = await compileAll(
-    contents.handles, ({ definition }, report) => compileHandle(definition, compilers, report)
-  )
-  const settings = await compileSettings(contents.settings, {
-    compilers, readSetting, needsAll: openDependencies !== undefined, reporterOf
-  })
-  const dependencies = await compileAll(
-    contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
-  )
-  const lifetimes = lifetimesByTool(handles)
-  const tools = await compileAll(contents.tools, (located, report) => {
-    const { definition } = located
-    const lifetime = lifetimes.get(definition.name)
-    const appUri = definition.ui === undefined ? undefined : contents.apps.get(definition.ui)?.uri
-    return knownTools.get(definition, JSON.stringify([lifetime, appUri]), report, (used, tell) => {
-      return compileTool(located, used, tell, { remark: lifetime, appUri })
+  async #compileTools (handles: ReadonlyArray<Compiled<HandleKind>>) {
+    const { tools, apps } = this.#contents
+    const lifetimes = describeLifetimes(handles)
+    return await this.#compileAll(tools, (located, report) => {
+      const { definition } = located
+      const remark = lifetimes.get(definition.name)
+      const appUri = definition.ui === undefined ? undefined : apps.get(definition.ui)?.uri
+      return this.#knownTools.get(
+        definition, JSON.stringify([remark, appUri]), report,
+        (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri })
+      )
     })
-  })
-  const prompts = await compileAll(contents.prompts, compilePrompt)
-  const compileFixed = (located: Located<ResourceDefinition>, report: ReportProblem) =>
-    compileResource(located, readTtlMs, report)
-  const resources = await compileAll(contents.resources, compileFixed)
-  const unlisted = await compileAll(contents.unlisted, compileFixed)
-  const templates = await compileAll(
-    contents.templates, (located, report) => compileTemplate(located, readTtlMs, report)
-  )
-  const skills = await compileAll(contents.skills, compileSkill)
-
-  const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
-  const listings = (await makeListings(listing, problems, options)).filter((made) => made !== undefined)
-  const listed: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
-
-  const toolNames = new Set(contents.tools.map(({ definition }) => definition.name))
-  for (const { compiled: { createdBy }, located } of handles) {
-    if (createdBy === undefined || toolNames.has(createdBy)) continue
-    reporterOf(located)('createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`)
   }
-  const keyedHandles = handles.map(({ compiled, located }) => ({ compiled: { key: compiled.kind }, located }))
-  const namedDependencies = dependencies.map(
-    ({ compiled, located }) => ({ compiled: { key: compiled.name }, located })
-  )
-  problems.push(
-    ...findDuplicates('handle', keyedHandles),
-    ...findDuplicates('dependency', namedDependencies),
-    ...findDuplicates('tool', tools),
-    ...findDuplicates('prompt', prompts),
-    ...findDuplicates('resource', [...unlisted, ...listed]),
-    ...findDuplicates('resource template', templates),
-    ...findDuplicates('skill', skills)
-  )
-  if (problems.length > 0) throw new CatalogError(problems)
-  await yieldToRequests()
 
-  const primitives = {
-    tools: inOrder(tools),
-    prompts: inOrder(prompts),
-    resources: inOrder([...resources, ...unlisted]),
-    templates: inOrder(templates),
-    skills: inOrder(skills),
-    listed: inOrder(listed)
+  #checkCreators (handles: ReadonlyArray<Compiled<HandleKind>>): void {
+    const tools = new Set(this.#contents.tools.map(({ definition }) => definition.name))
+    for (const { compiled: { createdBy }, located } of handles) {
+      if (createdBy === undefined || tools.has(createdBy)) continue
+      this.#reporterOf(located)(
+        'createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`
+      )
+    }
   }
-  const kinds = new Map(handles.map(({ compiled, located }) => [located.definition, compiled]))
-  const { server, stamps, digest } = contents
-  const version = toCatalogVersion({ server, primitives, hierarchy, digest })
-  // Last, so that nothing is open when the catalog has a problem.
-  const opened = dependencies.length === 0
-    ? undefined
-    : await openDependencies?.(
-      dependencies.map(({ compiled, located }) => {
-        const isUnchanged = contents.unchangedModules.has(located.file)
-        return { compiled, isUnchanged, report: reporterOf(located) }
-      })
-    )
-  if (problems.length > 0) throw new CatalogError(problems)
-  const parts = {
-    server,
-    primitives,
-    listings,
-    handles: kinds,
-    settings,
-    dependencies: opened,
-    stamps,
-    hierarchy,
-    digest,
-    version
+
+  async #openDependencies (
+    dependencies: ReadonlyArray<Compiled<CompiledDependency>>
+  ): Promise<DependencySet | undefined> {
+    if (dependencies.length === 0) return undefined
+    return await this.#options.openDependencies?.(dependencies.map(({ compiled, located }) => {
+      const isUnchanged = this.#contents.unchangedModules.has(located.file)
+      return { compiled, isUnchanged, report: this.#reporterOf(located) }
+    }))
   }
-  return createSnapshot(parts, options)
+
+  #assertNoProblem (): void {
+    if (this.#problems.length > 0) throw new CatalogError(this.#problems)
+  }
 }
 
-/** By tool: sentences for the tool's description about the lifetimes of the handles that it creates. */
-function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<string, string> {
+/** Returns sentences for the descriptions of tools: how long the handles that they create are kept. */
+function describeLifetimes (handles: ReadonlyArray<Compiled<HandleKind>>): ReadonlyMap<string, string> {
   const sentences = new Map<string, string>()
   for (const { compiled } of handles) {
     if (compiled.createdBy === undefined) continue
@@ -186,7 +217,11 @@ function lifetimesByTool (handles: ReadonlyArray<Compiled<HandleKind>>): Map<str
   return sentences
 }
 
-type Compile<D, C> = (located: Located<D>, report: ReportProblem) => C | undefined
+function withKeys<C> (
+  all: ReadonlyArray<Compiled<C>>, keyOf: (compiled: C) => string
+): Array<Compiled<{ readonly key: string }>> {
+  return all.map(({ compiled, located }) => ({ compiled: { key: keyOf(compiled) }, located }))
+}
 
 function compileOne<D, C> (
   located: Located<D>, report: ReportProblem, compile: Compile<D, C>
@@ -194,8 +229,8 @@ function compileOne<D, C> (
   try {
     return compile(located, report)
   } catch (error) {
-    // An author's value may throw, for example when it is not JSON. The problems of the other definitions
-    // must still be reported.
+    // A value of the author may throw, for example when it is not JSON. The problems of the other definitions
+    // are reported even then.
     report('', `cannot be compiled: ${messageOf(error)}`)
     return undefined
   }

@@ -17,13 +17,16 @@ export interface CompiledPrimitive {
 
 type Listable = Pick<Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition'>
 
+/** The members of an entry. JSON leaves out those that are `undefined`. */
+export type EntryMembers<T> = { readonly [K in keyof T]: T[K] | undefined }
+
 /** @param members more members of the entry, which are JSON already, without braces. */
 export function toCompiledPrimitive (
   key: string, { definition }: Listable, entry: object, members?: string
 ): CompiledPrimitive {
   const { order = 0, scopes = [], whenMissing = 'hide' } = definition
-  const own = JSON.stringify(entry)
-  const json = members === undefined ? own : `${own.slice(0, -1)},${members}}`
+  const head = JSON.stringify(entry)
+  const json = members === undefined ? head : `${head.slice(0, -1)},${members}}`
   return { key, order, scopes, whenMissing, json }
 }
 
@@ -34,10 +37,10 @@ export function compareListOrder (
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }
 
-/** What a definition was compiled to. */
+/** The result of a definition, and its place. */
 export interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
-/** Each problem names the file that had the key first. */
+/** Finds names and URIs that are used twice. Each problem names the file that had the key first. */
 export function findDuplicates (
   kind: string, all: ReadonlyArray<Compiled<{ readonly key: string }, unknown>>
 ): Problem[] {

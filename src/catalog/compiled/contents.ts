@@ -1,4 +1,4 @@
-// The contents of a catalog as a source delivers them: read, but not compiled.
+// The contents of a catalog folder: read, but not compiled.
 
 import type { Readable } from 'node:stream'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
@@ -54,7 +54,7 @@ export interface ServerSettings {
    * catalog `off`.
    */
   readonly guard?: 'off' | 'warn' | 'refuse' | undefined
-  /** Of all calls. The service's settings come before them. */
+  /** The limits of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }
 

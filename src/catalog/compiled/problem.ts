@@ -5,7 +5,7 @@ export interface Problem {
   readonly file: string
   /** A line, an export or a field of the file. Empty for a problem of the whole file. */
   readonly place: string
-  /** Of the line, from 1. Present if the place is a line, and the error tells. */
+  /** The column in the line, from 1. Present if the place is a line, and the error has a column. */
   readonly column?: number
   /** What the rule is, or what to do. */
   readonly rule: string
@@ -42,4 +42,21 @@ export function createReporter (
   return (within, rule) => {
     problems.push({ file, place: [place, within].filter((part) => part !== '').join('.'), rule })
   }
+}
+
+/** The members of a definition that have its name or its URI. */
+const KEY_MEMBERS = /\b(?:name|uri|uriTemplate)["']?\s*:/
+
+/**
+ * Finds the line, from 1, where the text of a module has this value in one of the members. `undefined` if no
+ * line has it: the value may be computed, or be the name of the file.
+ */
+export function findDefinitionLine (
+  text: string, value: string, members: RegExp = KEY_MEMBERS
+): number | undefined {
+  const quoted = ['\'', '"', '`'].map((quote) => `${quote}${value}${quote}`)
+  const index = text.split('\n').findIndex(
+    (line) => members.test(line) && quoted.some((one) => line.includes(one))
+  )
+  return index === -1 ? undefined : index + 1
 }

@@ -1,9 +1,16 @@
 // A snapshot: one immutable, compiled state of the catalog.
 
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../access/principal.ts'
 import { readCallLimits, type CallLimits } from '../../limits/call-limits.ts'
+import { APP_TYPE, APPS_CAPABILITY } from '../../protocol/apps.ts'
+import type { CapabilitySettings } from '../../protocol/capabilities.ts'
+import { hasMetaOnParts, hasSkills, hasTasks } from '../../protocol/revision-features.ts'
+import { SKILLS_CAPABILITY } from '../../protocol/skills.ts'
+import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
+import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { ServerSettings } from './contents.ts'
 import type { CompiledSettings } from './definitions/compile-settings.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
@@ -18,7 +25,7 @@ export interface SnapshotParts {
   readonly primitives: Primitives
   /** The templates that list resources. Their entries are in `primitives.listed`. */
   readonly listings: readonly Listing[]
-  /** By the definition that the catalog's modules hold. */
+  /** The kinds, by the definitions that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
   readonly settings: CompiledSettings
   /** `undefined` if the catalog has none, or if it is loaded without opening them. */
@@ -66,16 +73,13 @@ export function createSnapshot (
   const views = new LRUCache<string, View>({ max: MAX_VIEWS })
 
   function view ({ scopes }: Principal): View {
-    const granted = new Set<string>()
-    for (const scope of scopes) for (const one of granting.get(scope) ?? NO_SCOPES) granted.add(one)
-    if (granted.size === 0) return openView
-    const key = [...granted].sort().join(' ')
-    let known = views.get(key)
-    if (known === undefined) {
-      known = openFor((scope) => granted.has(scope))
-      views.set(key, known)
-    }
-    return known
+    const grants = new Set<string>()
+    for (const scope of scopes) for (const one of granting.get(scope) ?? NO_SCOPES) grants.add(one)
+    if (grants.size === 0) return openView
+    const key = [...grants].sort().join(' ')
+    const scoped = views.get(key) ?? openFor((scope) => grants.has(scope))
+    views.set(key, scoped)
+    return scoped
   }
 
   const limits = readCallLimits(server.limits)
@@ -85,8 +89,8 @@ export function createSnapshot (
 const NO_SCOPES: readonly string[] = []
 
 /**
- * By scope that a caller may hold: the scopes of primitives that it grants. All other scopes make no
- * difference: callers who differ in them share a view.
+ * Finds the scopes of primitives that each scope of a caller grants. All other scopes make no difference:
+ * callers who differ in them share a view.
  */
 function findGranting (
   { tools, prompts, listed, templates, resources }: Primitives, hierarchy: ScopeHierarchy
@@ -94,8 +98,65 @@ function findGranting (
   const needed = new Set(
     [tools, prompts, listed, templates, resources].flat().flatMap(({ scopes }) => scopes)
   )
-  const held = new Set([...needed, ...hierarchy.keys()])
-  return new Map([...held].map(
+  const granting = new Set([...needed, ...hierarchy.keys()])
+  return new Map([...granting].map(
     (scope) => [scope, [scope, ...hierarchy.get(scope) ?? []].filter((one) => needed.has(one))]
   ))
+}
+
+/** A person can compare versions of this length. Among 300,000 versions no two are likely to be the same. */
+const VERSION_LENGTH = 12
+
+type VersionedParts = Pick<SnapshotParts, 'server' | 'primitives' | 'hierarchy' | 'digest'>
+
+/** Hashes all that is served. Replicas that serve the same have the same version. */
+export function toCatalogVersion ({ server, primitives, hierarchy, digest }: VersionedParts): string {
+  const lists = Object.entries(primitives).map(([list, all]) => `${list} ${all.map(digestOf).join(' ')}`)
+  const scopes = [...hierarchy].map(([scope, included]) => [scope, ...included])
+  return hash('sha256', JSON.stringify([digest, server, scopes, lists])).slice(0, VERSION_LENGTH)
+}
+
+/** A reload takes over the compiled primitives that have not changed. */
+const digests = new WeakMap<CompiledPrimitive, string>()
+
+function digestOf (primitive: CompiledPrimitive): string {
+  const { json, order, scopes, whenMissing } = primitive
+  const digest = digests.get(primitive) ??
+    hash('sha256', `${order} ${whenMissing} ${scopes.join(' ')}\n${json}`)
+  digests.set(primitive, digest)
+  return digest
+}
+
+/** Returns a member of the server's capabilities. Empty without an extension that the revision can have. */
+export function toExtensions (
+  { primitives }: Snapshot, revision: string
+): { readonly extensions?: { readonly [name: string]: CapabilitySettings } } {
+  const uses = usesOf(primitives)
+  const extensions = {
+    ...(uses.tasks && hasTasks(revision) && TASKS_CAPABILITY.extensions),
+    ...(uses.skills && hasSkills(revision) && SKILLS_CAPABILITY.extensions),
+    // A tool names its app in its `_meta`.
+    ...(uses.apps && hasMetaOnParts(revision) && APPS_CAPABILITY.extensions)
+  }
+  return Object.keys(extensions).length === 0 ? {} : { extensions }
+}
+
+interface Uses { readonly tasks: boolean, readonly skills: boolean, readonly apps: boolean }
+
+/** Each session begins with a question for the extensions, and a catalog may have many resources. */
+const usesByPrimitives = new WeakMap<Primitives, Uses>()
+
+function usesOf (primitives: Primitives): Uses {
+  const uses = usesByPrimitives.get(primitives) ?? findUses(primitives)
+  usesByPrimitives.set(primitives, uses)
+  return uses
+}
+
+function findUses ({ tools, resources, skills }: Primitives): Uses {
+  return {
+    tasks: tools.some(({ task }) => task !== undefined),
+    skills: skills.length > 0,
+    // Both the apps of apps/ and those that an author defines.
+    apps: resources.some(({ mimeType }) => mimeType === APP_TYPE)
+  }
 }

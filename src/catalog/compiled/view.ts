@@ -1,5 +1,5 @@
-// A view: the primitives of a snapshot that one set of granted scopes may see and use. It is cheap to make:
-// the look-ups are those of all callers, and pages are made for the first request of a list.
+// A view: the primitives of a snapshot that one set of granted scopes may see and use. A view is cheap to
+// make: all views share the look-ups, and pages are made for the first request of a list.
 
 import { createNearestNames } from '../../base/nearest-names.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
@@ -70,7 +70,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
   const lookup = createResourceLookup(all.resources, all.templates, all.listed)
   const findNearest = createNearestNames(tools.keys())
   // Made for the first link to a resource: most services send none.
-  let listed: ReadonlyMap<string, CompiledPrimitive> | undefined
+  let entries: ReadonlyMap<string, CompiledPrimitive> | undefined
   const areResourcesOpen = [all.resources, all.templates, all.listed].every(
     (primitives) => primitives.every(({ scopes }) => scopes.length === 0)
   )
@@ -79,23 +79,23 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
     const sees = (primitive: CompiledPrimitive | undefined) =>
       primitive !== undefined && maySee(primitive, isGranted)
 
-    function admit<P extends CompiledPrimitive> (found: P | undefined): P | undefined {
-      if (found === undefined || mayUse(found, isGranted)) return found
-      if (maySee(found, isGranted)) checkScopes([found], isGranted)
+    function admit<P extends CompiledPrimitive> (primitive: P | undefined): P | undefined {
+      if (primitive === undefined || mayUse(primitive, isGranted)) return primitive
+      if (maySee(primitive, isGranted)) checkScopes([primitive], isGranted)
       return undefined
     }
 
     function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
-      const found = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
-      checkScopes(found.flatMap(({ guards }) => guards), isGranted)
-      return found
+      const matches = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
+      checkScopes(matches.flatMap(({ guards }) => guards), isGranted)
+      return matches
     }
 
     // Made for the first directory that is read: few clients read any.
     let directories: ReadonlyMap<string, Pages> | undefined
     function findDirectories (): ReadonlyMap<string, Pages> {
-      const found = findSkillDirectories(all.skills, all.resources, isGranted)
-      return new Map([...found].map(
+      const entriesByUri = findSkillDirectories(all.skills, all.resources, isGranted)
+      return new Map([...entriesByUri].map(
         ([uri, entries]) => [uri, createPages(entries, { ...options, member: 'resources' })]
       ))
     }
@@ -112,19 +112,19 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       prompt: (name) => admit(prompts.get(name)),
       template: (uriTemplate) => admit(templates.get(uriTemplate)),
       skill (uri) {
-        const found = skills.get(uri)
-        return sees(found) ? found : undefined
+        const skill = skills.get(uri)
+        return sees(skill) ? skill : undefined
       },
       skillDirectory: (uri) => (directories ??= findDirectories()).get(uri),
       resource: (uri) => resourcesAt([uri])[0],
       resourcesAt,
-      listed: (uri) => (listed ??= byKey(all.listed)).get(uri),
+      listed: (uri) => (entries ??= byKey(all.listed)).get(uri),
       mayHearOf (uri) {
         // A handler may announce thousands of changes, and a look-up matches all templates.
         if (areResourcesOpen) return true
-        const found = lookup.find(uri, isGranted)
-        if (typeof found !== 'object') return found === undefined
-        return !found.isShadowed && found.guards.every((guard) => mayUse(guard, isGranted))
+        const match = lookup.find(uri, isGranted)
+        if (typeof match !== 'object') return match === undefined
+        return !match.isShadowed && match.guards.every((guard) => mayUse(guard, isGranted))
       }
     }
   }

@@ -6,18 +6,17 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Prompt, Tool } from '../../protocol/primitives.ts'
 import type { Skill } from '../../protocol/skills.ts'
 import type { LoadedCatalog } from '../compiled/catalog.ts'
-import type { Problem } from '../compiled/problem.ts'
-import { findDefinitionLine } from './change-line.ts'
+import { findDefinitionLine, type Problem } from '../compiled/problem.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
 import { KINDS, offeredBy, type Offered, type OfferedKind, type OfferedPrimitive } from './offered.ts'
 import { compareScreens, isUnusedScreen } from './screens.ts'
 
-export interface Change {
+export interface OfferChange {
   readonly isBreaking: boolean
   readonly kind: OfferedKind
   /** The name or the URI. */
   readonly key: string
-  /** Of the definition, relative to its catalog. */
+  /** The file of the definition, relative to its catalog. */
   readonly file: string
   /** The catalog that has the file: the old one for what is gone. */
   readonly from: 'old' | 'new'
@@ -35,13 +34,13 @@ const COMPARISONS: { readonly [K in OfferedKind]: Compare } = {
   skill: compareSkills
 }
 
-export function findChanges (before: Offered, after: Offered): Change[] {
+export function findChanges (before: Offered, after: Offered): OfferChange[] {
   return KINDS.flatMap((kind) => compareAll(kind, before, after))
 }
 
-function compareAll (kind: OfferedKind, before: Offered, after: Offered): Change[] {
+function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferChange[] {
   const [old, next] = [before[kind], after[kind]]
-  const changes: Change[] = []
+  const changes: OfferChange[] = []
   for (const [key, primitive] of old) {
     const now = next.get(key)
     if (now === undefined) {
@@ -64,8 +63,9 @@ function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, descri
   compareScopes(before, after, describe)
   compareScreens(old, next, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
-  const removed = Object.keys(args).filter((name) => !(name in now))
-  for (const name of removed) describe(true, `no longer has the argument ${name}`)
+  for (const name of Object.keys(args)) {
+    if (!(name in now)) describe(true, `no longer has the argument ${name}`)
+  }
   for (const narrowing of findNarrowings(old.inputSchema, next.inputSchema)) {
     if (narrowing.kind !== 'removed' || narrowing.place !== '') describe(true, describeInput(narrowing))
   }
@@ -127,8 +127,8 @@ function compareScopes (
   { scopes: before }: OfferedPrimitive, { scopes: after }: OfferedPrimitive, describe: Describe
 ): void {
   if (before === undefined || after === undefined) return
-  const added = after.filter((scope) => !before.includes(scope))
-  if (added.length > 0) describe(true, `newly needs the scope ${added.join(' ')}`)
+  const missing = after.filter((scope) => !before.includes(scope))
+  if (missing.length > 0) describe(true, `newly needs the scope ${missing.join(' ')}`)
   const dropped = before.filter((scope) => !after.includes(scope))
   if (dropped.length > 0) describe(false, `no longer needs the scope ${dropped.join(' ')}`)
 }
@@ -147,7 +147,7 @@ export function createComparison (
   }
 }
 
-async function toProblem (root: string, { kind, key, file, rule }: Change): Promise<Problem> {
+async function toProblem (root: string, { kind, key, file, rule }: OfferChange): Promise<Problem> {
   const text = await readFile(join(root, file), 'utf8').catch(() => '')
   const line = findDefinitionLine(text, key)
   return {

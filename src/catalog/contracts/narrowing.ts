@@ -12,7 +12,8 @@ export interface Narrowing {
   readonly what: string
 }
 
-type Schema = { readonly [keyword: string]: unknown }
+/** A schema, as its keywords. */
+type Keywords = { readonly [keyword: string]: unknown }
 
 const ALL_TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string']
 /** With these, a greater number accepts less; with the others, a smaller one. */
@@ -30,7 +31,7 @@ export function findNarrowings (from: unknown, to: unknown, place = ''): Narrowi
   if (to === undefined || to === true || isSame(from, to)) return []
   if (to === false) return [{ place, kind: 'closed', what: 'every value' }]
   if (!isObject(to)) return []
-  const wide: Schema = isObject(from) ? from : {}
+  const wide: Keywords = isObject(from) ? from : {}
   return [
     ...narrowedTypes(wide, to, place), ...narrowedValues(wide, to, place), ...narrowedBounds(wide, to, place),
     ...narrowedMembers(wide, to, place),
@@ -40,16 +41,16 @@ export function findNarrowings (from: unknown, to: unknown, place = ''): Narrowi
   ]
 }
 
-function narrowedTypes (from: Schema, to: Schema, place: string): Narrowing[] {
-  const allowed = typesOf(to)
+function narrowedTypes (from: Keywords, to: Keywords, place: string): Narrowing[] {
+  const types = typesOf(to)
   const lost = typesOf(from).filter(
-    (type) => !allowed.includes(type) && !(type === 'integer' && allowed.includes('number'))
+    (type) => !types.includes(type) && !(type === 'integer' && types.includes('number'))
   )
   return lost.length === 0 ? [] : [{ place, kind: 'type', what: lost.join(', ') }]
 }
 
 /** The types that a schema allows. One that lists its values has no others to lose. */
-function typesOf ({ type, ...rest }: Schema): readonly string[] {
+function typesOf ({ type, ...rest }: Keywords): readonly string[] {
   if (type === undefined) return valuesOf(rest)?.map(typeOf) ?? ALL_TYPES
   return Array.isArray(type) ? type : [String(type)]
 }
@@ -60,21 +61,21 @@ function typeOf (value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value
 }
 
-function narrowedValues (from: Schema, to: Schema, place: string): Narrowing[] {
-  const allowed = valuesOf(to)
-  if (allowed === undefined) return []
+function narrowedValues (from: Keywords, to: Keywords, place: string): Narrowing[] {
+  const after = valuesOf(to)
+  if (after === undefined) return []
   const before = valuesOf(from)
-  if (before === undefined) return [{ place, kind: 'values', what: `all but ${toList(allowed)}` }]
-  const lost = before.filter((value) => !allowed.some((one) => isSame(one, value)))
+  if (before === undefined) return [{ place, kind: 'values', what: `all but ${toList(after)}` }]
+  const lost = before.filter((value) => !after.some((one) => isSame(one, value)))
   return lost.length === 0 ? [] : [{ place, kind: 'values', what: toList(lost) }]
 }
 
-function valuesOf (schema: Schema): readonly unknown[] | undefined {
+function valuesOf (schema: Keywords): readonly unknown[] | undefined {
   if ('const' in schema) return [schema.const]
   return Array.isArray(schema.enum) ? schema.enum : undefined
 }
 
-function narrowedBounds (from: Schema, to: Schema, place: string): Narrowing[] {
+function narrowedBounds (from: Keywords, to: Keywords, place: string): Narrowing[] {
   const isNarrower = (keyword: string, sign: number) => {
     const [before, after] = [from[keyword], to[keyword]]
     return typeof after === 'number' && (typeof before !== 'number' || (after - before) * sign > 0)
@@ -86,23 +87,23 @@ function narrowedBounds (from: Schema, to: Schema, place: string): Narrowing[] {
   return keywords.map((keyword) => ({ place, kind: 'bound', what: `${keyword} ${String(to[keyword])}` }))
 }
 
-function narrowedMembers (from: Schema, to: Schema, place: string): Narrowing[] {
+function narrowedMembers (from: Keywords, to: Keywords, place: string): Narrowing[] {
   const [before, after] = [membersOf(from), membersOf(to)]
   const needed = namesIn(to.required).filter((name) => !namesIn(from.required).includes(name))
-  const found: Narrowing[] = needed.map((what) => ({ place, kind: 'required', what }))
+  const narrowings: Narrowing[] = needed.map((what) => ({ place, kind: 'required', what }))
   for (const [name, schema] of Object.entries(before)) {
-    const own = after[name]
+    const next = after[name]
     const at = place === '' ? name : `${place}.${name}`
-    if (own !== undefined) found.push(...findNarrowings(schema, own, at))
-    else if (to.additionalProperties === false) found.push({ place, kind: 'removed', what: name })
+    if (next !== undefined) narrowings.push(...findNarrowings(schema, next, at))
+    else if (to.additionalProperties === false) narrowings.push({ place, kind: 'removed', what: name })
   }
   if (to.additionalProperties === false && from.additionalProperties !== false && from !== to) {
-    found.push({ place, kind: 'closed', what: 'members that the schema does not name' })
+    narrowings.push({ place, kind: 'closed', what: 'members that the schema does not name' })
   }
-  return found
+  return narrowings
 }
 
-export function membersOf ({ properties }: Schema): { readonly [name: string]: unknown } {
+export function membersOf ({ properties }: Keywords): { readonly [name: string]: unknown } {
   return isObject(properties) ? properties : {}
 }
 

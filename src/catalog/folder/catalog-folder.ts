@@ -34,7 +34,9 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   const root = resolve(folder)
   const compiled = createCompiledModules()
   const createReadFiles = (): ReadFiles => ({
-    fileDigests: new FileDigests(options.maxResourceBytes), sidecars: new Generations(), apps: new Generations()
+    fileDigests: new FileDigests(options.maxResourceBytes),
+    sidecars: new Generations(),
+    apps: new Generations()
   })
   let readFiles = createReadFiles()
   // Never shrinks, so that it is complete during a load too.

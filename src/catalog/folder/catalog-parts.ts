@@ -1,5 +1,5 @@
 // Decides which files of the catalog folder are part of the catalog. Tools may keep other files in the
-// folder: a change of these must not reload the catalog.
+// folder, and authors name more in `watchIgnore` of server.yaml: a change of these reloads nothing.
 
 import { basename } from 'node:path'
 import type { Matcher } from 'picomatch'

@@ -13,13 +13,13 @@ import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { APPS_FOLDER } from './apps/read-apps.ts'
 import { isReadme, isTest } from './catalog-parts.ts'
+import { columnOf, placeOf, ruleOf, toFileProblem } from './error-problem.ts'
 import { FILES_FOLDER } from './files/embedded-files.ts'
 import { listFiles, type FolderFile } from './files/folder-files.ts'
 import type { PlainFiles } from './files/plain-files.ts'
 import { isSidecar, readSidecars, type ParsedSidecars, type Sidecars } from './files/sidecars.ts'
 import {
-  columnOf, DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool,
-  placeOf, ruleOf
+  DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool
 } from './module-definitions.ts'
 import { readMarkdownPrompt, toPromptDefinition, type MarkdownPrompt } from './prompts/markdown-prompt.ts'
 import { defaultServerSettings, readServerSettings, SERVER_FILE, type ServerFile } from './server-yaml.ts'
@@ -46,8 +46,7 @@ export class CatalogReader {
     try {
       return await readServerSettings(this.#root)
     } catch (error) {
-      const place = placeOf(error, SERVER_FILE)
-      this.problems.push({ file: SERVER_FILE, place, ...columnOf(error), rule: ruleOf(error) })
+      this.problems.push(toFileProblem(error, SERVER_FILE, SERVER_FILE))
       return defaultServerSettings(this.#root)
     }
   }
@@ -102,10 +101,10 @@ export class CatalogReader {
     const file = `${folder}/${path}`
     const expected = allowed.map((kind) => DEFINE_FUNCTIONS[kind]).join(' or ')
     try {
-      const found = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
+      const definitions = findDefinitions(await this.#loading.get(absolutePath) ?? {}).filter(
         ({ definition }) => !isRegistered(definition)
       )
-      if (found.length === 0) {
+      if (definitions.length === 0) {
         this.problems.push({
           file,
           place: '',
@@ -113,7 +112,9 @@ export class CatalogReader {
             'code that tools share belongs in another folder, such as lib/'
         })
       }
-      for (const { place, definition } of found) this.#add(definition, { file, place }, allowed, expected)
+      for (const { place, definition } of definitions) {
+        this.#add(definition, { file, place }, allowed, expected)
+      }
     } catch (error) {
       const place = this.#placeInGraph(error, absolutePath)
       this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
@@ -128,15 +129,14 @@ export class CatalogReader {
     try {
       return await readMarkdownPrompt(absolutePath, file)
     } catch (error) {
-      const place = placeOf(error, absolutePath)
-      this.problems.push({ file, place, ...columnOf(error), rule: ruleOf(error) })
+      this.problems.push(toFileProblem(error, file, absolutePath))
       return undefined
     }
   }
 
   /** Defines the prompt. The modules that complete its arguments must have been started. */
   async promptOf (
-    prompt: MarkdownPrompt, { embeddable }: PlainFiles, maxBytes: number
+    prompt: MarkdownPrompt, plain: PlainFiles, maxBytes: number
   ): Promise<void> {
     const { file } = prompt
     const report: ReportProblem = (place, rule) => { this.problems.push({ file, place, rule }) }
@@ -153,7 +153,9 @@ export class CatalogReader {
         report(`${place}, ${this.#inFile(error, absolutePath)}`, ruleOf(error))
       }
     }
-    const definition = toPromptDefinition(prompt, { completions, fileAt: embeddable, maxBytes }, report)
+    const definition = toPromptDefinition(prompt, {
+      completions, fileAt: (path) => plain.embeddable(path), maxBytes
+    }, report)
     this.prompts.push({ definition, file, place: '' })
   }
 

@@ -2,15 +2,15 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import type { ReadSetting } from '../compiled/definitions/compile-settings.ts'
-import { ruleOf } from './module-definitions.ts'
+import { ruleOf } from './error-problem.ts'
 
 /** Variables by name. An empty one counts as missing. */
-export interface Environment { readonly [variable: string]: string | undefined }
+export interface Variables { readonly [variable: string]: string | undefined }
 
 const MAX_BYTES = 1_048_576
 
 /** The environment is read at each call: a module of the catalog may have set a variable. */
-export function createSettingReader (environment: Environment): ReadSetting {
+export function createSettingReader (environment: Variables): ReadSetting {
   const find = (variable: string) => environment[variable] === '' ? undefined : environment[variable]
   return async (name) => {
     const text = find(name)

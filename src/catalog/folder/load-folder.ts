@@ -14,13 +14,13 @@ import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
 import { findAppProblems } from './apps/tool-apps.ts'
 import { isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
+import { ruleOf } from './error-problem.ts'
 import { digestFiles, type FileDigests } from './files/file-digests.ts'
 import { isMissingPath, type FolderFile } from './files/folder-files.ts'
-import { createPlainFiles } from './files/plain-files.ts'
+import { openPlainFiles, toStamps } from './files/plain-files.ts'
 import type { ParsedSidecars } from './files/sidecars.ts'
-import { ruleOf } from './module-definitions.ts'
+import { findRegistered, REGISTERING } from './module-definitions.ts'
 import type { MarkdownPrompt } from './prompts/markdown-prompt.ts'
-import { findRegistered, REGISTERING } from './registered-definitions.ts'
 import { readSkills, SKILLS_FOLDER } from './skills/skills.ts'
 
 export interface LoadOptions {
@@ -81,7 +81,9 @@ export async function loadFolder (
   const reader = new CatalogReader(root, graph)
   const server = await reader.server()
   const files = await listFiles(reader)
-  const sidecars = await reader.sidecars('resources', files.plain, server.readTtlMs, options.readFiles.sidecars)
+  const sidecars = await reader.sidecars(
+    'resources', files.plain, server.readTtlMs, options.readFiles.sidecars
+  )
   const otherFiles = digestOf([server, files.prompts, files.plain, files.skills, files.apps])
   const unchanged: ReusableModules = earlier === undefined
     ? new Set()
@@ -97,7 +99,7 @@ export async function loadFolder (
   const { problems, passedOver } = reader
   // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
   const hierarchy = compileHierarchy(server.scopes, () => () => {})
-  const plain = await createPlainFiles(join(root, 'resources'), sidecars, {
+  const plain = await openPlainFiles(join(root, 'resources'), sidecars, {
     maxBytes: maxResourceBytes, hierarchy
   })
   const apps = await readApps(files.apps, {
@@ -111,6 +113,7 @@ export async function loadFolder (
   const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
     maxBytes: maxResourceBytes, fileDigests, problems, passedOver
   })
+  const plainResources = await plain.resources()
   const folderOfFiles = { file: 'resources/', place: '' }
   const hasFiles = sidecars.files.length > 0
 
@@ -120,7 +123,7 @@ export async function loadFolder (
     prompts: reader.prompts,
     resources: [
       ...reader.resources,
-      ...plain.resources.map(
+      ...plainResources.map(
         ({ definition, file, bytes }) => ({ definition, bytes, file: `resources/${file.path}`, place: '' })
       ),
       ...skills.resources,
@@ -128,15 +131,15 @@ export async function loadFolder (
     ],
     apps: apps.byName,
     unlisted: [
-      ...hasFiles ? [{ definition: plain.folder, ...folderOfFiles }] : [], ...skills.directories
+      ...hasFiles ? [{ definition: plain.folder(), ...folderOfFiles }] : [], ...skills.directories
     ],
     templates: [
-      ...reader.templates, ...(hasFiles ? [{ definition: plain.template, ...folderOfFiles }] : [])
+      ...reader.templates, ...(hasFiles ? [{ definition: plain.template(), ...folderOfFiles }] : [])
     ],
     skills: skills.skills,
     ...await findRegistered(root, graph.loaded()),
     unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
-    stamps: new Map([...plain.stamps, ...skills.stamps, ...apps.stamps]),
+    stamps: new Map([...toStamps(plainResources), ...skills.stamps, ...apps.stamps]),
     ...await digestFiles(root, {
       modules: graph.files(),
       imported,

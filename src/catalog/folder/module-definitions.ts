@@ -1,5 +1,7 @@
-// Finds the definitions that a module exports, and the place and the message of its errors.
+// Finds the definitions of modules: those that they export, and those that only have to be made: handles,
+// settings and dependencies.
 
+import { relative } from 'node:path'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { PromptDefinition } from '../../author/define-prompt.ts'
@@ -7,32 +9,31 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../../autho
 import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
 import { kindOf, type DefinitionKind } from '../../author/definition.ts'
-import { messageOf } from '../../base/words.ts'
+import type { Located } from '../compiled/contents.ts'
+import type { LoadedModule } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 
-export interface FoundDefinition<D = unknown> {
+interface ExportedDefinition {
   /** The name of the export, with the index in a list. Empty for a single default export. */
   readonly place: string
-  readonly definition: D
-}
-
-/**
- * Every definition among the exports and in exported lists. A definition that is exported twice is returned
- * once.
- */
-export function findDefinitions (namespace: Namespace): readonly FoundDefinition[] {
-  const known = found.get(namespace)
-  if (known !== undefined) return known
-  const seen = new Set<unknown>()
-  const definitions = findAll(namespace).filter(({ definition }) => seen.size < seen.add(definition).size)
-  found.set(namespace, definitions)
-  return definitions
+  readonly definition: unknown
 }
 
 /** Several loads may use one module. */
-const found = new WeakMap<Namespace, readonly FoundDefinition[]>()
+const definitionsOf = new WeakMap<Namespace, readonly ExportedDefinition[]>()
 
-function findAll (namespace: Namespace): FoundDefinition[] {
+/** Finds the definitions among the exports and in exported lists. Each is returned once. */
+export function findDefinitions (namespace: Namespace): readonly ExportedDefinition[] {
+  const earlier = definitionsOf.get(namespace)
+  if (earlier !== undefined) return earlier
+  const unique = new Set<unknown>()
+  const definitions = findAll(namespace).filter(({ definition }) => unique.size < unique.add(definition).size)
+  definitionsOf.set(namespace, definitions)
+  return definitions
+}
+
+function findAll (namespace: Namespace): ExportedDefinition[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
@@ -65,44 +66,38 @@ export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   dependency: 'defineDependency'
 }
 
-/** The line of `file` where an error arose. Empty if the error does not tell. */
-export function placeOf (error: unknown, file: string): string {
-  if (typeof error !== 'object' || error === null) return ''
-  if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) {
-    return `line ${String(error.loc.line)}`
+/** The functions whose results count without being exported. */
+export const REGISTERING: ReadonlySet<string> = new Set(
+  (['handle', 'settings', 'dependency'] as const).map((kind) => DEFINE_FUNCTIONS[kind])
+)
+
+interface RegisteredDefinitions {
+  readonly handles: ReadonlyArray<Located<HandleDefinition>>
+  readonly settings: ReadonlyArray<Located<SettingsDefinition>>
+  readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
+}
+
+/** Each definition is returned once, even if several modules export it. */
+export async function findRegistered (
+  root: string, modules: readonly LoadedModule[]
+): Promise<RegisteredDefinitions> {
+  const locations = new Map<unknown, { readonly file: string, readonly place: string }>()
+  const add = (definition: unknown, file: string, place: string): void => {
+    if (isRegistered(definition) && !locations.has(definition)) {
+      locations.set(definition, { file: relative(root, file), place })
+    }
   }
-  if ('linePos' in error && Array.isArray(error.linePos)) return `line ${String(error.linePos[0]?.line)}`
-  const stack = error instanceof Error ? error.stack ?? '' : ''
-  const at = stack.indexOf(`${file}:`)
-  const [, line] = at === -1 ? [] : /^(\d+)/.exec(stack.slice(at + file.length + 1)) ?? []
-  return line === undefined ? '' : `line ${line}`
-}
-
-/** The column of an error of syntax, from 1, as a member of its problem. */
-export function columnOf (error: unknown): { readonly column?: number } {
-  if (typeof error !== 'object' || error === null) return {}
-  if ('linePos' in error && Array.isArray(error.linePos)) return { column: Number(error.linePos[0]?.col) }
-  const { loc } = 'loc' in error ? error : { loc: undefined }
-  return typeof loc === 'object' && loc !== null && 'column' in loc ? { column: Number(loc.column) + 1 } : {}
-}
-
-/** The longest message of an error in a problem. */
-const MAX_RULE = 600
-
-/**
- * An error's message on one line. What follows the first line of a syntax error is the source, which has its
- * place in the problem. After "Require stack:" Node lists which modules asked for the missing one.
- */
-export function ruleOf (error: unknown): string {
-  const message = messageOf(error)
-  const [first = '', ...rest] = message.split('\n')
-  if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
-  const end = rest.findIndex((line) => line.startsWith('Require stack:'))
-  const lines = [first, ...end === -1 ? rest : rest.slice(0, end)].map((line) => line.trim())
-  return lines.filter((line) => line !== '').join(' ').slice(0, MAX_RULE)
-}
-
-function isSyntaxProblem (error: unknown): boolean {
-  return error instanceof SyntaxError ||
-    (typeof error === 'object' && error !== null && ('loc' in error || 'linePos' in error))
+  // Exports come first: a problem can then name the export. A package with its own copy of this one registers
+  // nothing, but a module may export what it defines.
+  for (const { file, exports } of modules) {
+    await yieldToRequests()
+    for (const { place, definition } of findDefinitions(exports)) add(definition, file, place)
+  }
+  for (const { file, registered } of modules) for (const definition of registered) add(definition, file, '')
+  const locatedOf = <D>(isKind: (value: unknown) => value is D): Array<Located<D>> => [...locations].flatMap(
+    ([definition, at]) => isKind(definition) ? [{ definition, ...at }] : []
+  )
+  return {
+    handles: locatedOf(isHandle), settings: locatedOf(isSettings), dependencies: locatedOf(isDependency)
+  }
 }

@@ -1,5 +1,5 @@
-// Reads settings that authors write as YAML. A misspelt setting is reported with the settings that it may
-// mean.
+// Reads YAML that authors write: settings, the lines that they are on, and the front matter of Markdown. A
+// misspelt setting is reported with the settings that it may mean.
 
 import { isMap, isNode, isSeq, LineCounter, parse, parseDocument } from 'yaml'
 import { createNearestNames } from '../../base/nearest-names.ts'
@@ -99,6 +99,7 @@ const OPENED = /^\uFEFF?---[ \t]*\r?\n/
 interface FrontMatter { readonly data: unknown, readonly body: string }
 
 /**
+ * Splits a Markdown file into YAML and text. The YAML library runs no code, and limits the number of aliases.
  * Throws a YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError
  * if the front matter has no end.
  */

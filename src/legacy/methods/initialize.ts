@@ -1,6 +1,6 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 
-import { toExtensions } from '../../catalog/compiled/extensions.ts'
+import { toExtensions } from '../../catalog/compiled/snapshot.ts'
 import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { negotiate } from '../../protocol/legacy-revisions.ts'

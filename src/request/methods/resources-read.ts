@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
 import { isHandleError } from '../../author/handles.ts'
-import { findResource, readFound } from '../../catalog/compiled/resources/resource-access.ts'
+import { findResource, readMatch } from '../../catalog/compiled/resources/resource-access.ts'
 import type { ResourceMatch } from '../../catalog/compiled/resources/resource-lookup.ts'
 import { readResult } from '../../catalog/compiled/results/read-result.ts'
 import { NO_LIMITS } from '../../limits/call-limits.ts'
@@ -38,7 +38,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, retry)
           const context = new HandlerReadContext(request, round, dependencies, uri)
-          return runRound(request, round, timeoutMs, () => readFound(found, context), (output) => {
+          return runRound(request, round, timeoutMs, () => readMatch(found, context), (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
             if (result === undefined) throw resourceNotFound(asked)
             return result

@@ -1,8 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
-import { toExtensions } from '../../catalog/compiled/extensions.ts'
 import { createResultWriter } from '../../catalog/compiled/results/result-json.ts'
-import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
+import { toExtensions, type Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../../protocol/meta-keys.ts'
 import type { ListName } from '../../protocol/notifications.ts'

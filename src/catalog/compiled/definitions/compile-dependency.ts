@@ -1,9 +1,10 @@
 // Compiles the definition of a dependency.
 
 import type { DependencyDefinition } from '../../../author/define-dependency.ts'
-import type { CompiledSettings } from './compile-settings.ts'
-import { dependencyShape, findHandlerProblems } from './definition-shapes.ts'
 import type { ReportProblem } from '../problem.ts'
+import { hasHandlers, hasShape } from './check-definition.ts'
+import type { CompiledSettings } from './compile-settings.ts'
+import { dependencyShape } from './definition-shapes.ts'
 
 export interface CompiledDependency {
   readonly definition: DependencyDefinition
@@ -25,17 +26,10 @@ const NO_SETTINGS = Object.freeze({})
 export function compileDependency (
   definition: DependencyDefinition, { values, secrets }: CompiledSettings, report: ReportProblem
 ): CompiledDependency | undefined {
-  const verdict = dependencyShape(definition)
-  if (!verdict.ok) {
-    for (const problem of verdict.problems) report('', problem)
-    return undefined
-  }
+  if (!hasShape(dependencyShape, definition, report)) return undefined
   const { name, settings, open, close, check } = definition
-  const problems = findHandlerProblems({
-    open, ...(close !== undefined && { close }), ...(check !== undefined && { check })
-  })
-  for (const [place, rule] of problems) report(place, rule)
-  if (problems.length > 0) return undefined
+  const handlers = { open, ...(close !== undefined && { close }), ...(check !== undefined && { check }) }
+  if (!hasHandlers(handlers, report)) return undefined
   if (settings !== undefined && !values.has(settings)) {
     report('settings', 'must be made by defineSettings')
     return undefined

@@ -7,8 +7,9 @@ import { SchemaError } from '../../../schema/json-schema.ts'
 import { isStandardSchema, toJsonSchema } from '../../../schema/standard-schema.ts'
 import type { HandleKind } from '../../../store/records/handle-kind.ts'
 import type { ReportProblem } from '../problem.ts'
+import { hasHandlers, hasShape } from './check-definition.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
-import { findHandlerProblems, handleShape } from './definition-shapes.ts'
+import { handleShape } from './definition-shapes.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 
@@ -16,20 +17,14 @@ const DEFAULT_MAX_BYTES = 65_536
 export function compileHandle (
   definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
 ): HandleKind | undefined {
-  const verdict = handleShape(definition)
-  if (!verdict.ok) {
-    for (const problem of verdict.problems) report('', problem)
-    return undefined
-  }
+  if (!hasShape(handleShape, definition, report)) return undefined
   const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy } = definition
   if (maxAgeMs !== undefined && maxAgeMs < idleTtlMs) {
     report('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
     return undefined
   }
   const { migrate } = definition
-  const problems = migrate === undefined ? [] : findHandlerProblems({ migrate })
-  for (const [place, rule] of problems) report(place, rule)
-  if (problems.length > 0) return undefined
+  if (migrate !== undefined && !hasHandlers({ migrate }, report)) return undefined
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) ||

@@ -4,7 +4,7 @@ import type { CompletionSource } from '../../../author/completion.ts'
 import type { Context } from '../../../author/context.ts'
 import type { PromptDefinition, PromptOutput } from '../../../author/define-prompt.ts'
 import type { Prompt } from '../../../protocol/primitives.ts'
-import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
@@ -12,7 +12,8 @@ import { checkMessages, checkMeta } from '../results/content-checks.ts'
 import { toMessagesJson } from '../results/content-json.ts'
 import { ContractError, type ResultWriter } from '../results/result-json.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { findHandlerProblems, promptShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './check-definition.ts'
+import { promptShape } from './definition-shapes.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
 
@@ -21,7 +22,7 @@ export interface CompiledPrompt extends CompiledPrimitive {
   readonly audit: AuditRule
   readonly timeoutMs: number | undefined
   readonly requiredArguments: readonly string[]
-  /** By argument. An argument without suggestions has an empty list. */
+  /** The suggestions, by argument. An argument without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
   render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
@@ -64,15 +65,9 @@ function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition)
 
 function toPromptEntry (
   { name, title, description, icons, _meta, arguments: args }: PromptDefinition
-): Prompt {
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(args === undefined ? {} : { arguments: args.map(({ complete, ...argument }) => argument) }),
-    ...(_meta === undefined ? {} : { _meta })
-  }
+): EntryMembers<Prompt> {
+  const entries = args?.map(({ complete, ...argument }) => argument)
+  return { name, title, description, icons, arguments: entries, _meta }
 }
 
 /** Writes a GetPromptResult. Throws a ContractError when the messages are malformed. */

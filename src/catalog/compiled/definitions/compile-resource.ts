@@ -9,20 +9,21 @@ import {
   UNCACHED, type CacheHints, type Resource, type ResourceTemplate
 } from '../../../protocol/primitives.ts'
 import { preview } from '../../../schema/value-preview.ts'
-import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { FileBytes, Located, LocatedResource } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
 import { createUriTemplate, type UriTemplate } from '../resources/uri-template.ts'
 import { toUri } from '../resources/uri.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { findHandlerProblems, resourceShape, templateShape } from './definition-shapes.ts'
+import { findHandlerProblems } from './check-definition.ts'
+import { resourceShape, templateShape } from './definition-shapes.ts'
 
 export interface CompiledResource extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   readonly timeoutMs: number | undefined
-  /** Of a resource that is a file. */
+  /** The bytes of a resource that is a file. */
   readonly bytes: FileBytes | undefined
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
@@ -33,7 +34,7 @@ export interface CompiledTemplate extends CompiledPrimitive {
   readonly timeoutMs: number | undefined
   readonly audit: AuditRule
   readonly template: UriTemplate
-  /** By variable. A variable without suggestions has an empty list. */
+  /** The suggestions, by variable. A variable without suggestions has an empty list. */
   readonly completions: ReadonlyMap<string, CompletionSource>
   read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
@@ -127,23 +128,16 @@ type CommonMembers = Pick<
 
 function pickCommonMembers (
   { name, title, description, icons, mimeType, annotations, _meta }: CommonMembers
-): CommonMembers {
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(_meta === undefined ? {} : { _meta })
-  }
+): EntryMembers<CommonMembers> {
+  return { name, title, description, icons, mimeType, annotations, _meta }
 }
 
-export function toResourceEntry (uri: string, definition: CommonMembers & { size?: number }): Resource {
-  const { size } = definition
-  return { uri, ...pickCommonMembers(definition), ...(size === undefined ? {} : { size }) }
+export function toResourceEntry (
+  uri: string, definition: CommonMembers & { size?: number }
+): EntryMembers<Resource> {
+  return { uri, ...pickCommonMembers(definition), size: definition.size }
 }
 
-function toTemplateEntry (definition: ResourceTemplateDefinition): ResourceTemplate {
+function toTemplateEntry (definition: ResourceTemplateDefinition): EntryMembers<ResourceTemplate> {
   return { uriTemplate: definition.uriTemplate, ...pickCommonMembers(definition) }
 }

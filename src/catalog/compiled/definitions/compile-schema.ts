@@ -35,12 +35,12 @@ export function compileSchema (
 ): CompiledSchema | undefined {
   try {
     if (isStandardSchema(schema)) {
-      const described = toJsonSchema(schema, direction)
-      const json = JSON.stringify(described)
+      const jsonSchema = toJsonSchema(schema, direction)
+      const json = JSON.stringify(jsonSchema)
       // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
-      compilers[direction].compile(described, json)
+      compilers[direction].compile(jsonSchema, json)
       const check = toCheck(schema)
-      return { schema: described, json, check: direction === 'input' ? check : checkJsonForm(check, false) }
+      return { schema: jsonSchema, json, check: direction === 'input' ? check : checkJsonForm(check, false) }
     }
     if (!isObject(schema)) {
       report('must be a JSON Schema object or a Standard Schema')

@@ -8,7 +8,7 @@ import type { ReportProblem } from '../problem.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { settingShape } from './definition-shapes.ts'
 
-/** The text of a setting. `undefined`: none is set. */
+/** The text of a setting. `undefined` if none is set. */
 export type SettingText = { readonly text: string | undefined } | { readonly problem: string }
 
 /** Reads the text of the setting with this name. */
@@ -22,15 +22,15 @@ export interface SettingFacts {
   /** Whether the catalog does not load without it. */
   readonly isRequired: boolean
   readonly description: string | undefined
-  /** Of its first definition. */
+  /** The file of its first definition. */
   readonly file: string
   readonly place: string
 }
 
 export interface CompiledSettings {
-  /** By definition: the values by name. */
+  /** The values by name, by definition. */
   readonly values: ReadonlyMap<object, object>
-  /** By definition: the texts that no problem and no line of the log may have. */
+  /** The texts that no problem and no line of the log may have, by definition. */
   readonly secrets: ReadonlyMap<object, readonly string[]>
   /** Each name once. */
   readonly facts: readonly SettingFacts[]
@@ -47,45 +47,45 @@ export interface SettingsDependencies {
 const NAME = /^(?!TRIVET_)[A-Za-z_][A-Za-z0-9_]*$/
 const NAME_RULE = 'must have only letters, digits and _, and must not begin with a digit or with TRIVET_'
 
-interface Known {
+interface FirstUse {
   readonly options: SettingOptions
   readonly file: string
-  readonly reading: Promise<Setting>
+  readonly reading: Promise<SettingValue>
 }
 
-/** `value` is `undefined` too if it has a problem. */
-interface Setting { readonly value: unknown, readonly facts: SettingFacts }
+/** `value` is `undefined` if none is set, and if it has a problem. */
+interface SettingValue { readonly value: unknown, readonly facts: SettingFacts }
 
 /** Every problem has been reported. */
 export async function compileSettings (
   all: ReadonlyArray<Located<SettingsDefinition>>, dependencies: SettingsDependencies
 ): Promise<CompiledSettings> {
-  const known = new Map<string, Known>()
+  const uses = new Map<string, FirstUse>()
   const values = new Map<object, object>()
   const secrets = new Map<object, string[]>()
   for (const located of all) {
     const report = dependencies.reporterOf(located)
     const { definition, definition: { variables }, file } = located
-    const own: { [name: string]: unknown } = {}
+    const valueByName: { [name: string]: unknown } = {}
     const hidden: string[] = []
     if (!isObject(variables)) report('', 'must be an object with the options of each setting')
     for (const [name, options] of Object.entries(isObject(variables) ? variables : {})) {
       if (!isUsable(name, options, report)) continue
-      const earlier = known.get(name)
+      const earlier = uses.get(name)
       if (earlier !== undefined && !areSame(earlier.options, options)) {
         report(name, `has other options in ${earlier.file}: import that definition, or use the same options`)
         continue
       }
       const reading = earlier?.reading ?? readSetting(name, options, located, dependencies)
-      if (earlier === undefined) known.set(name, { options, file, reading })
+      if (earlier === undefined) uses.set(name, { options, file, reading })
       const { value } = await reading
-      if (value !== undefined) own[name] = value
+      if (value !== undefined) valueByName[name] = value
       if (options.secret === true && value !== undefined) hidden.push(String(value))
     }
-    values.set(definition, Object.freeze(own))
+    values.set(definition, Object.freeze(valueByName))
     secrets.set(definition, hidden)
   }
-  const settings = await Promise.all([...known.values()].map(async ({ reading }) => await reading))
+  const settings = await Promise.all([...uses.values()].map(async ({ reading }) => await reading))
   return { values, secrets, facts: settings.map(({ facts }) => facts) }
 }
 
@@ -114,13 +114,13 @@ function areSame (one: SettingOptions, other: SettingOptions): boolean {
 async function readSetting (
   name: string, options: SettingOptions, located: Located<unknown>,
   { compilers, readSetting: read, needsAll, reporterOf }: SettingsDependencies
-): Promise<Setting> {
+): Promise<SettingValue> {
   const report = (rule: string) => reporterOf(located)(name, rule)
   const {
     type = 'string', default: fallback, optional = false, secret = false, description, ...rest
   } = options
-  const found = await read(name)
-  const text = 'problem' in found ? undefined : found.text
+  const source = await read(name)
+  const text = 'problem' in source ? undefined : source.text
   const facts = {
     name,
     isSet: text !== undefined,
@@ -130,7 +130,7 @@ async function readSetting (
     file: located.file,
     place: located.place
   }
-  const toSetting = (value: unknown): Setting => ({ value, facts })
+  const toSetting = (value: unknown): SettingValue => ({ value, facts })
   const schema = { type: 'object', properties: { [name]: { type, ...rest } } }
   // The compiler of outputs does not quote values.
   const direction = secret ? 'output' : 'input'
@@ -143,8 +143,8 @@ async function readSetting (
     return undefined
   }
   const defaultValue = fallback === undefined ? undefined : await check(fallback, 'the default of ')
-  if ('problem' in found) {
-    report(found.problem)
+  if ('problem' in source) {
+    report(source.problem)
     return toSetting(undefined)
   }
   if (text !== undefined) return toSetting(await check(convert(text, type), ''))

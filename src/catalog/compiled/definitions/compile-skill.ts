@@ -17,30 +17,30 @@ export function compileSkill (located: Located<SkillDefinition>): CompiledSkill 
   return { ...toCompiledPrimitive(uri, located, entry), files: resources.map((file) => file.uri) }
 }
 
-/** By the URI of a directory, without a slash at its end: the entries directly in it, in list order. */
+/** The entries directly in each directory, in list order. The key is its URI without a slash at its end. */
 export type SkillDirectories = ReadonlyMap<string, readonly CompiledPrimitive[]>
 
 /**
- * The directories of the skills that a caller sees, and those above them.
+ * Finds the directories of the skills that a caller sees, and those above them.
  * @param resources have all files of the skills.
  */
 export function findSkillDirectories (
   skills: readonly CompiledSkill[], resources: readonly CompiledPrimitive[], isGranted: IsGranted
 ): SkillDirectories {
   const files = new Set(skills.filter((skill) => maySee(skill, isGranted)).flatMap((skill) => skill.files))
-  const found = new Map<string, CompiledPrimitive[]>()
+  const directories = new Map<string, CompiledPrimitive[]>()
   function open (directory: string): CompiledPrimitive[] {
-    const known = found.get(directory)
-    if (known !== undefined) return known
-    const opened: CompiledPrimitive[] = []
-    found.set(directory, opened)
+    const existing = directories.get(directory)
+    if (existing !== undefined) return existing
+    const entries: CompiledPrimitive[] = []
+    directories.set(directory, entries)
     const above = parentOf(directory)
     if (isDirectory(above)) open(above).push(toDirectoryEntry(directory))
-    return opened
+    return entries
   }
   for (const resource of resources) if (files.has(resource.key)) open(parentOf(resource.key)).push(resource)
-  for (const entries of found.values()) entries.sort(compareListOrder)
-  return found
+  for (const entries of directories.values()) entries.sort(compareListOrder)
+  return directories
 }
 
 function toDirectoryEntry (uri: string): CompiledPrimitive {

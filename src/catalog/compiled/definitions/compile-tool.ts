@@ -9,13 +9,14 @@ import type { Meta } from '../../../protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../protocol/tasks.ts'
 import type { Check } from '../../../schema/check.ts'
-import { toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 import { runAuthorized } from '../scopes/run-authorized.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { hasHandlers, hasShape } from './check-definition.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
-import { findHandlerProblems, toolShape } from './definition-shapes.ts'
+import { toolShape } from './definition-shapes.ts'
 import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
 
 export interface CompiledTool extends CompiledPrimitive {
@@ -64,15 +65,9 @@ export function compileTool (
   { remark, appUri }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
-  const verdict = toolShape(definition)
-  if (!verdict.ok) {
-    for (const problem of verdict.problems) report('', problem)
-    return undefined
-  }
+  if (!hasShape(toolShape, definition, report)) return undefined
   const { run, authorize } = definition
-  const problems = findHandlerProblems({ run, ...(authorize !== undefined && { authorize }) })
-  for (const [place, rule] of problems) report(place, rule)
-  if (problems.length > 0) return undefined
+  if (!hasHandlers({ run, ...(authorize !== undefined && { authorize }) }, report)) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined
@@ -135,22 +130,13 @@ function requireTasks (others: ClientCapabilities = {}): ClientCapabilities {
 
 function toToolEntry (
   definition: ToolDefinition, remark: string | undefined, _meta: Meta | undefined
-): ToolEntry {
+): EntryMembers<Omit<Tool, 'inputSchema' | 'outputSchema'>> {
   const { name, title, annotations, icons } = definition
   const description = remark === undefined
     ? definition.description
     : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(_meta === undefined ? {} : { _meta })
-  }
+  return { name, title, description, icons, annotations, _meta }
 }
-
-type ToolEntry = Omit<Tool, 'inputSchema' | 'outputSchema'>
 
 /** The schemas are JSON already: nothing is serialised twice. */
 function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {

@@ -1,7 +1,6 @@
 // Checks of definitions at load. The types of the define functions have the same rules, but only for authors
 // who use TypeScript.
 
-import { isGeneratorFunction } from 'node:util/types'
 import { MEDIA_TYPE } from '../../../base/media-types.ts'
 import { RATE_PATTERN } from '../../../limits/rate.ts'
 import { APP_PERMISSIONS } from '../../../protocol/apps.ts'
@@ -235,7 +234,7 @@ const listedResource = Type.Object({
   ...listable, size, uri: optional(uri), variables: optional(Type.Record(Type.Unknown()))
 }, closedDefinition)
 
-/** Of what a list has: JSON must represent all of `_meta`. */
+/** Checks a definition that a list has: JSON must represent all of its `_meta`. */
 function checkOfListed (schema: TypedSchema): JsonSchemaCheck {
   const check = checkOf(schema)
   return (value) => {
@@ -253,14 +252,3 @@ export const handleShape = checkOf(handle)
 export const settingShape = checkOf(setting)
 export const dependencyShape = checkOf(dependency)
 export const listedResourceShape = checkOfListed(listedResource)
-
-type HandlerProblem = readonly [place: string, rule: string]
-
-/** @param handlers the functions of the definition, by their place. */
-export function findHandlerProblems (handlers: { readonly [place: string]: unknown }): HandlerProblem[] {
-  return Object.entries(handlers).flatMap(([place, handler]): HandlerProblem[] => {
-    if (typeof handler !== 'function') return [[place, 'must be a function']]
-    if (!isGeneratorFunction(handler)) return []
-    return [[place, 'must not be a generator function; collect the parts, and return them']]
-  })
-}

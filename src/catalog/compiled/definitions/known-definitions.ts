@@ -1,10 +1,10 @@
-// Remembers what definitions were compiled to. A reload of the catalog takes over modules that have not
+// Remembers the results of definitions. A reload of the catalog takes over modules that have not
 // changed, with their definitions.
 
-import type { SchemaCompilers } from './compile-schema.ts'
 import type { ReportProblem } from '../problem.ts'
+import type { SchemaCompilers } from './compile-schema.ts'
 
-type Compile<C> = (compilers: SchemaCompilers, report: ReportProblem) => C | undefined
+type CompileNew<C> = (compilers: SchemaCompilers, report: ReportProblem) => C | undefined
 
 /** The definitions of one kind. */
 export interface KnownDefinitions<C> {
@@ -12,10 +12,10 @@ export interface KnownDefinitions<C> {
    * The earlier result, if the same object was compiled for the same `setting` and had no problems. Otherwise
    * calls `compile`.
    */
-  get (definition: object, setting: unknown, report: ReportProblem, compile: Compile<C>): C | undefined
+  get (definition: object, setting: unknown, report: ReportProblem, compile: CompileNew<C>): C | undefined
 }
 
-interface Known<C> {
+interface KnownResult<C> {
   readonly setting: unknown
   readonly compiled: C
   /** Each asks for a schema again, so that the compilers do not forget it. */
@@ -23,14 +23,14 @@ interface Known<C> {
 }
 
 export function createKnownDefinitions<C> (compilers: SchemaCompilers): KnownDefinitions<C> {
-  const known = new WeakMap<object, Known<C>>()
+  const results = new WeakMap<object, KnownResult<C>>()
 
   return {
     get (definition, setting, report, compile) {
-      const found = known.get(definition)
-      if (found !== undefined && found.setting === setting) {
-        for (const ask of found.askAgain) ask()
-        return found.compiled
+      const earlier = results.get(definition)
+      if (earlier !== undefined && earlier.setting === setting) {
+        for (const ask of earlier.askAgain) ask()
+        return earlier.compiled
       }
       const askAgain: Array<() => void> = []
       let problems = 0
@@ -38,7 +38,7 @@ export function createKnownDefinitions<C> (compilers: SchemaCompilers): KnownDef
         problems++
         report(place, rule)
       })
-      if (compiled !== undefined && problems === 0) known.set(definition, { setting, compiled, askAgain })
+      if (compiled !== undefined && problems === 0) results.set(definition, { setting, compiled, askAgain })
       return compiled
     }
   }

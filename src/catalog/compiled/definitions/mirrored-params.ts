@@ -58,15 +58,15 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
   function readAnnotation (node: JsonSchema, place: string, path: readonly string[] | undefined): void {
     const { [KEYWORD]: name, type } = node
     if (typeof name !== 'string' || !TOKEN.test(name)) {
-      const got = JSON.stringify(name)
-      report(place, `must be an HTTP token (letters, digits and !#$%&'*+-.^_\`|~), got ${got}`)
+      const rule = "must be an HTTP token (letters, digits and !#$%&'*+-.^_`|~)"
+      report(place, `${rule}, got ${JSON.stringify(name)}`)
     } else if (names.has(name.toLowerCase())) {
       report(place, `names the header Mcp-Param-${name} a second time; header names ignore case`)
     } else if (path === undefined || path.length === 0) {
       report(place, 'must stand on a property that is reached through "properties" alone')
     } else if (type !== 'string' && type !== 'integer' && type !== 'boolean') {
-      const got = JSON.stringify(type)
-      report(place, `must stand on a property of type string, integer or boolean, got ${got}`)
+      const rule = 'must stand on a property of type string, integer or boolean'
+      report(place, `${rule}, got ${JSON.stringify(type)}`)
     } else if (type === 'integer' && !isSafeRange(node)) {
       report(place, 'must stand on an integer within ±(2^53 − 1)')
     } else {

@@ -33,34 +33,34 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
   const openings = new Set<Promise<unknown>>()
   const stop = new AbortController()
 
-  function createSet (opened: ReadonlyMap<object, OpenedDependency>): DependencySet {
-    const set = new DependencySet(opened, (unused) => {
+  function createSet (byDefinition: ReadonlyMap<object, OpenedDependency>): DependencySet {
+    const dependencies = new DependencySet(byDefinition, (unused) => {
       sets.delete(unused)
       const closing = Promise.all(unused.all.map(async (one) => await one.release()))
       closings.add(closing)
       closing.finally(() => closings.delete(closing))
     })
-    for (const one of set.all) one.hold()
-    sets.add(set)
-    return set
+    for (const one of dependencies.all) one.hold()
+    sets.add(dependencies)
+    return dependencies
   }
 
   const closed = async () => { await Promise.all(closings) }
 
   const openAll: DependencyOpener['open'] = async (all, earlier) => {
-    const opened = new Map<object, OpenedDependency>()
+    const dependencies = new Map<object, OpenedDependency>()
     await Promise.all(all.map(async (one) => {
       const { compiled, report } = one
       try {
-        const kept = findSame(one, earlier)
-        opened.set(compiled.definition, kept ?? await openDependency(compiled, log, stop.signal))
+        const dependency = findSame(one, earlier) ?? await openDependency(compiled, log, stop.signal)
+        dependencies.set(compiled.definition, dependency)
       } catch (error) {
         report('open', `failed: ${messageOf(error)}`)
       }
     }))
-    const set = createSet(opened)
-    if (opened.size === all.length) return set
-    set.release()
+    const openSet = createSet(dependencies)
+    if (dependencies.size === all.length) return openSet
+    openSet.release()
     await closed()
     return undefined
   }
@@ -75,7 +75,7 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
       stop.abort(new Error('the service is shutting down'))
       // Those that have opened close, although others of their load have not.
       await Promise.allSettled(openings)
-      for (const set of sets) set.release()
+      for (const dependencies of sets) dependencies.release()
       await closed()
     }
   }
@@ -85,8 +85,9 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
 function findSame (
   { compiled, isUnchanged }: OpeningDependency, earlier: DependencySet | undefined
 ): OpenedDependency | undefined {
-  const known = earlier?.named(compiled.name)
-  const isSame = known !== undefined && (isUnchanged || known.compiled.definition === compiled.definition) &&
-    isDeepStrictEqual(known.compiled.settings, compiled.settings)
-  return isSame ? known : undefined
+  const { definition, settings } = compiled
+  const before = earlier?.named(compiled.name)
+  const isSame = before !== undefined && (isUnchanged || before.compiled.definition === definition) &&
+    isDeepStrictEqual(before.compiled.settings, settings)
+  return isSame ? before : undefined
 }

@@ -2,6 +2,7 @@
 
 import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
 import { runWithin } from '../../../base/deadline.ts'
+import { singleFlight } from '../../../base/single-flight.ts'
 import { messageOf } from '../../../base/words.ts'
 import type { CompiledDependency } from '../definitions/compile-dependency.ts'
 
@@ -41,7 +42,8 @@ export class OpenedDependency {
   readonly value: unknown
   readonly #log: DependencyLog
   #loads = 0
-  #checking: Promise<void> | undefined
+  /** Rejects with the reason while the value cannot be used. Calls at the same time share one check. */
+  readonly check = singleFlight(async () => await this.#runCheck())
 
   constructor (compiled: CompiledDependency, value: unknown, log: DependencyLog) {
     this.compiled = compiled
@@ -69,12 +71,6 @@ export class OpenedDependency {
     }
   }
 
-  /** Rejects with the reason while the value cannot be used. Calls at the same time share one check. */
-  async check (): Promise<void> {
-    this.#checking ??= this.#runCheck().finally(() => { this.#checking = undefined })
-    await this.#checking
-  }
-
   async #runCheck (): Promise<void> {
     try {
       await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.definition.check?.(this.value, { signal }))
@@ -86,8 +82,8 @@ export class OpenedDependency {
 
 /** The first line of the message, without secrets: drivers put addresses with passwords into messages. */
 function reasonOf (error: unknown, { secrets }: CompiledDependency): string {
-  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), textOf(error))
-  return shown.split('\n')[0] ?? shown
+  const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), textOf(error))
+  return reason.split('\n')[0] ?? reason
 }
 
 function textOf (error: unknown): string {

@@ -3,7 +3,7 @@
 import fuzzysort from 'fuzzysort'
 import type { CompletionContext, CompletionSource } from '../../../author/completion.ts'
 import { MAX_COMPLETION_VALUES, type Completion } from '../../../protocol/completion.ts'
-import { findHandlerProblems } from '../definitions/definition-shapes.ts'
+import { findHandlerProblems } from '../definitions/check-definition.ts'
 import { ContractError } from '../results/result-json.ts'
 
 const isStrings = (value: unknown): value is readonly string[] =>

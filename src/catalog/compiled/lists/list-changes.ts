@@ -48,7 +48,7 @@ function hasMoved (before: readonly CompiledPrimitive[], after: readonly Compile
   return before.some(({ key }, index) => key !== after[index]?.key)
 }
 
-/** By scope: the scopes that it includes only before, or only after. Empty for most reloads. */
+/** Finds the scopes that each scope includes only before, or only after. Empty for most reloads. */
 function findRegranted (
   before: ScopeHierarchy, after: ScopeHierarchy
 ): ReadonlyMap<string, readonly string[]> {
@@ -74,8 +74,8 @@ function findGranters (
 /** Each set once. If every caller sees a difference, the other sets say nothing more. */
 function distinct (sets: readonly ScopeSet[]): ScopeSet[] {
   const byScopes = new Map(sets.map((set) => [toKey(set), set]))
-  const found = [...byScopes.values()]
-  return found.some((set) => set.length === 0) ? [[]] : found
+  const unique = [...byScopes.values()]
+  return unique.some((set) => set.length === 0) ? [[]] : unique
 }
 
 function toKey (scopes: ScopeSet): string {

@@ -22,9 +22,9 @@ export interface ListingOptions {
 }
 
 const LIST_DEADLINE_MS = 30_000
-/** Of one template. All entries of the catalog are in memory. */
+/** The most entries of one template. All entries of the catalog are in memory. */
 const MAX_ENTRIES = 100_000
-/** Of one list. The rest of its entries is not looked at. */
+/** The most problems of one list. The entries after them are not checked. */
 const MAX_ENTRY_PROBLEMS = 100
 
 /**
@@ -38,7 +38,7 @@ export async function makeListings (
   const results = await Promise.allSettled(
     templates.map(async ({ located: { definition } }) => await callList(definition, listDeadlineMs))
   )
-  const made: Array<Listing | undefined> = []
+  const listings: Array<Listing | undefined> = []
   for (const [index, template] of templates.entries()) {
     const result = results[index]
     const before = problems.length
@@ -46,9 +46,9 @@ export async function makeListings (
     const entries = result?.status === 'fulfilled'
       ? await compileEntries(result.value, template, report, yieldToRequests)
       : reportFailure(result?.reason, report)
-    made.push(problems.length > before ? undefined : { ...template, entries })
+    listings.push(problems.length > before ? undefined : { ...template, entries })
   }
-  return made
+  return listings
 }
 
 function reportFailure (error: unknown, report: ReportProblem): [] {
@@ -59,12 +59,12 @@ function reportFailure (error: unknown, report: ReportProblem): [] {
 async function callList (
   definition: ResourceTemplateDefinition, deadlineMs: number
 ): Promise<readonly ListedResource[]> {
-  const listed = await runWithin(deadlineMs, (signal) => definition.list?.({ signal }))
-  if (!Array.isArray(listed)) throw new TypeError('it must return a list')
-  if (listed.length > MAX_ENTRIES) {
-    throw new RangeError(`it returned ${listed.length} resources, the limit is ${MAX_ENTRIES}`)
+  const entries = await runWithin(deadlineMs, (signal) => definition.list?.({ signal }))
+  if (!Array.isArray(entries)) throw new TypeError('it must return a list')
+  if (entries.length > MAX_ENTRIES) {
+    throw new RangeError(`it returned ${entries.length} resources, the limit is ${MAX_ENTRIES}`)
   }
-  return listed
+  return entries
 }
 
 async function compileEntries (

@@ -22,14 +22,14 @@ const MAX_SCOPE_SETS = 64
 export type OfferedList = (isGranted: IsGranted) => Pages
 
 /** When resources are listed again, the next snapshot has the other lists of the one before. */
-const known = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
+const listsByWriter = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
 
 /** The same for the same writer and entries. A reload of the catalog makes new ones. */
 export function openOfferedList (
   member: string, offered: readonly CompiledPrimitive[], options: ListOptions
 ): OfferedList {
-  const lists = known.get(options.writer) ?? new WeakMap<readonly CompiledPrimitive[], OfferedList>()
-  known.set(options.writer, lists)
+  const lists = listsByWriter.get(options.writer) ?? new WeakMap<readonly CompiledPrimitive[], OfferedList>()
+  listsByWriter.set(options.writer, lists)
   const list = lists.get(offered) ?? createOfferedList(member, offered, options)
   lists.set(offered, list)
   return list
@@ -50,13 +50,13 @@ function createOfferedList (
   // `public` only if the list is the same for every caller.
   const cacheScope: CacheScope = deciding.length === 0 ? 'public' : 'private'
   const bytes = new Map<CompiledPrimitive, Buffer>()
-  const made = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
+  const pagesByScopes = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
   const openPages = pagesFor(() => false)
 
   function pagesFor (isGranted: IsGranted): Pages {
-    const seen = new Set<string | undefined>()
-    for (const [key, scopes] of needs) if (scopes.every(isGranted)) seen.add(key)
-    return createPages(offered.filter((_, index) => seen.has(needed[index])), {
+    const visible = new Set<string | undefined>()
+    for (const [key, scopes] of needs) if (scopes.every(isGranted)) visible.add(key)
+    return createPages(offered.filter((_, index) => visible.has(needed[index])), {
       member,
       pageSize,
       writer,
@@ -67,20 +67,16 @@ function createOfferedList (
 
   /** The pages of different scope sets have most entries in common, and share their bytes. */
   function bytesOf (entry: CompiledPrimitive): Buffer {
-    const found = bytes.get(entry) ?? toEntryBytes(entry)
-    bytes.set(entry, found)
-    return found
+    const buffer = bytes.get(entry) ?? toEntryBytes(entry)
+    bytes.set(entry, buffer)
+    return buffer
   }
 
   return (isGranted) => {
-    const granted = deciding.filter(isGranted)
-    if (granted.length === 0) return openPages
-    const key = granted.join(' ')
-    let pages = made.get(key)
-    if (pages === undefined) {
-      pages = pagesFor(isGranted)
-      made.set(key, pages)
-    }
+    const key = deciding.filter(isGranted).join(' ')
+    if (key === '') return openPages
+    const pages = pagesByScopes.get(key) ?? pagesFor(isGranted)
+    pagesByScopes.set(key, pages)
     return pages
   }
 }

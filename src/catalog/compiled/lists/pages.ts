@@ -67,7 +67,7 @@ export function createPages (
 }
 
 function firstAfter (
-  offered: readonly CompiledPrimitive[], last: Pick<CompiledPrimitive, 'key' | 'order'>
+  offered: readonly CompiledPrimitive[], last: ListPosition
 ): number {
   let low = 0
   let high = offered.length
@@ -80,16 +80,16 @@ function firstAfter (
   return low
 }
 
-type Place = Pick<CompiledPrimitive, 'key' | 'order'>
+type ListPosition = Pick<CompiledPrimitive, 'key' | 'order'>
 
 const FORM = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
 
-export function toCursor ({ order, key }: Place): string {
+export function toCursor ({ order, key }: ListPosition): string {
   return Buffer.from(`${order} ${key}`).toString('base64url')
 }
 
 /** `undefined` for a string that is not a cursor. */
-export function readCursor (cursor: string): Place | undefined {
+export function readCursor (cursor: string): ListPosition | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.toString('base64url') !== cursor) return undefined
   const [, order, key] = FORM.exec(bytes.toString('utf8')) ?? []

@@ -1,11 +1,10 @@
 // Makes lists of resource templates again, while everything else of the catalog stays.
 
-import { toCatalogVersion } from '../catalog-version.ts'
 import {
   compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
 } from '../compiled-primitive.ts'
 import type { Problem } from '../problem.ts'
-import { createSnapshot, type Snapshot } from '../snapshot.ts'
+import { createSnapshot, toCatalogVersion, type Snapshot } from '../snapshot.ts'
 import { locateEntries, makeListings, type Listing, type ListingOptions } from './listings.ts'
 
 export interface Relisted {
@@ -17,16 +16,16 @@ export interface Relisted {
 /**
  * A template with a problem keeps the entries that it has. If a URI would be listed twice, all templates keep
  * theirs.
- * @param isWanted decides whose lists are made again.
+ * @param isOutdated whether a list is made again.
  */
 export async function relist (
-  before: Snapshot, isWanted: (listing: Listing) => boolean, options: ListingOptions
+  before: Snapshot, isOutdated: (listing: Listing) => boolean, options: ListingOptions
 ): Promise<Relisted> {
-  const wanted = before.listings.filter(isWanted)
+  const outdated = before.listings.filter(isOutdated)
   const problems: Problem[] = []
-  const made = await makeListings(wanted, problems, options)
-  const madeOf = new Map(wanted.map((listing, index) => [listing, made[index] ?? listing]))
-  const listings = before.listings.map((listing) => madeOf.get(listing) ?? listing)
+  const results = await makeListings(outdated, problems, options)
+  const nextOf = new Map(outdated.map((listing, index) => [listing, results[index] ?? listing]))
+  const listings = before.listings.map((listing) => nextOf.get(listing) ?? listing)
   const duplicates = findDuplicates('resource', [...locateFixed(before), ...locateEntries(listings)])
   if (duplicates.length > 0) return { snapshot: before, problems: [...problems, ...duplicates] }
   const next = withListings(before, listings)
@@ -37,8 +36,8 @@ function withListings (before: Snapshot, listings: readonly Listing[]): Snapshot
   const entriesOf = (all: readonly Listing[]) => all.flatMap(({ entries }) => entries)
   const old = new Set<CompiledPrimitive>(entriesOf(before.listings))
   const fixed = before.primitives.listed.filter((entry) => !old.has(entry))
-  const listed = [...fixed, ...entriesOf(listings)].toSorted(compareListOrder)
-  const parts = { ...before, primitives: { ...before.primitives, listed }, listings }
+  const entries = [...fixed, ...entriesOf(listings)].toSorted(compareListOrder)
+  const parts = { ...before, primitives: { ...before.primitives, listed: entries }, listings }
   const { pageSize, writer } = before
   return createSnapshot({ ...parts, version: toCatalogVersion(parts) }, { pageSize, writer })
 }

@@ -1,4 +1,5 @@
-// Finds and reads the resources of a catalog: for `resources/read`, and for handlers that need a resource.
+// Finds and reads the resources of a catalog: for `resources/read`, for handlers that need a resource, and
+// for links to its files.
 
 import type { ReadContext } from '../../../author/context.ts'
 import type { ResourceOutput } from '../../../author/define-resource.ts'
@@ -20,15 +21,15 @@ import type { ResourceMatch } from './resource-lookup.ts'
  * Throws ResourceNotFound for a resource that the caller does not see, and InsufficientScope for one that the
  * caller sees but may not use.
  */
-export function findResource (view: View, asked: string): ResourceMatch {
-  const found = view.resource(asked)
-  if (found === undefined || found.isShadowed) throw resourceNotFound(asked)
-  return found
+export function findResource (view: View, uri: string): ResourceMatch {
+  const match = view.resource(uri)
+  if (match === undefined || match.isShadowed) throw resourceNotFound(uri)
+  return match
 }
 
 /** Calls the `read` of the definition. */
-export function readFound (found: ResourceMatch, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput> {
-  return found.kind === 'resource' ? found.resource.read(ctx) : found.resource.read(found.variables, ctx)
+export function readMatch (match: ResourceMatch, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput> {
+  return match.kind === 'resource' ? match.resource.read(ctx) : match.resource.read(match.variables, ctx)
 }
 
 /**
@@ -40,9 +41,9 @@ export async function readContents (
   view: View, asked: string, openContext: (uri: string) => ReadContext
 ): Promise<readonly ResourceContents[]> {
   try {
-    const found = findResource(view, asked)
-    const { uri, resource: { mimeType } } = found
-    const output = await readFound(found, openContext(uri))
+    const match = findResource(view, asked)
+    const { uri, resource: { mimeType } } = match
+    const output = await readMatch(match, openContext(uri))
     if (output === undefined) throw resourceNotFound(asked)
     return toContents(output, { uri, mimeType })
   } catch (error) {
@@ -65,17 +66,17 @@ export function toResourceLink (view: View, asked: string): ResourceLink {
 
 /** The handler, or the model that called it, can name another resource. */
 function toHandlerError (error: unknown, asked: string): unknown {
-  const known = isHandleError(error) ? resourceNotFound(asked) : error
-  return known instanceof ResourceNotFound || known instanceof ResourceTooLarge
-    ? new ToolError(known.message)
-    : known
+  const cause = isHandleError(error) ? resourceNotFound(asked) : error
+  return cause instanceof ResourceNotFound || cause instanceof ResourceTooLarge
+    ? new ToolError(cause.message)
+    : cause
 }
 
 /** `undefined` for a resource that is no file, and for one that the caller may not use. Never throws. */
 export function findBytes (view: View, uri: string): FileBytes | undefined {
   try {
-    const found = findResource(view, uri)
-    return found.kind === 'resource' ? found.resource.bytes : undefined
+    const match = findResource(view, uri)
+    return match.kind === 'resource' ? match.resource.bytes : undefined
   } catch (error) {
     if (error instanceof ProtocolError) return undefined
     throw error
@@ -89,19 +90,19 @@ export function findBytes (view: View, uri: string): FileBytes | undefined {
 export async function openCatalogFile (snapshot: Snapshot, uri: string, granted: readonly string[]) {
   const view = snapshot.view({ scopes: new Set(granted) })
   const bytes = findBytes(view, uri)
-  const opened = await bytes?.open()
-  if (bytes === undefined || opened === undefined) return undefined
-  const { size, modifiedMs } = opened
+  const file = await bytes?.open()
+  if (bytes === undefined || file === undefined) return undefined
+  const { size, modifiedMs } = file
   return {
     name: bytes.name,
     mimeType: view.resource(uri)?.resource.mimeType ?? BYTES_TYPE,
     size,
     etag: `"${size.toString(36)}-${Math.floor(modifiedMs).toString(36)}"`,
-    read: async (range?: Parameters<OpenedBytes['read']>[0]) => opened.read(range),
+    read: async (range?: Parameters<OpenedBytes['read']>[0]) => file.read(range),
     async has () {
-      opened.close()
+      file.close()
       return true
     },
-    close: opened.close
+    close: file.close
   }
 }

@@ -15,16 +15,16 @@ const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(\*|:[1-9]\
 /** Throws a SyntaxError that names the problem. */
 export function parseTemplate (template: string): Part[] {
   const parts: Part[] = []
-  const seen = new Set<string>()
+  const names = new Set<string>()
   for (const [piece, expression, literal] of template.matchAll(PIECE)) {
     if (literal !== undefined) parts.push({ kind: 'literal', text: literal })
-    else if (expression !== undefined) parts.push(parseExpression(expression, seen))
+    else if (expression !== undefined) parts.push(parseExpression(expression, names))
     else throw new SyntaxError(`has an unbalanced ${piece}`)
   }
   return parts
 }
 
-function parseExpression (text: string, seen: Set<string>): Part {
+function parseExpression (text: string, names: Set<string>): Part {
   const [, operator, list] = EXPRESSION.exec(text) ?? []
   if (list === undefined || !isOperator(operator)) {
     throw new SyntaxError(`has an expression that RFC 6570 does not know: {${text}}`)
@@ -39,8 +39,8 @@ function parseExpression (text: string, seen: Set<string>): Part {
         `uses the prefix modifier ${modifier} in {${text}}, from which a value cannot be read back`
       )
     }
-    if (seen.has(name)) throw new SyntaxError(`names the variable ${JSON.stringify(name)} twice`)
-    seen.add(name)
+    if (names.has(name)) throw new SyntaxError(`names the variable ${JSON.stringify(name)} twice`)
+    names.add(name)
     return { name, explode: modifier === '*' }
   })
   return { kind: 'expression', operator, variables }

@@ -42,12 +42,12 @@ export function createUriTemplate (text: string): UriTemplate {
       const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
       if (!matcher.matches()) return undefined
       try {
-        const found: { [name: string]: string | string[] | undefined } = Object.create(null)
+        const values: { [name: string]: string | string[] | undefined } = Object.create(null)
         pathVariables.forEach(({ variable, operator }, index) => {
-          found[variable.name] = decode(matcher.group(index + 1), variable, operator)
+          values[variable.name] = decode(matcher.group(index + 1), variable, operator)
         })
-        if (query === undefined) return found
-        return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, found) ? found : undefined
+        if (query === undefined) return values
+        return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, values) ? values : undefined
       } catch (error) {
         // A malformed percent-encoding names no resource.
         if (error instanceof URIError) return undefined
@@ -136,20 +136,20 @@ function decode (
 
 function readQuery (
   text: string, query: readonly Variable[], pairs: readonly string[],
-  found: { [name: string]: string | string[] | undefined }
+  values: { [name: string]: string | string[] | undefined }
 ): boolean {
   if (text.includes('#')) return false
   const missingPairs = new Set(pairs)
-  for (const { name } of query) found[name] = undefined
+  for (const { name } of query) values[name] = undefined
   for (const pair of text.split('&')) {
     if (pair === '' || missingPairs.delete(pair)) continue
     const [key = '', ...rest] = pair.split('=')
     const variable = query.find(({ name }) => name === decodeURIComponent(key))
     if (variable === undefined) return false
     const value = decodeURIComponent(rest.join('='))
-    const before = found[variable.name]
-    if (variable.explode) found[variable.name] = [...(before ?? []), value]
-    else if (before === undefined) found[variable.name] = value
+    const before = values[variable.name]
+    if (variable.explode) values[variable.name] = [...(before ?? []), value]
+    else if (before === undefined) values[variable.name] = value
     else return false
   }
   return missingPairs.size === 0

@@ -1,4 +1,5 @@
-// URIs as clients and authors write them, in the one form in which they are looked up and sent.
+// URIs as clients and authors write them, in the one form in which they are looked up and sent. Limits how
+// many of them one stream or one session may subscribe to.
 // https://www.rfc-editor.org/rfc/rfc3986
 
 import { quote } from '../../../base/words.ts'

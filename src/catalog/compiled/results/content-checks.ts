@@ -14,6 +14,37 @@ import { toUri } from '../resources/uri.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { ContractError } from './result-json.ts'
 
+const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }
+const annotations = Type.Object({
+  audience: Type.Optional(Type.Array(Type.Enum(['user', 'assistant']))),
+  priority: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  lastModified: Type.Optional(dateText)
+})
+const block = { ...meta, annotations: Type.Optional(annotations) }
+const text = Type.String()
+const mimeType = Type.Optional(text)
+
+const textContents = Type.Object({ uri: text, mimeType, text, ...meta })
+const embedded = Type.Union([textContents, Type.Object({ uri: text, mimeType, blob: text, ...meta })])
+// A `blob` is base64 or bytes.
+const readable = Type.Union([
+  textContents, Type.Object({ uri: text, mimeType, blob: Type.Unknown(), ...meta })
+])
+
+const contentBlock = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text, ...block }),
+  Type.Object({ type: Type.Literal('image'), data: text, mimeType: text, ...block }),
+  Type.Object({ type: Type.Literal('audio'), data: text, mimeType: text, ...block }),
+  Type.Object({ type: Type.Literal('resource_link'), uri: text, name: text, mimeType, ...block }),
+  Type.Object({ type: Type.Literal('resource'), resource: embedded, ...block })
+])
+
+const message = Type.Object({ role: Type.Enum(['user', 'assistant']), content: contentBlock })
+
+const contentBlocksShape = checkOfOutput(Type.Array(contentBlock))
+const messagesShape = checkOfOutput(Type.Array(message))
+const resourceContentsShape = checkOfOutput(Type.Array(readable, { minItems: 1 }))
+
 /** Throws a ContractError when a block is malformed. */
 export function checkContent (blocks: readonly ContentBlock[]): readonly ContentBlock[] {
   checkShape(contentBlocksShape, blocks, 'the result has malformed content:')
@@ -75,7 +106,8 @@ function checkBlock (block: ContentBlock, place: string): ContentBlock {
   }
 }
 
-/** An embedded resource must have a type: https://modelcontextprotocol.io/specification/2026-07-28/server/prompts */
+// An embedded resource must have a type:
+// https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
 function checkEmbedded (resource: ResourceContents, place: string): ResourceContents {
   assertMetaIsJson(resource._meta, `${place}._meta`)
   if ('blob' in resource) assertBase64(resource.blob, `${place}.blob`)
@@ -83,7 +115,7 @@ function checkEmbedded (resource: ResourceContents, place: string): ResourceCont
   return checkTypeAndUri({ ...resource, mimeType }, place)
 }
 
-/** The same, with its URI percent-encoded where the author left that out. */
+/** Returns the same, with its URI percent-encoded where the author left that out. */
 function checkTypeAndUri<T extends { readonly uri: string, readonly mimeType?: string }> (
   one: T, place: string
 ): T {
@@ -105,34 +137,3 @@ function assertBase64 (text: unknown, place: string): void {
     throw new ContractError(place, ['must be base64, with its padding'])
   }
 }
-
-const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }
-const annotations = Type.Object({
-  audience: Type.Optional(Type.Array(Type.Enum(['user', 'assistant']))),
-  priority: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  lastModified: Type.Optional(dateText)
-})
-const block = { ...meta, annotations: Type.Optional(annotations) }
-const text = Type.String()
-const mimeType = Type.Optional(text)
-
-const textContents = Type.Object({ uri: text, mimeType, text, ...meta })
-const embedded = Type.Union([textContents, Type.Object({ uri: text, mimeType, blob: text, ...meta })])
-// A `blob` is base64 or bytes.
-const readable = Type.Union([
-  textContents, Type.Object({ uri: text, mimeType, blob: Type.Unknown(), ...meta })
-])
-
-const contentBlock = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text, ...block }),
-  Type.Object({ type: Type.Literal('image'), data: text, mimeType: text, ...block }),
-  Type.Object({ type: Type.Literal('audio'), data: text, mimeType: text, ...block }),
-  Type.Object({ type: Type.Literal('resource_link'), uri: text, name: text, mimeType, ...block }),
-  Type.Object({ type: Type.Literal('resource'), resource: embedded, ...block })
-])
-
-const message = Type.Object({ role: Type.Enum(['user', 'assistant']), content: contentBlock })
-
-export const contentBlocksShape = checkOfOutput(Type.Array(contentBlock))
-export const messagesShape = checkOfOutput(Type.Array(message))
-export const resourceContentsShape = checkOfOutput(Type.Array(readable, { minItems: 1 }))

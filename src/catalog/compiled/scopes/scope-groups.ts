@@ -15,13 +15,13 @@ export interface ScopeGroups {
 const MAX_GROUPS = 1000
 
 export function createScopeGroups (catalog: Catalog): ScopeGroups {
-  const known = new LRUCache<string, ScopeGroup>({ max: MAX_GROUPS })
+  const groups = new LRUCache<string, ScopeGroup>({ max: MAX_GROUPS })
   return {
     of ({ scopes }) {
       const key = [...scopes].sort().join(' ')
-      const found = known.get(key) ?? createScopeGroup(catalog, { scopes: new Set(scopes) })
-      known.set(key, found)
-      return found
+      const group = groups.get(key) ?? createScopeGroup(catalog, { scopes: new Set(scopes) })
+      groups.set(key, group)
+      return group
     }
   }
 }

@@ -4,10 +4,10 @@
 import type { Located, ScopeDefinition } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 
-/** By scope: all scopes that it includes, directly or through others. */
+/** All scopes that each scope includes, directly or through others. */
 export type ScopeHierarchy = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Pairs of a scope and one that it includes: they are kept, and a chain of n scopes has n² / 2 of them. */
+/** The most pairs of a scope and one that it includes. All are in memory; a chain of n scopes has n² / 2. */
 const MAX_PAIRS = 10_000
 
 /** Reports scopes that are defined twice or include themselves, and a hierarchy that is too large. */
@@ -36,14 +36,14 @@ export function compileHierarchy (
   return hierarchy
 }
 
-/** Directly or through others. */
+/** Finds the scopes that a scope includes, directly or through others. */
 function findIncluded (name: string, includesOf: (name: string) => readonly string[]): Set<string> {
-  const found = new Set<string>()
+  const included = new Set<string>()
   const waiting = [...includesOf(name)]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (found.size < found.add(next).size) waiting.push(...includesOf(next))
+    if (included.size < included.add(next).size) waiting.push(...includesOf(next))
   }
-  return found
+  return included
 }
 
 /** Whether a caller holds a scope, itself or by one that includes it. */

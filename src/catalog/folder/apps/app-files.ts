@@ -19,7 +19,7 @@ export type ReportApp = (path: string, at: PlaceInFile | undefined, rule: string
 export interface PlaceInFile { readonly line: number, readonly column?: number | undefined }
 
 /** What a document may name. Only files that were listed can be read: no path can lead out of the folder. */
-export type Target =
+export type AppTarget =
   | { readonly kind: 'file', readonly path: string }
   /** Loaded by the browser, from an origin that app.yaml lists. */
   | { readonly kind: 'url', readonly url: string }
@@ -32,7 +32,7 @@ export interface AppFiles {
    * @param from the file that names it
    * @param domains the list of app.yaml that URLs must be in
    */
-  resolve (target: string, from: string, domains?: 'resourceDomains' | 'frameDomains'): Target
+  resolve (target: string, from: string, domains?: 'resourceDomains' | 'frameDomains'): AppTarget
   /** Rejects with a SyntaxError if the file cannot be read, or all files together are too large. */
   read (path: string): Promise<Buffer>
   readText (path: string): Promise<string>
@@ -42,7 +42,7 @@ export interface AppFiles {
 
 interface AppFilesOptions {
   readonly csp: AppCsp
-  /** Of all files of the app that are used, together. */
+  /** The most bytes of all files of the app that are used, together. */
   readonly maxBytes: number
 }
 
@@ -52,12 +52,12 @@ export async function openAppFiles (
 ): Promise<AppFiles> {
   const location = { folder, root: await realpath(folder) }
   const byPath = new Map(listed.map((file) => [file.path, file]))
-  const known = new Map<string, Promise<Buffer>>()
+  const reads = new Map<string, Promise<Buffer>>()
   let total = 0
 
   function read (path: string): Promise<Buffer> {
-    const reading = known.get(path) ?? readNew(path)
-    known.set(path, reading)
+    const reading = reads.get(path) ?? readNew(path)
+    reads.set(path, reading)
     return reading
   }
 
@@ -96,13 +96,13 @@ export async function openAppFiles (
   }
 }
 
-function resolveUrl (url: string, domains: string, origins: readonly string[] = []): Target {
+function resolveUrl (url: string, domains: string, origins: readonly string[] = []): AppTarget {
   if (!/^(?:https?|wss?):/i.test(url)) return { kind: 'inner' }
   if (!URL.canParse(url)) throw new SyntaxError(`${url} is no URL`)
-  const parsed = new URL(url)
-  if (isListedOrigin(parsed, origins)) return { kind: 'url', url }
+  const location = new URL(url)
+  if (isListedOrigin(location, origins)) return { kind: 'url', url }
   throw new SyntaxError(
-    `${url} is blocked by hosts: add ${parsed.origin} to csp.${domains} of app.yaml, ` +
+    `${url} is blocked by hosts: add ${location.origin} to csp.${domains} of app.yaml, ` +
     'or put the file into the app'
   )
 }
@@ -138,8 +138,8 @@ export function isOrigin (text: string): boolean {
 
 export function isListedOrigin (url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {
-    const listed = new URL(origin.replace('*.', ''))
-    if (listed.protocol !== url.protocol) return false
-    return origin.includes('*.') ? url.host.endsWith(`.${listed.host}`) : url.host === listed.host
+    const { protocol, host } = new URL(origin.replace('*.', ''))
+    if (protocol !== url.protocol) return false
+    return origin.includes('*.') ? url.host.endsWith(`.${host}`) : url.host === host
   })
 }

@@ -3,7 +3,7 @@
 import type { AppResourceMeta } from '../../../protocol/apps.ts'
 import type { Static } from '../../../schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
-import { columnOf, placeOf, ruleOf } from '../module-definitions.ts'
+import { columnOf, placeOf, ruleOf } from '../error-problem.ts'
 import { createSettingsCheck, parsePlacedYaml } from '../yaml.ts'
 import { isOrigin, type ReportApp } from './app-files.ts'
 

@@ -1,13 +1,13 @@
 // Makes one script of the modules of an app, and one style sheet of a style sheet with its imports. Hosts
 // allow inline scripts and no scripts from `data:` or `blob:` URLs, so that the modules of an app cannot stay
-// apart.
+// apart. Prepares the other scripts for their places in the document.
 
 import { extname } from 'node:path'
 import {
   build, transform, type Loader, type Message, type OnLoadResult, type OnResolveResult, type Plugin
 } from 'esbuild'
 import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
-import { INDEX, ruleOfApp, type AppFiles, type ReportApp } from './app-files.ts'
+import { INDEX, ruleOfApp, type AppFiles, type PlaceInFile, type ReportApp } from './app-files.ts'
 
 const MODULES: { readonly [extension: string]: Loader } = {
   '.js': 'js', '.mjs': 'js', '.ts': 'ts', '.mts': 'ts', '.json': 'json'
@@ -15,7 +15,7 @@ const MODULES: { readonly [extension: string]: Loader } = {
 const FONTS = /\.(?:woff2?|ttf|otf|eot)$/i
 
 /** A text to begin with. Its imports are resolved from its path. */
-export interface Entry {
+export interface BundleEntry {
   readonly path: string
   readonly text: string
   readonly loader: 'js' | 'css'
@@ -23,7 +23,7 @@ export interface Entry {
 
 /** `undefined` if a problem was reported. */
 export async function bundle (
-  entries: readonly Entry[], files: AppFiles, report: ReportApp
+  entries: readonly BundleEntry[], files: AppFiles, report: ReportApp
 ): Promise<string | undefined> {
   const [first] = entries
   if (first === undefined) return ''
@@ -55,7 +55,7 @@ const ENTRY = 'entry'
 /** The namespace of the files. In that of INDEX are the entries, by their indexes. */
 const APP = 'app'
 
-function toPlugin (entries: readonly Entry[], loader: Entry['loader'], files: AppFiles): Plugin {
+function toPlugin (entries: readonly BundleEntry[], loader: BundleEntry['loader'], files: AppFiles): Plugin {
   async function resolve (path: string, from: string, kind: string): Promise<OnResolveResult> {
     if (loader === 'js' && !/^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(path)) {
       throw new SyntaxError(
@@ -94,8 +94,8 @@ function toPlugin (entries: readonly Entry[], loader: Entry['loader'], files: Ap
       }))
       onLoad({ filter: /.*/, namespace: APP }, async ({ path }): Promise<OnLoadResult> => {
         try {
-          const own = loaderOf(path, loader)
-          return { contents: `${await files.readText(path)}${asModule(own)}`, loader: own }
+          const fileLoader = loaderOf(path, loader)
+          return { contents: `${await files.readText(path)}${asModule(fileLoader)}`, loader: fileLoader }
         } catch (error) {
           return { errors: [{ text: ruleOfApp(error) }] }
         }
@@ -109,14 +109,14 @@ function asModule (loader: Loader): string {
   return loader === 'js' || loader === 'ts' ? '\nexport {}' : ''
 }
 
-function toImport (loader: Entry['loader'], index: number): string {
+function toImport (loader: BundleEntry['loader'], index: number): string {
   return loader === 'js' ? `import "${index}"` : `@import "${index}";`
 }
 
-function loaderOf (path: string, loader: Entry['loader']): Loader {
+function loaderOf (path: string, loader: BundleEntry['loader']): Loader {
   if (loader === 'css') return 'css'
-  const found = MODULES[extname(path)]
-  if (found !== undefined) return found
+  const moduleLoader = MODULES[extname(path)]
+  if (moduleLoader !== undefined) return moduleLoader
   const endings = Object.keys(MODULES).join(', ')
   throw new SyntaxError(`${path} is no module: modules import files that end in ${endings}`)
 }
@@ -125,14 +125,14 @@ function loaderOf (path: string, loader: Entry['loader']): Loader {
 function reportMessage ({ text, location }: Message, report: ReportApp): void {
   const file = location?.file ?? ''
   const path = file.startsWith(`${APP}:`) ? file.slice(APP.length + 1) : file.replace(/:.*$/, '')
-  report(
-    path === '' || path === ENTRY ? INDEX : path,
-    location === null ? undefined : { line: location.line, column: location.column + 1 },
-    text
-  )
+  report(path === '' || path === ENTRY ? INDEX : path, placeOfMessage(location), text)
 }
 
-/** Escapes what would end the element. `undefined` if a problem was reported. */
+function placeOfMessage (location: Message['location']): PlaceInFile | undefined {
+  return location === null ? undefined : { line: location.line, column: location.column + 1 }
+}
+
+/** Escapes the text that would end the element. `undefined` if a problem was reported. */
 export async function transformScript (
   path: string, files: AppFiles, report: ReportApp
 ): Promise<string | undefined> {
@@ -146,7 +146,7 @@ export async function transformScript (
   } catch (error) {
     if (!isBuildError(error)) throw error
     for (const { text, location } of error.errors) {
-      report(path, location === null ? undefined : { line: location.line, column: location.column + 1 }, text)
+      report(path, placeOfMessage(location), text)
     }
     return undefined
   }

@@ -3,8 +3,8 @@
 
 import { parse } from 'parse5'
 import { applyEdits, type Edit } from '../../modules/text-edits.ts'
-import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type Target } from './app-files.ts'
-import { bundle, transformScript, type Entry } from './bundle.ts'
+import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type AppTarget } from './app-files.ts'
+import { bundle, transformScript, type BundleEntry } from './bundle.ts'
 import {
   attributeOf, elementsOf, FILE_ATTRIBUTES, inlineScript, inlineStyle, keptAttributes, placeOfElement,
   REFUSED_ATTRIBUTES, textOf, type Element
@@ -49,7 +49,7 @@ class Inliner {
   readonly #report: ReportApp
   readonly #edits: Edit[] = []
   /** The modules of the document, which become one script in the place of the first. */
-  readonly #modules: Array<{ readonly element: Element, readonly entry: Entry }> = []
+  readonly #modules: Array<{ readonly element: Element, readonly entry: BundleEntry }> = []
 
   constructor (files: AppFiles, report: ReportApp) {
     this.#files = files
@@ -135,7 +135,7 @@ class Inliner {
   }
 
   async #replaceByStyle (element: Element, text: string): Promise<void> {
-    const entry: Entry = { path: INDEX, text: onLineOf(element, text), loader: 'css' }
+    const entry: BundleEntry = { path: INDEX, text: onLineOf(element, text), loader: 'css' }
     const css = await bundle([entry], this.#files, this.#report)
     if (css !== undefined) this.#replace(element, inlineStyle(css, keptAttributes(element)))
   }
@@ -161,10 +161,10 @@ class Inliner {
 
   #setAttribute (element: Element, name: string, value: string): void {
     const attributes = element.sourceCodeLocation?.attrs
-    const written = attributes?.[name] === undefined ? `xlink:${name}` : name
-    const at = attributes?.[written]
+    const spelling = attributes?.[name] === undefined ? `xlink:${name}` : name
+    const at = attributes?.[spelling]
     if (at === undefined) throw new Error(`the place of ${name} is not known`)
-    this.#edits.push({ start: at.startOffset, end: at.endOffset, text: `${written}="${value}"` })
+    this.#edits.push({ start: at.startOffset, end: at.endOffset, text: `${spelling}="${value}"` })
   }
 
   #replace (element: Element, text: string): void {
@@ -174,7 +174,7 @@ class Inliner {
   }
 }
 
-function toSpecifier ({ path }: Extract<Target, { kind: 'file' }>): string {
+function toSpecifier ({ path }: Extract<AppTarget, { kind: 'file' }>): string {
   return JSON.stringify(`/${encodeURI(path)}`)
 }
 

@@ -1,4 +1,5 @@
-// The elements of a parsed HTML document.
+// HTML: the elements of a parsed document, the text of new ones, and the attributes that make a browser
+// load a file.
 
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import type { PlaceInFile } from './app-files.ts'
@@ -6,7 +7,7 @@ import type { PlaceInFile } from './app-files.ts'
 export type Element = DefaultTreeAdapterTypes.Element
 type ParentNode = DefaultTreeAdapterTypes.ParentNode
 
-/** In the order of the document, with those of templates. */
+/** Yields all elements in the order of the document, with those of templates. */
 export function * elementsOf (parent: ParentNode): Generator<Element> {
   for (const node of parent.childNodes) {
     if (!('tagName' in node)) continue

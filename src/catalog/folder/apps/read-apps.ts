@@ -48,7 +48,8 @@ interface ReadAppsOptions {
 
 /** @param listed the files of the folder. */
 export async function readApps (
-  listed: readonly FolderFile[], { folder, serverName, readTtlMs, maxResourceBytes, madeApps }: ReadAppsOptions
+  listed: readonly FolderFile[],
+  { folder, serverName, readTtlMs, maxResourceBytes, madeApps }: ReadAppsOptions
 ): Promise<Apps> {
   const maxBytes = Math.min(MAX_DOCUMENT_BYTES, maxResourceBytes)
   const resources: Array<Located<ResourceDefinition>> = []

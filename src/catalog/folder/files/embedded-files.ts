@@ -52,13 +52,13 @@ export async function toContentBlock (file: EmbeddableFile): Promise<ContentBloc
   const contents = await file.read()
   if (contents === undefined) throw new Error(`${file.uri} is gone: it was there when the catalog was loaded`)
   const { mimeType, annotations } = file
-  const own = annotations === undefined ? {} : { annotations }
+  const common = annotations === undefined ? {} : { annotations }
   const type = /^(image|audio)\//.exec(mimeType)?.[1]
   if (type === 'image' || type === 'audio') {
-    return { type, data: toBase64(bytesOf(contents)), mimeType, ...own }
+    return { type, data: toBase64(bytesOf(contents)), mimeType, ...common }
   }
   const resource = 'text' in contents ? contents : { ...contents, blob: toBase64(bytesOf(contents)) }
-  return { type: 'resource', resource, ...own }
+  return { type: 'resource', resource, ...common }
 }
 
 function bytesOf (contents: OutputContents): Uint8Array {

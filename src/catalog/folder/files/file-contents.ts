@@ -1,4 +1,4 @@
-// Reads the bytes of a file, and tells text from other bytes.
+// Reads the files of a folder: their bytes, and the contents of resources. Tells text from other bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { constants, createReadStream, type Stats } from 'node:fs'
@@ -11,7 +11,7 @@ import type { FileBytes, OpenedBytes } from '../../compiled/contents.ts'
 import { isWithin, type FolderFile } from './folder-files.ts'
 
 /** The file is larger than the limit. */
-export class FileTooLargeError extends Error {
+class FileTooLargeError extends Error {
   readonly size: number
 
   constructor (size: number) {
@@ -45,10 +45,10 @@ export async function readBytes (
 }
 
 /** `undefined` if the file is gone or is now outside the folder. */
-export async function openBytes (path: string, location: FileLocation): Promise<OpenedBytes | undefined> {
-  const opened = await openRegular(path, location)
-  if (opened === undefined) return undefined
-  const { handle, facts: { size, mtimeMs } } = opened
+async function openBytes (path: string, location: FileLocation): Promise<OpenedBytes | undefined> {
+  const file = await openRegular(path, location)
+  if (file === undefined) return undefined
+  const { handle, facts: { size, mtimeMs } } = file
   return {
     size,
     modifiedMs: mtimeMs,
@@ -58,7 +58,7 @@ export async function openBytes (path: string, location: FileLocation): Promise<
 }
 
 /** UTF-8 without NUL. */
-export function isText (bytes: Buffer): boolean {
+function isText (bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0)
 }
 
@@ -67,7 +67,7 @@ const SAMPLE_BYTES = 4096
 const MAX_MISSING_BYTES = 3
 
 /** Whether the first bytes of the file are text. `false` if the file is gone. */
-export async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
+async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
   const sample = await openFile(path, location, async (file) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
     return buffer.subarray(0, bytesRead)
@@ -82,12 +82,12 @@ export async function beginsWithText (path: string, location: FileLocation): Pro
 async function openFile<T> (
   path: string, location: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
 ): Promise<T | undefined> {
-  const opened = await openRegular(path, location)
-  if (opened === undefined) return undefined
+  const file = await openRegular(path, location)
+  if (file === undefined) return undefined
   try {
-    return await read(opened.handle, opened.facts.size)
+    return await read(file.handle, file.facts.size)
   } finally {
-    await opened.handle.close()
+    await file.handle.close()
   }
 }
 
@@ -120,16 +120,16 @@ async function openRegular (
 /** The real path of an open file. */
 async function openedPath (handle: FileHandle, path: string): Promise<string> {
   // Linux tells the path of the descriptor, even if other files are at that path by then.
-  const told = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
-  if (told !== undefined) return told
-  const [real, opened, found] = [await realpath(path), await handle.stat(), await stat(path)]
-  return opened.dev === found.dev && opened.ino === found.ino ? real : ''
+  const target = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
+  if (target !== undefined) return target
+  const [real, openFacts, facts] = [await realpath(path), await handle.stat(), await stat(path)]
+  return openFacts.dev === facts.dev && openFacts.ino === facts.ino ? real : ''
 }
 
 interface TypedFile extends Pick<FolderFile, 'absolutePath'> { readonly mimeType: string }
 
-interface FileReader {
-  /** By its name, else by its content. Decided once, so that the list and a read have the same type. */
+export interface FileReader {
+  /** The name decides, then the content. Called once for a file: the list and a read have the same type. */
   typeOf (file: FolderFile): Promise<string>
   /** `undefined` if the file is gone, or is now outside the folder. */
   read (file: TypedFile, uri: string): Promise<OutputContents | undefined>
@@ -142,8 +142,8 @@ export async function createFileReader (folder: string, maxBytes: number): Promi
   const location = { folder, root: await realpath(folder).catch(() => folder) }
   return {
     async typeOf ({ path, absolutePath }) {
-      const named = mediaTypeOfName(path)
-      if (named !== undefined) return named
+      const type = mediaTypeOfName(path)
+      if (type !== undefined) return type
       // A file that cannot be read is listed. A read of it reports the reason to the log.
       return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
     },

@@ -56,8 +56,8 @@ interface DigestedFiles {
 const TEXT = /\.(?:[cm]?[jt]s|[jt]sx|json)$/
 
 /**
- * Digests every module that was read, and every file that is no module. Files that a module reads by itself, and
- * packages, do not count.
+ * Digests every module that was read, and every file that is no module. Files that a module reads by itself,
+ * and packages, do not count.
  */
 export async function digestFiles (
   root: string, { modules, imported, files, fileDigests }: DigestedFiles

@@ -16,7 +16,7 @@ export interface FolderSettings {
   readonly scopes: readonly string[]
   readonly whenMissing: WhenMissing | undefined
   readonly ttlMs: number
-  /** By default `private` for files with scopes, and `public` for the others. */
+  /** `private` by default for files with scopes, and `public` for the others. */
   readonly cacheScope: CacheHints['cacheScope'] | undefined
   readonly audience: Role[] | undefined
 }
@@ -27,9 +27,9 @@ export interface FileSettings extends Partial<Omit<ResourceOptions, 'uri' | 'siz
   readonly cache: CacheHints
 }
 
-type Report = (rule: string) => void
+type ReportRule = (rule: string) => void
 
-export function mergeFolder (above: FolderSettings, own: FolderSidecar, report: Report): FolderSettings {
+export function mergeFolder (above: FolderSettings, own: FolderSidecar, report: ReportRule): FolderSettings {
   const scopes = union(above.scopes, own.scopes)
   checkAccess(scopes, own, report)
   return {
@@ -41,7 +41,7 @@ export function mergeFolder (above: FolderSettings, own: FolderSidecar, report: 
   }
 }
 
-export function mergeFile (folder: FolderSettings, own: FileSidecar, report: Report): FileSettings {
+export function mergeFile (folder: FolderSettings, own: FileSidecar, report: ReportRule): FileSettings {
   const { scopes: ownScopes, whenMissing = folder.whenMissing, cache, annotations, ...described } = own
   const scopes = union(folder.scopes, ownScopes)
   checkAccess(scopes, own, report)
@@ -65,7 +65,7 @@ function union (above: readonly string[], own: readonly string[] = []): readonly
 
 function checkAccess (
   scopes: readonly string[], { whenMissing, cache }: Pick<FileSidecar, 'whenMissing' | 'cache'>,
-  report: Report
+  report: ReportRule
 ): void {
   if (scopes.length > 0) {
     if (cache?.cacheScope !== 'public') return

@@ -9,7 +9,7 @@ interface GuardedFile extends Guarded { readonly path: string }
 
 export interface FileView<F> {
   readonly isGranted: IsGranted
-  /** Of the files that the caller sees. By path, without a slash at its end. */
+  /** The directories of the files that the caller sees, by path without a slash at its end. */
   readonly directories: ReadonlyMap<string, Directory<F>>
   /** The paths of all files and directories that the caller sees, those of directories with a slash. */
   readonly paths: readonly string[]
@@ -32,9 +32,9 @@ export function createFileViews<F extends GuardedFile> (
     const key = deciding.filter(isGranted).join(' ')
     let view = views.get(key)
     if (view === undefined) {
-      const seen = files.filter((file) => maySee(file, isGranted))
-      const directories = findDirectories(seen)
-      view = { directories, paths: toPaths(seen, directories.keys()) }
+      const visible = files.filter((file) => maySee(file, isGranted))
+      const directories = findDirectories(visible)
+      view = { directories, paths: toPaths(visible, directories.keys()) }
       views.set(key, view)
     }
     return { ...view, isGranted }

@@ -14,22 +14,11 @@ import { checkScopes, mayUse } from '../../compiled/scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import type { EmbeddableFile } from './embedded-files.ts'
-import { createFileReader } from './file-contents.ts'
-import type { FileSettings } from './file-settings.ts'
+import { createFileReader, type FileReader } from './file-contents.ts'
+import type { FileSettings, FolderSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
 import type { FolderFile } from './folder-files.ts'
 import type { Sidecars } from './sidecars.ts'
-
-export interface PlainFiles {
-  readonly resources: readonly PlainResource[]
-  /** The folder itself. The template has all other directories, but its variable cannot be empty. */
-  readonly folder: ResourceDefinition
-  readonly template: ResourceTemplateDefinition
-  /** By URI. */
-  readonly stamps: ReadonlyMap<string, string>
-  /** The file of this path, for a prompt that embeds it. */
-  embeddable (path: string): EmbeddableFile | undefined
-}
 
 interface PlainResource {
   readonly definition: ResourceDefinition
@@ -53,103 +42,59 @@ interface PlainFile extends FolderFile, Pick<FileSettings, 'scopes'> {
 const MAX_ENTRIES = 100
 
 /** @param folder the paths of the files are relative to it. */
-export async function createPlainFiles (
-  folder: string, { files: listed, folder: forAll, settingsOf }: Sidecars,
+export async function openPlainFiles (
+  folder: string, { files, folder: folderSettings, settingsOf }: Sidecars,
   { maxBytes, hierarchy }: PlainFilesOptions
 ): Promise<PlainFiles> {
-  const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
-  const files: PlainFile[] = []
-  for (const file of listed) {
-    await yieldToRequests()
-    const settings = settingsOf(file.path)
-    const mimeType = settings.mimeType ?? await typeOf(file)
-    const { scopes, whenMissing = 'hide' } = settings
-    files.push({ ...file, mimeType, scopes, whenMissing, settings })
-  }
-  const byPath = new Map(files.map((file) => [file.path, file]))
-  const viewOf = createFileViews(files, hierarchy)
-
-  async function readDirectory (
-    path: string, { directories, isGranted }: FileView<PlainFile>
-  ): Promise<OutputContents[] | undefined> {
-    const directory = directories.get(path)
-    if (directory === undefined) return undefined
-    const readable = directory.files.filter((file) => mayUse(file, isGranted))
-    const entries = readable.length + directory.directories.length
-    // The caller sees files here, but may read none of them.
-    if (entries === 0) checkScopes(directory.files, isGranted)
-    if (entries > MAX_ENTRIES) throw resourceTooLarge(toFileUri(path), entries, MAX_ENTRIES, 'entries')
-    assertFits(path, readable.reduce((sum, { size }) => sum + size, 0))
-    const contents: OutputContents[] = directory.directories.map((inner) => {
-      return { uri: `${toFileUri(inner)}/`, mimeType: DIRECTORY_TYPE, text: '' }
-    })
-    // Checked again while reading: files may have grown since they were listed.
-    let total = 0
-    for (const file of readable) {
-      const one = await read(file, toFileUri(file.path))
-      if (one === undefined) continue
-      total += Buffer.byteLength('text' in one ? one.text : one.blob)
-      assertFits(path, total)
-      contents.push(one)
-    }
-    return contents.length === 0 ? undefined : contents
-  }
-
-  function assertFits (path: string, size: number): void {
-    if (size > maxBytes) throw resourceTooLarge(toFileUri(path), size, maxBytes)
-  }
-
-  const { scopes, whenMissing } = forAll
-  const ofFolder = {
-    scopes, ...(scopes.length > 0 && whenMissing !== undefined && { whenMissing }), cache: toStrictest(files)
-  }
-  const resources: PlainResource[] = []
+  const reader = await createFileReader(folder, maxBytes)
+  const plainFiles: PlainFile[] = []
   for (const file of files) {
     await yieldToRequests()
-    resources.push({ file, bytes: bytesOf(file), definition: defineFile(file) })
+    const settings = settingsOf(file.path)
+    const mimeType = settings.mimeType ?? await reader.typeOf(file)
+    const { scopes, whenMissing = 'hide' } = settings
+    plainFiles.push({ ...file, mimeType, scopes, whenMissing, settings })
   }
-  return {
-    resources,
-    folder: defineResource({
-      uri: toFileUri(''),
-      name: '/',
-      mimeType: DIRECTORY_TYPE,
-      ...ofFolder,
-      read: async ({ principal }) => await readDirectory('', viewOf(principal.scopes))
-    }),
-    template: defineResourceTemplate({
-      uriTemplate: 'file:///{+path}',
-      name: 'files',
-      title: 'Files',
-      description: 'A file by its path; a directory reads as the files in it.',
-      // After the author's templates: theirs come first where several match a URI equally well.
-      order: Number.MAX_SAFE_INTEGER,
-      ...ofFolder,
-      complete: {
-        path: (_typed, { principal }) => viewOf(principal.scopes).paths
-      },
-      read: async ({ path }, { uri, principal }) => {
-        if (typeof path !== 'string') return undefined
-        const view = viewOf(principal.scopes)
-        const file = byPath.get(path)
-        if (file === undefined) return await readDirectory(path.replace(/(?<=.)\/$/, ''), view)
-        // Safe twice: the URI of a file that the caller may not read finds the resource of that file.
-        return mayUse(file, view.isGranted) ? await read(file, uri) : undefined
-      }
-    }),
-    stamps: new Map(resources.map(
-      ({ definition, file: { stamp, mimeType } }) => [definition.uri, `${stamp} ${mimeType}`]
-    )),
-    embeddable (path) {
-      const file = byPath.get(path)
-      if (file === undefined) return undefined
-      const { mimeType, size, scopes, settings: { annotations } } = file
-      const uri = toFileUri(path)
-      return { uri, mimeType, size, scopes, annotations, read: async () => await read(file, uri) }
+  return new PlainFiles(plainFiles, folderSettings, { reader, maxBytes, hierarchy })
+}
+
+interface PlainFilesDependencies extends PlainFilesOptions { readonly reader: FileReader }
+
+export class PlainFiles {
+  readonly #files: readonly PlainFile[]
+  readonly #byPath: ReadonlyMap<string, PlainFile>
+  readonly #viewOf: (scopes: ReadonlySet<string>) => FileView<PlainFile>
+  readonly #reader: FileReader
+  readonly #maxBytes: number
+  /** The access to directories, as their definitions have it. */
+  readonly #access: Pick<ResourceDefinition, 'scopes' | 'whenMissing' | 'cache'>
+
+  constructor (
+    files: readonly PlainFile[], { scopes, whenMissing }: FolderSettings,
+    { reader, maxBytes, hierarchy }: PlainFilesDependencies
+  ) {
+    this.#files = files
+    this.#byPath = new Map(files.map((file) => [file.path, file]))
+    this.#viewOf = createFileViews(files, hierarchy)
+    this.#reader = reader
+    this.#maxBytes = maxBytes
+    this.#access = {
+      scopes,
+      ...(scopes.length > 0 && whenMissing !== undefined && { whenMissing }),
+      cache: toStrictest(files)
     }
   }
 
-  function defineFile (file: PlainFile): ResourceDefinition {
+  async resources (): Promise<readonly PlainResource[]> {
+    const resources: PlainResource[] = []
+    for (const file of this.#files) {
+      await yieldToRequests()
+      resources.push({ file, bytes: this.#reader.bytesOf(file), definition: this.#define(file) })
+    }
+    return resources
+  }
+
+  #define (file: PlainFile): ResourceDefinition {
     const { path, mimeType, size, settings } = file
     // Without the time of the last change: each replica has a copy of the file with a time of its own, and
     // their lists must not differ.
@@ -159,9 +104,89 @@ export async function createPlainFiles (
       uri: toFileUri(path),
       mimeType,
       size,
-      read: async ({ uri }) => await read(file, uri)
+      read: async ({ uri }) => await this.#reader.read(file, uri)
     })
   }
+
+  /** Defines the folder itself. The template has all other directories, but its variable cannot be empty. */
+  folder (): ResourceDefinition {
+    return defineResource({
+      uri: toFileUri(''),
+      name: '/',
+      mimeType: DIRECTORY_TYPE,
+      ...this.#access,
+      read: async ({ principal }) => await this.#readDirectory('', this.#viewOf(principal.scopes))
+    })
+  }
+
+  template (): ResourceTemplateDefinition {
+    return defineResourceTemplate({
+      uriTemplate: 'file:///{+path}',
+      name: 'files',
+      title: 'Files',
+      description: 'A file by its path; a directory reads as the files in it.',
+      // Templates of the author come before this one where several match a URI equally well.
+      order: Number.MAX_SAFE_INTEGER,
+      ...this.#access,
+      complete: {
+        path: (_typed, { principal }) => this.#viewOf(principal.scopes).paths
+      },
+      read: async ({ path }, { uri, principal }) => {
+        if (typeof path !== 'string') return undefined
+        const view = this.#viewOf(principal.scopes)
+        const file = this.#byPath.get(path)
+        if (file === undefined) return await this.#readDirectory(path.replace(/(?<=.)\/$/, ''), view)
+        // Safe twice: the URI of a file that the caller may not read finds the resource of that file.
+        return mayUse(file, view.isGranted) ? await this.#reader.read(file, uri) : undefined
+      }
+    })
+  }
+
+  /** Returns the file of this path, for a prompt that embeds it. */
+  embeddable (path: string): EmbeddableFile | undefined {
+    const file = this.#byPath.get(path)
+    if (file === undefined) return undefined
+    const { mimeType, size, scopes, settings: { annotations } } = file
+    const uri = toFileUri(path)
+    return { uri, mimeType, size, scopes, annotations, read: async () => await this.#reader.read(file, uri) }
+  }
+
+  async #readDirectory (
+    path: string, { directories, isGranted }: FileView<PlainFile>
+  ): Promise<OutputContents[] | undefined> {
+    const directory = directories.get(path)
+    if (directory === undefined) return undefined
+    const readable = directory.files.filter((file) => mayUse(file, isGranted))
+    const entries = readable.length + directory.directories.length
+    // The caller sees files here, but may read none of them.
+    if (entries === 0) checkScopes(directory.files, isGranted)
+    if (entries > MAX_ENTRIES) throw resourceTooLarge(toFileUri(path), entries, MAX_ENTRIES, 'entries')
+    this.#assertFits(path, readable.reduce((sum, { size }) => sum + size, 0))
+    const contents: OutputContents[] = directory.directories.map((inner) => {
+      return { uri: `${toFileUri(inner)}/`, mimeType: DIRECTORY_TYPE, text: '' }
+    })
+    // Checked again while reading: files may have grown since they were listed.
+    let total = 0
+    for (const file of readable) {
+      const one = await this.#reader.read(file, toFileUri(file.path))
+      if (one === undefined) continue
+      total += Buffer.byteLength('text' in one ? one.text : one.blob)
+      this.#assertFits(path, total)
+      contents.push(one)
+    }
+    return contents.length === 0 ? undefined : contents
+  }
+
+  #assertFits (path: string, size: number): void {
+    if (size > this.#maxBytes) throw resourceTooLarge(toFileUri(path), size, this.#maxBytes)
+  }
+}
+
+/** Returns a text for each URI that changes whenever the file changes. */
+export function toStamps (resources: readonly PlainResource[]): ReadonlyMap<string, string> {
+  return new Map(resources.map(
+    ({ definition, file: { stamp, mimeType } }) => [definition.uri, `${stamp} ${mimeType}`]
+  ))
 }
 
 /** A result of the folder or of a directory has the contents of several files: the strictest hints hold. */

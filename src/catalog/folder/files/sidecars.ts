@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import type { Generations } from '../../../base/generations.ts'
 import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
-import { placeOf, ruleOf } from '../module-definitions.ts'
+import { placeOf, ruleOf } from '../error-problem.ts'
 import { createSettingsReader } from '../yaml.ts'
 import {
   mergeFile, mergeFolder, type FileSettings, type FileSidecar, type FolderSettings, type FolderSidecar
@@ -63,6 +63,7 @@ export async function readSidecars (
   const paths = new Set(files.map(({ path }) => path))
   const ofFiles = new Map<string, FileSidecar>()
   const ofFolders = new Map<string, FolderSidecar>()
+  const dataOf = (file: FolderFile) => parseSidecar(file, parsed)
   for (const file of listed) {
     const { path } = file
     if (!isSidecar(path)) continue
@@ -70,8 +71,8 @@ export async function readSidecars (
     const target = path.slice(0, -ENDING.length)
     try {
       if (!path.endsWith(ENDING)) throw new SyntaxError(`is named like a sidecar: sidecars end in ${ENDING}`)
-      if (basename(path) === FOLDER_SIDECAR) ofFolders.set(parentOf(path), readFolder(parseSidecar(file, parsed)))
-      else if (paths.has(target)) ofFiles.set(target, readFile(parseSidecar(file, parsed)))
+      if (basename(path) === FOLDER_SIDECAR) ofFolders.set(parentOf(path), readFolder(dataOf(file)))
+      else if (paths.has(target)) ofFiles.set(target, readFile(dataOf(file)))
       else throw new SyntaxError(`describes ${basename(target)}, and no plain file beside it has this name`)
     } catch (error) {
       report(path, placeOf(error, file.absolutePath), ruleOf(error))

@@ -27,7 +27,8 @@ export interface CatalogLoader {
 }
 
 export function createCatalogLoader (
-  folder: CatalogFolder, log: CatalogLog, guard: LoadGuard, { loadComparison, ...options }: CatalogLoaderOptions
+  folder: CatalogFolder, log: CatalogLog, guard: LoadGuard,
+  { loadComparison, ...options }: CatalogLoaderOptions
 ): CatalogLoader {
   const logPassedOver = createPassedOverLog(folder.name, log)
   const dependencies = createDependencyOpener(log)
@@ -49,7 +50,7 @@ export function createCatalogLoader (
     async load () {
       let snapshot: Snapshot | undefined
       try {
-        const loaded = await guard.run(folder.name, async () => {
+        const catalog = await guard.run(folder.name, async () => {
           const contents = await folder.load()
           logPassedOver(contents.passedOver)
           snapshot = await compiler.compile(contents)
@@ -58,8 +59,8 @@ export function createCatalogLoader (
           return next
         })
         folder.accepted()
-        await contracts.accept(loaded)
-        return loaded
+        await contracts.accept(catalog)
+        return catalog
       } catch (error) {
         snapshot?.dependencies?.retire()
         throw error

@@ -54,7 +54,7 @@ export async function openLiveCatalog (
   let isDirty = false
   let mustForget = false
   let isClosed = false
-  let isServed = false
+  let startReloading: () => unknown = () => {}
   // Watching starts first, so that a change during the first load is not missed.
   const stopWatching = await folder.watch(() => {
     isDirty = true
@@ -83,40 +83,36 @@ export async function openLiveCatalog (
     )
   }, { ...options, yieldToRequests })
   let reloads = firstLoad()
-  const reloadWhileDirty = singleFlight(async () => {
-    while (isDirty && !isClosed) {
-      isDirty = false
-      if (mustForget) folder.forget()
-      mustForget = false
-      await reloadOnce()
-    }
-  })
-  isServed = true
+  startReloading = singleFlight(reloadWhileDirty)
   startReloading()
   logScopedPrimitives(catalog.current, log)
 
-  function startReloading (): void {
-    if (isServed) reloadWhileDirty()
+  async function reloadWhileDirty (): Promise<void> {
+    if (!isDirty || isClosed) return
+    isDirty = false
+    if (mustForget) folder.forget()
+    mustForget = false
+    await reloadOnce()
+    await reloadWhileDirty()
   }
 
   async function reloadOnce (): Promise<void> {
     const started = clock.monotonic()
     const acceptLists = lists.beginLoad()
     try {
-      const loaded = await loader.load()
-      const { snapshot: next } = loaded
-      if (isClosed) return next.dependencies?.retire()
-      const change = catalog.replace(next)
+      const next = await loader.load()
+      if (isClosed) return next.snapshot.dependencies?.retire()
+      const change = catalog.replace(next.snapshot)
       acceptLists()
       const isFixed = reloads.failure !== undefined
       reloads = afterSuccess(reloads)
       log.info(
         {
           catalog: folder.name,
-          version: next.version,
+          version: next.snapshot.version,
           lists: namesOf(change),
           updated: change.updated.length,
-          changes: loader.noteServed(loaded),
+          changes: loader.noteServed(next),
           ...(isFixed && { isFixed }),
           durationMs: Math.round(clock.monotonic() - started)
         },

@@ -51,12 +51,12 @@ export function createLiveLists (
   const announcing = createPaced(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
   const running = createPaced(listIntervalMs, run)
   /** The templates whose lists are made in the next run. */
-  let wanted = new Set<string>()
+  let waiting = new Set<string>()
   /** How often `want` was called: a load may have called `list` before the change that was told. */
   let wants = 0
   let isClosed = false
   let loadedAt = now()
-  /** By template: when its list was made, if that was after the load. */
+  /** The time at which the list of a template was made, if that was after the load. */
   const madeAt = new Map<string, number>()
   let dueAt = findDueAt()
 
@@ -69,17 +69,17 @@ export function createLiveLists (
   /** @param templates all by default. */
   function want (templates?: readonly string[]): void {
     wants++
-    const asked = templates && new Set(templates)
+    const keys = templates && new Set(templates)
     for (const listing of catalog.current.listings) {
       const key = keyOf(listing)
-      if (asked === undefined || asked.has(key)) wanted.add(key)
+      if (keys === undefined || keys.has(key)) waiting.add(key)
     }
-    if (wanted.size > 0) running.request()
+    if (waiting.size > 0) running.request()
   }
 
   async function run (): Promise<void> {
-    const [keys, before, begunAt] = [wanted, catalog.current, now()]
-    wanted = new Set()
+    const [keys, before, begunAt] = [waiting, catalog.current, now()]
+    waiting = new Set()
     const { snapshot, problems } = await relist(before, (listing) => keys.has(keyOf(listing)), options)
     if (isClosed) return
     // A reload wins. Its modules make these lists once more, because it may have made them earlier.
@@ -104,7 +104,7 @@ export function createLiveLists (
       const time = now()
       if (time < dueAt) return
       const templates = catalog.current.listings.filter((one) => dueTimeOf(one) <= time).map(keyOf)
-      // Until they are made.
+      // Until the lists are made.
       dueAt = Infinity
       // All replicas, so that their lists do not differ for long.
       publish({ type: 'resources-outdated', templates })

@@ -24,8 +24,8 @@ const KINDS = {
 }
 
 /**
- * Returns lines such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and `~ lib/rates.ts` for a
- * file that defines nothing itself.
+ * Returns lines such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and
+ * `~ lib/rates.ts` for a file that defines nothing itself.
  */
 export function findNamedChanges (before: EarlierCatalog, { contents, snapshot }: LoadedCatalog): string[] {
   const edited = findEdited(before.fileDigests, contents.fileDigests)

@@ -10,7 +10,7 @@ export interface TextPart {
 
 export interface FilePart {
   readonly role: Role
-  /** As the author wrote it. */
+  /** The path or URI in the text of the author. */
   readonly target: string
   /** The line of the body, from 0. */
   readonly line: number
@@ -24,7 +24,7 @@ const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/
 const IMAGE_LINE =
   /^ {0,3}!\[[^\]]*\]\([ \t]*(?:<([^<>]+)>|((?:[^()\s<>{]|\{(?!\{)|\{\{\s*[\w.-]+\s*\}\})+))(?:[ \t]+"[^"]*")?[ \t]*\)[ \t]*\r?$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
-/** Of another site, of this page, or the value of an argument: such an image stays text. */
+/** An image of another site, of this page, or named by an argument stays text. */
 const FOREIGN_TARGET = /^(?:(?!file:)[a-z][a-z0-9+.-]*:|[/#?]|\{\{)/i
 
 /** Throws a SyntaxError if the body is empty. */

@@ -56,7 +56,7 @@ export interface ModuleExport {
 export interface MarkdownPrompt {
   /** Relative to the catalog folder, with forward slashes. */
   readonly file: string
-  /** By argument: the exports that complete it. */
+  /** The export that completes an argument, by argument. */
   readonly completions: ReadonlyMap<string, ModuleExport>
   readonly settings: Static<typeof settings>
   readonly parts: readonly BodyPart[]
@@ -74,9 +74,9 @@ export async function readMarkdownPrompt (absolutePath: string, file: string): P
   const settings = readSettings(data)
   const parts = readBody(body)
   const { arguments: args = [] } = settings
-  const known = new Set(args.map(({ name }) => name))
+  const names = new Set(args.map(({ name }) => name))
   const texts = parts.filter(isTextPart)
-  const unknown = namesIn(texts).find((name) => !known.has(name))
+  const unknown = namesIn(texts).find((name) => !names.has(name))
   if (unknown !== undefined) {
     throw new SyntaxError(`{{${unknown}}} is none of the arguments in the front matter`)
   }
@@ -105,7 +105,7 @@ function readExport (complete: string, argument: string, file: string): ModuleEx
 }
 
 interface PromptSources {
-  /** By argument: the resolved exports of `completions`. */
+  /** The resolved exports of `completions`, by argument. */
   readonly completions: ReadonlyMap<string, CompletionSource>
   /** @param path under resources/ */
   fileAt (path: string): EmbeddableFile | undefined
@@ -119,20 +119,20 @@ export function toPromptDefinition (
   report: ReportProblem
 ): PromptDefinition {
   const { name = posix.basename(file, '.md'), arguments: args = [], scopes = [], ...described } = settings
-  /** By the position of the part. */
+  /** The files, by the position of their part. */
   const embedded = new Map<number, EmbeddableFile>()
   let bytes = 0
   for (const [index, part] of parts.entries()) {
     if (isTextPart(part)) continue
     try {
-      const found = findFile(part, file, fileAt)
-      bytes += found.size
+      const target = findFile(part, file, fileAt)
+      bytes += target.size
       if (bytes > maxBytes) {
         throw new SyntaxError(
           `embeds ${part.target}: the files of a prompt may have ${maxBytes} bytes together, got ${bytes}`
         )
       }
-      embedded.set(index, found)
+      embedded.set(index, target)
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       report(`line ${firstLine + part.line}`, error.message)
@@ -162,22 +162,22 @@ export function toPromptDefinition (
 
   /** One file after the other: a prompt may embed large files. */
   async function embed (messages: readonly PromptMessage[]): Promise<PromptMessage[]> {
-    const done: PromptMessage[] = []
+    const complete: PromptMessage[] = []
     for (const [index, message] of messages.entries()) {
       const file = embedded.get(index)
-      done.push(file === undefined ? message : { ...message, content: await toContentBlock(file) })
+      complete.push(file === undefined ? message : { ...message, content: await toContentBlock(file) })
     }
-    return done
+    return complete
   }
 }
 
 function findFile (part: FilePart, file: string, fileAt: PromptSources['fileAt']): EmbeddableFile {
   const path = readTarget(part.target, file)
-  const found = fileAt(path)
-  if (found !== undefined) return found
+  const target = fileAt(path)
+  if (target !== undefined) return target
   throw new SyntaxError(`embeds ${part.target}, but there is no plain file ${FILES_FOLDER}/${path}`)
 }
 
 function lengthOf (texts: readonly string[]): number {
-  return texts.reduce((length, { length: own }) => length + own, 0)
+  return texts.reduce((total, { length }) => total + length, 0)
 }

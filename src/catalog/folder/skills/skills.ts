@@ -11,10 +11,10 @@ import type { CacheHints } from '../../../protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../protocol/skills.ts'
 import type { Located, LocatedResource, PassedOver, SkillDefinition } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
+import { toFileProblem } from '../error-problem.ts'
 import { createFileReader } from '../files/file-contents.ts'
 import type { FileDigests } from '../files/file-digests.ts'
 import { findDirectories, parentOf, type FolderFile } from '../files/folder-files.ts'
-import { columnOf, placeOf, ruleOf } from '../module-definitions.ts'
 import { findSkillFolders, type SkillFolder } from './skill-folders.ts'
 import { readSkillMatter, type SkillAccess, type SkillMatter } from './skill-matter.ts'
 
@@ -37,14 +37,14 @@ export interface Skills {
   readonly resources: readonly LocatedResource[]
   /** The directories of skills, as resources that are not listed. */
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
-  /** By URI. */
+  /** A text that changes whenever the file changes, by URI. */
   readonly stamps: ReadonlyMap<string, string>
-  /** Of all skills, each once. */
+  /** The files of all skills, each once. */
   readonly files: readonly FolderFile[]
 }
 
 /** A skill whose front matter breaks no rule. */
-interface Skill extends SkillFolder, SkillMatter {}
+interface ReadSkill extends SkillFolder, SkillMatter {}
 
 /**
  * @param folder the absolute path of skills/.
@@ -54,12 +54,12 @@ export async function readSkills (
   folder: string, listed: readonly FolderFile[], options: SkillsOptions
 ): Promise<Skills> {
   const { problems, passedOver } = options
-  const found = findSkillFolders(listed, {
+  const folders = findSkillFolders(listed, {
     onProblem: (path, rule) => problems.push({ file: toFile(path), place: '', rule }),
     onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
   })
-  const skills = new Map<string, Skill>()
-  for (const one of found) {
+  const skills = new Map<string, ReadSkill>()
+  for (const one of folders) {
     const matter = await readMatter(one.main, problems)
     if (matter !== undefined) skills.set(one.path, { ...one, ...matter })
   }
@@ -95,12 +95,12 @@ async function readMatter (
       problems.push({ file, place, rule })
     })
   } catch (error) {
-    problems.push({ file, place: placeOf(error, absolutePath), ...columnOf(error), rule: ruleOf(error) })
+    problems.push(toFileProblem(error, file, absolutePath))
     return undefined
   }
 }
 
-function checkSkill ({ main, path, files, access, outermost }: Skill, problems: Problem[]): void {
+function checkSkill ({ main, path, files, access, outermost }: ReadSkill, problems: Problem[]): void {
   const tell = (place: string, rule: string) => problems.push({ file: toFile(main.path), place, rule })
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (files.length > MAX_SKILL_FILES) {
@@ -120,7 +120,7 @@ interface SkillFiles extends Pick<Skills, 'resources' | 'stamps'> {
 }
 
 async function readFiles (
-  folder: string, skills: ReadonlyMap<string, Skill>, { maxBytes, fileDigests, problems }: SkillsOptions
+  folder: string, skills: ReadonlyMap<string, ReadSkill>, { maxBytes, fileDigests, problems }: SkillsOptions
 ): Promise<SkillFiles> {
   const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
   const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
@@ -154,7 +154,7 @@ async function readFiles (
   return { manifest, resources, stamps }
 }
 
-function isOutermost ({ path, outermost }: Skill): boolean {
+function isOutermost ({ path, outermost }: ReadSkill): boolean {
   return path === outermost
 }
 
@@ -163,7 +163,7 @@ function toCache (access: SkillAccess | undefined): Pick<CacheHints, 'cacheScope
 }
 
 /** A directory reads as the names in it, so that clients without the extension find the files too. */
-function toDirectories ({ path: root, files, main, access }: Skill): Array<Located<ResourceDefinition>> {
+function toDirectories ({ path: root, files, main, access }: ReadSkill): Array<Located<ResourceDefinition>> {
   const within = [...findDirectories(files)].filter(([path]) => path === root || path.startsWith(`${root}/`))
   return within.map(([path, directory]) => {
     const uri = toSkillUri(path)

@@ -1,0 +1,54 @@
+// Turns an error that a file of the catalog caused into a problem of that file.
+
+import { messageOf } from '../../base/words.ts'
+import type { Problem } from '../compiled/problem.ts'
+
+/**
+ * @param file the path in the catalog folder.
+ * @param absolutePath the same file, as the stack of the error has it.
+ */
+export function toFileProblem (error: unknown, file: string, absolutePath: string): Problem {
+  return { file, place: placeOf(error, absolutePath), ...columnOf(error), rule: ruleOf(error) }
+}
+
+/** Returns the line of `file` where an error arose. Empty if the error does not tell. */
+export function placeOf (error: unknown, file: string): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if ('loc' in error && typeof error.loc === 'object' && error.loc !== null && 'line' in error.loc) {
+    return `line ${String(error.loc.line)}`
+  }
+  if ('linePos' in error && Array.isArray(error.linePos)) return `line ${String(error.linePos[0]?.line)}`
+  const stack = error instanceof Error ? error.stack ?? '' : ''
+  const at = stack.indexOf(`${file}:`)
+  const [, line] = at === -1 ? [] : /^(\d+)/.exec(stack.slice(at + file.length + 1)) ?? []
+  return line === undefined ? '' : `line ${line}`
+}
+
+/** Returns the column of an error of syntax, from 1, as a member of its problem. */
+export function columnOf (error: unknown): { readonly column?: number } {
+  if (typeof error !== 'object' || error === null) return {}
+  if ('linePos' in error && Array.isArray(error.linePos)) return { column: Number(error.linePos[0]?.col) }
+  const { loc } = 'loc' in error ? error : { loc: undefined }
+  return typeof loc === 'object' && loc !== null && 'column' in loc ? { column: Number(loc.column) + 1 } : {}
+}
+
+/** The longest message of an error in a problem. */
+const MAX_RULE = 600
+
+/**
+ * Returns the message of an error on one line. A syntax error has the source after its first line; the
+ * problem has the place instead. After "Require stack:" Node lists the modules that asked for a missing one.
+ */
+export function ruleOf (error: unknown): string {
+  const message = messageOf(error)
+  const [first = '', ...rest] = message.split('\n')
+  if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
+  const end = rest.findIndex((line) => line.startsWith('Require stack:'))
+  const lines = [first, ...end === -1 ? rest : rest.slice(0, end)].map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ').slice(0, MAX_RULE)
+}
+
+function isSyntaxProblem (error: unknown): boolean {
+  return error instanceof SyntaxError ||
+    (typeof error === 'object' && error !== null && ('loc' in error || 'linePos' in error))
+}
