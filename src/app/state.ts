@@ -7,6 +7,7 @@ import { messageOf } from '../base/words.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 
 interface StateDependencies {
@@ -55,6 +56,7 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
 
 /** Says why the state ends the start: it opened, but answers too slowly or not at all. */
 export function failStart (cause: unknown): never {
-  const problem = `The state of TRIVET_STATE_URL failed during the start: ${messageOf(cause)}`
+  const reason = messageOf(cause instanceof StoreUnavailable ? cause.cause ?? cause : cause)
+  const problem = `The state of TRIVET_STATE_URL failed during the start: ${reason}`
   throw new StartError(problem, { cause })
 }

@@ -30,7 +30,7 @@ export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal
   const aborted = new Promise<never>((_resolve, reject) => { stop = () => reject(signal.reason) })
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
-  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop))
+  return await Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', stop))
 }
 
 /**

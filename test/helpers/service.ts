@@ -75,7 +75,8 @@ export async function runService (environment: Environment, options?: LaunchOpti
   return { code: await exited, stdout: stdout(), stderr: stderr() }
 }
 
-function launch (environment: Environment, { uid, args = [] }: LaunchOptions = {}) {
+/** Starts `dist/main.js`, and does not wait for it. */
+export function launch (environment: Environment, { uid, args = [] }: LaunchOptions = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: {
       PATH: process.env.PATH ?? '',

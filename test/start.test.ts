@@ -1,0 +1,110 @@
+// Starts of the built service that are interrupted or fail: all that is open is closed.
+
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
+import { within } from './helpers/deadline.ts'
+import { makeFolder } from './helpers/folder.ts'
+import { hasRedisServer, startRedisServer } from './helpers/redis-server.ts'
+import { launch, runService, startService } from './helpers/service.ts'
+
+const SECRETS = 'a secret of at least thirty-two characters'
+/** Shorter than the deadlines of modules and of dependencies. */
+const SOON_MS = 8000
+
+/** A server on a free port. Returns its URL as that of a Redis. */
+async function listen (t: Test, onConnection: (socket: Socket) => void): Promise<string> {
+  const server = createServer(onConnection).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('SIGTERM closes what is open while a module hangs at its top level', async (t) => {
+  const state = { TRIVET_STATE_URL: `file:${await makeFolder(t)}` }
+  const catalog = await writeCatalog(t, {
+    'tools/a.ts': "process.kill(process.pid, 'SIGTERM')\nsetInterval(() => {}, 1000)\n" +
+      `await new Promise(() => {})\n${toolModule('a')}`
+  })
+  const { code, stdout, stderr } = await within(
+    runService({ TRIVET_CATALOG: catalog, ...state }), 'the exit', SOON_MS
+  )
+  t.equal(code, 0)
+  t.equal(stderr, '')
+  t.notMatch(stdout, /serves/)
+  const next = await startService(t, { TRIVET_CATALOG: await writeCatalog(t, {}), ...state })
+  t.equal(await next.stop(), 0, 'another process can open the state')
+})
+
+t.test('SIGTERM closes dependencies that are open while another one is being opened', async (t) => {
+  const events = join(await makeFolder(t), 'events')
+  const note = (text: string) => `appendFileSync(${JSON.stringify(events)}, ${JSON.stringify(`${text}\n`)})`
+  const catalog = await writeCatalog(t, {
+    'lib/dependencies.ts': `import { appendFileSync } from 'node:fs'
+      import { setTimeout as pause } from 'node:timers/promises'
+      import { defineDependency } from 'trivet'
+      export const orders = defineDependency({
+        name: 'orders',
+        open: () => { ${note('open orders')}; return {} },
+        close: async () => { await pause(50); ${note('close orders')} }
+      })
+      export const books = defineDependency({
+        name: 'books',
+        async open () {
+          await pause(50)
+          process.kill(process.pid, 'SIGTERM')
+          await pause(100)
+          ${note('open books')}
+          return {}
+        },
+        close: () => { ${note('close books')} }
+      })\n`,
+    'tools/a.ts': `import '../lib/dependencies.ts'\n${toolModule('a')}`
+  })
+  const { code } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', SOON_MS)
+  t.equal(code, 0)
+  t.match(await readFile(events, 'utf8'), /^open orders\n(?:.*\n)*close orders\n/)
+})
+
+t.test('SIGTERM ends a start that waits for a Redis without answers', async (t) => {
+  let connected = () => {}
+  const connection = new Promise<void>((resolve) => { connected = resolve })
+  const sockets = new Set<Socket>()
+  const url = await listen(t, (socket) => {
+    sockets.add(socket.on('error', () => {}))
+    connected()
+  })
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  const { child, exited, stdout, stderr } = launch({
+    TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_STATE_URL: url, TRIVET_SECRETS: SECRETS
+  })
+  t.teardown(() => { child.kill('SIGKILL') })
+  await connection
+  const begun = performance.now()
+  child.kill('SIGTERM')
+  t.equal(await within(exited, 'the exit', SOON_MS), 0)
+  t.ok(performance.now() - begun < 4000, 'it does not wait for the deadline of Redis')
+  t.equal(stderr(), '')
+  t.notMatch(stdout(), /serves/)
+})
+
+t.test('a Redis that connects and then is too slow ends the start with one line', async (t) => {
+  if (!hasRedisServer(t)) return
+  const { port } = await startRedisServer(t)
+  const url = await listen(t, (socket) => {
+    const redis = connect(port, '127.0.0.1')
+    redis.on('error', () => {}).on('close', () => socket.destroy())
+    socket.on('error', () => {}).on('close', () => redis.destroy())
+    redis.pipe(socket)
+    // Connecting needs no script.
+    socket.on('data', (bytes) => { if (!/eval/i.test(String(bytes))) redis.write(bytes) })
+  })
+  const { code, stderr } = await within(runService({
+    TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_STATE_URL: url, TRIVET_SECRETS: SECRETS
+  }), 'the exit', 20_000)
+  t.equal(code, 1)
+  t.match(stderr, /^The state of TRIVET_STATE_URL failed during the start: Command timed out\n$/)
+})
