@@ -1,4 +1,4 @@
-// Builds the authenticator that the settings ask for. app.ts connects it.
+// Opens the authenticator that the settings ask for.
 
 import { openToAll, type Authenticator } from '../access/authenticator.ts'
 import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'

@@ -1,4 +1,4 @@
-// The composition root of what operators see: the metrics, and the app of the admin address.
+// Opens the metrics, and the app of the admin address.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'

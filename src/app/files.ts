@@ -1,4 +1,4 @@
-// The composition root of large files. The storage is opened when the first file needs it, unless a setting
+// Opens large files. The storage is opened when the first file needs it, unless a setting
 // names it.
 
 import { existsSync } from 'node:fs'
@@ -95,9 +95,9 @@ export async function openFiles (
 
   const readSetting = createSettingReader(environment)
   async function readVariable (name: string): Promise<string | undefined> {
-    const read = await readSetting(name)
-    if ('problem' in read) throw new Error(`${name} ${read.problem}`)
-    return read.text
+    const setting = await readSetting(name)
+    if ('problem' in setting) throw new Error(`${name} ${setting.problem}`)
+    return setting.text
   }
 
   /** A storage that could not be opened is tried again. */
@@ -123,7 +123,7 @@ export async function openFiles (
 
   return {
     access: createFileAccess({ links, openRoom, maxEmbeddedBytes: config.maxEmbeddedBytes, now }),
-    register (app, given) {
+    register (app, dependencies) {
       findAddress = () => app.server.address()
       const openServer = async () => (await import('../files/file-server.ts')).createFileServer(
         links, openRoom, async (uri, scopes) => await openCatalogFile(catalog.current, uri, scopes)
@@ -131,7 +131,7 @@ export async function openFiles (
       const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name
       const paths = [path, ...publicUrl === undefined ? [] : [new URL(publicUrl).pathname]]
       for (const prefix of new Set(paths.map((one) => `${toFolder(one)}/files`))) {
-        registerFiles(app, prefix, { ...given, openServer, title, publicUrl, token: config.filesToken })
+        registerFiles(app, prefix, { ...dependencies, openServer, title, publicUrl, token: config.filesToken })
       }
     },
     async close () {
@@ -140,7 +140,7 @@ export async function openFiles (
   }
 }
 
-/** Without a slash at its end. */
+/** Removes the slash at the end. */
 function toFolder (path: string): string {
   return path.replace(/\/+$/, '')
 }

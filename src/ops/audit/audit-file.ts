@@ -5,12 +5,13 @@ import { open } from 'node:fs/promises'
 import { clock } from '../../base/time.ts'
 import { openLineDestination } from '../log/line-destination.ts'
 import type { WriteAuditLine } from './audit-observer.ts'
-import { createTimeStamp } from './time-stamp.ts'
 
 /** The file says who did what, so only its owner may read it. */
 const MODE = 0o600
-/** Written by their numbers: a socket, as some supervisors use it, cannot be opened by a path. */
-const STANDARD: ReadonlyMap<string, number> = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
+/** Opened by descriptor: under some supervisors these are sockets, which have no path. */
+const DESCRIPTORS: ReadonlyMap<string, number> = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
+
+const SECOND_MS = 1000
 
 interface AuditFileOptions {
   readonly maxWaitingBytes?: number
@@ -32,10 +33,10 @@ export interface AuditFile {
 export async function openAuditFile (
   path: string, { onError, ...options }: AuditFileOptions
 ): Promise<AuditFile> {
-  const standard = STANDARD.get(path)
+  const descriptor = DESCRIPTORS.get(path)
   // A destination whose file cannot be opened would make the end of the process fail.
-  if (standard === undefined) await (await open(path, 'a', MODE)).close()
-  const file = openLineDestination({ ...options, dest: standard ?? path, mode: MODE })
+  if (descriptor === undefined) await (await open(path, 'a', MODE)).close()
+  const file = openLineDestination({ ...options, dest: descriptor ?? path, mode: MODE })
   await once(file, 'ready')
   file.on('error', onError)
   const timeStamp = createTimeStamp()
@@ -43,12 +44,30 @@ export async function openAuditFile (
     write (members) {
       file.write(`{"time":"${timeStamp(clock.now())}",${members}}\n`)
     },
-    reopen () { if (standard === undefined) file.reopen() },
+    reopen () { if (descriptor === undefined) file.reopen() },
     async close () {
       // A file that is not destroyed would be written again and again when the process ends.
       const closed = once(file, 'close').catch(() => file.destroy())
       file.end()
       await closed
     }
+  }
+}
+
+/**
+ * Returns a function that writes milliseconds since 1970 as `toISOString` does. It makes all but the
+ * milliseconds once each second: that takes 0.4 µs less, 0.8 % of a call (400,000 lines in a loop, Node 20
+ * and 24).
+ */
+export function createTimeStamp (): (now: number) => string {
+  let second = -1
+  let head = ''
+  return (now) => {
+    const inSecond = now % SECOND_MS
+    if (now - inSecond !== second) {
+      second = now - inSecond
+      head = new Date(second).toISOString().slice(0, -'000Z'.length)
+    }
+    return `${head}${String(inSecond).padStart(3, '0')}Z`
   }
 }

@@ -8,7 +8,7 @@ import { redact } from './redaction.ts'
 interface LineFacts {
   readonly event: string
   readonly outcome: string
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string | undefined
 }
 
@@ -35,12 +35,12 @@ const knownWho = new WeakMap<Principal, string>()
 
 function toWho (principal: Principal | undefined): string {
   if (principal === undefined) return ''
-  const known = knownWho.get(principal)
-  if (known !== undefined) return known
+  const earlier = knownWho.get(principal)
+  if (earlier !== undefined) return earlier
   const { subject, clientId, issuer } = principal
-  const made = toMember('subject', subject) + toMember('clientId', clientId) + toMember('issuer', issuer)
-  knownWho.set(principal, made)
-  return made
+  const members = toMember('subject', subject) + toMember('clientId', clientId) + toMember('issuer', issuer)
+  knownWho.set(principal, members)
+  return members
 }
 
 /** A name that the definition does not have is the client's own text, so it is only counted. */
@@ -49,7 +49,7 @@ function toArguments (given: GivenArguments | undefined): string {
   const { rule, args } = given
   if (rule.hasValues) return `,"arguments":${JSON.stringify(redact(args, rule.secretNames))}`
   const names = Object.keys(args)
-  const kept = names.filter((name) => rule.names.has(name))
-  const unknown = names.length - kept.length
-  return `,"arguments":${JSON.stringify(kept)}${unknown === 0 ? '' : `,"unknownArguments":${unknown}`}`
+  const defined = names.filter((name) => rule.names.has(name))
+  const unknown = names.length - defined.length
+  return `,"arguments":${JSON.stringify(defined)}${unknown === 0 ? '' : `,"unknownArguments":${unknown}`}`
 }

@@ -26,7 +26,7 @@ interface RequestMetrics {
 
 interface Series { observe (seconds: number): void }
 
-/** By the type of the error. An empty type is success. */
+/** The series of one name, by the type of the error. An empty type is success. */
 type SeriesByOutcome = Map<string, Series>
 
 export function createRequestMetrics (registry: Registry): RequestMetrics {
@@ -64,13 +64,13 @@ export function createRequestMetrics (registry: Registry): RequestMetrics {
     const names = methods.get(method) ?? addTo(methods, method, new Map<string, SeriesByOutcome>())
     const label = NAME_LABELS.get(method)
     const name = label === undefined || subject === undefined ? '' : subject
-    const known = names.get(name)
-    const counted = known !== undefined || name === '' || names.size < MAX_NAMES ? name : OTHER
-    const outcomes = known ?? names.get(counted) ?? addTo(names, counted, new Map<string, Series>())
+    const hasRoom = names.has(name) || name === '' || names.size < MAX_NAMES
+    const value = hasRoom ? name : OTHER
+    const outcomes = names.get(value) ?? addTo(names, value, new Map<string, Series>())
     return outcomes.get(errorType) ?? addTo(outcomes, errorType, durations.labels({
       mcp_method_name: method,
       ...(errorType !== '' && { error_type: errorType }),
-      ...(label !== undefined && counted !== '' && { [label]: counted })
+      ...(label !== undefined && value !== '' && { [label]: value })
     }))
   }
 

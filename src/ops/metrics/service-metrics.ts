@@ -36,55 +36,56 @@ interface CatalogFacts {
 
 export function registerServiceMetrics (registry: Registry, sources: MetricSources): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], read: (gauge: Gauge) => void) => {
-    const made: Gauge = new Gauge({
+    const metric: Gauge = new Gauge({
       name,
       help,
       labelNames: [...labelNames],
       registers: [registry],
       collect () {
-        made.reset()
-        read(made)
+        metric.reset()
+        read(metric)
       }
     })
   }
   const counter = (
     name: string, help: string, label: string, read: () => { readonly [value: string]: number }
   ) => {
-    const made: Counter = new Counter({
+    const metric: Counter = new Counter({
       name,
       help,
       labelNames: [label],
       registers: [registry],
       collect () {
-        made.reset()
-        for (const [value, count] of Object.entries(read())) made.inc({ [label]: value }, count)
+        metric.reset()
+        for (const [value, count] of Object.entries(read())) metric.inc({ [label]: value }, count)
       }
     })
   }
   gauge('trivet_build_info', 'Always 1. The labels are the versions.', ['version', 'node', 'catalog_version'],
-    (made) => made.set({ ...sources.build, catalog_version: sources.catalog().version }, 1))
-  gauge('trivet_open_streams', 'Open streams of every kind.', [], (made) => made.set(sources.openStreams()))
+    (metric) => metric.set({ ...sources.build, catalog_version: sources.catalog().version }, 1))
+  gauge('trivet_open_streams', 'Open streams of every kind.', [],
+    (metric) => metric.set(sources.openStreams()))
   gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
-    (made) => made.set(sources.shedding.limit))
+    (metric) => metric.set(sources.shedding.limit))
   counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
     () => sources.shedding.refused)
   gauge('trivet_state_store_ready', 'Whether the last check by /readyz reached the state store.', [],
-    (made) => {
+    (metric) => {
       const isReady = sources.isStoreReady()
       // No value is better than a wrong one: nobody has asked yet.
-      if (isReady === undefined) made.remove()
-      else made.set(Number(isReady))
+      if (isReady === undefined) metric.remove()
+      else metric.set(Number(isReady))
     })
   gauge('trivet_bus_ready', 'Whether changes and messages pass between this replica and the others.', [],
-    (made) => made.set(Number(sources.isBusReady())))
+    (metric) => metric.set(Number(sources.isBusReady())))
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
-    (made) => {
-      for (const [kind, size] of Object.entries(sources.catalog().sizes)) made.set({ kind }, size)
+    (metric) => {
+      for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)
     })
   gauge('trivet_catalog_last_reload_successful', 'Whether the last reload of the catalog succeeded.', [],
-    (made) => made.set(sources.catalog().reloads.failure === undefined ? 1 : 0))
+    (metric) => metric.set(sources.catalog().reloads.failure === undefined ? 1 : 0))
   gauge('trivet_catalog_last_reload_success_timestamp_seconds', 'When the served catalog was loaded.', [],
-    (made) => made.set(sources.catalog().reloads.lastSuccessAt / 1000))
+    (metric) => metric.set(sources.catalog().reloads.lastSuccessAt / 1000))
   counter('trivet_catalog_reloads_total', 'Reloads of the catalog, after the first load.', 'result', () => {
     const { succeeded, failed } = sources.catalog().reloads
     return { success: succeeded, failure: failed }

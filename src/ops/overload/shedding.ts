@@ -33,7 +33,7 @@ export interface Shedding {
 }
 
 const MEASURE_EVERY_MS = 100
-/** Of the limit of the memory. From here on a share of the requests is refused. */
+/** The part of the memory limit from which on a share of the requests is refused. */
 const MEMORY_BEGIN = 0.9
 
 export function createShedding (options: SheddingOptions): Shedding {
@@ -45,7 +45,7 @@ export function createShedding (options: SheddingOptions): Shedding {
   let mostServed = 0
   let begun = 0
   let limit = maxRequests
-  /** Of the requests, to refuse because of the memory. */
+  /** The part of the requests to refuse because of the memory. */
   let share = 0
   /** Grows by the share with each request. One request is refused for each whole. */
   let due = 0

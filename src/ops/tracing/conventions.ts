@@ -1,8 +1,10 @@
-// The names of the conventions for spans of MCP. They are still in development, so the constants are our own.
+// The conventions for spans of MCP: names, attributes, and errors. They are still in development, so the
+// constants are our own.
 // https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
 
-import type { Attributes } from '@opentelemetry/api'
+import { SpanStatusCode, type Attributes, type Span } from '@opentelemetry/api'
 import type { Ending, Observed } from '../../request/pipeline/observer.ts'
+import { InputRequired } from '../../request/questions/round-state.ts'
 
 export const ATTR_METHOD = 'mcp.method.name'
 export const ATTR_REVISION = 'mcp.protocol.version'
@@ -12,7 +14,7 @@ const ATTR_TOOL = 'gen_ai.tool.name'
 const ATTR_PROMPT = 'gen_ai.prompt.name'
 const ATTR_OPERATION = 'gen_ai.operation.name'
 export const ATTR_TRANSPORT = 'network.transport'
-export const ATTR_ERROR = 'error.type'
+const ATTR_ERROR = 'error.type'
 export const ATTR_STATUS_CODE = 'rpc.response.status_code'
 export const ATTR_HTTP_METHOD = 'http.request.method'
 export const ATTR_HTTP_STATUS = 'http.response.status_code'
@@ -91,4 +93,23 @@ export function toFailure (
 /** Codes from 500 are our own, and mean the same as in HTTP. */
 function isFailure (code: number): boolean {
   return code === -32603 || (code >= -32099 && code <= -32000) || code >= 500
+}
+
+/** Authors may give an error any name. Only one that looks like the name of a class is recorded. */
+const CLASS_NAME = /^[A-Za-z_$][\w$.]{0,63}$/
+
+/** Records the class of the error, never its message: a message may contain arguments. */
+export function failSpan (span: Span, error: unknown): void {
+  // The handler has asked the client a question. That is how a round ends, and no error.
+  if (error instanceof InputRequired) return
+  markFailed(span, toClassName(error))
+}
+
+export function markFailed (span: Span, type: string): void {
+  span.setAttribute(ATTR_ERROR, type).setStatus({ code: SpanStatusCode.ERROR })
+}
+
+function toClassName (error: unknown): string {
+  const name = error instanceof Error ? error.name : undefined
+  return typeof name === 'string' && CLASS_NAME.test(name) ? name : '_OTHER'
 }

@@ -10,9 +10,9 @@ import type { RequestTrace, RequestTracer } from '../../request/pipeline/request
 import { isThenable } from '../../request/pipeline/run-handler.ts'
 import {
   ATTR_CANCELLED, ATTR_HANDLE_KIND, ATTR_METHOD, ATTR_REQUEST_ID, ATTR_REVISION, ATTR_STATUS_CODE,
-  ATTR_TRANSPORT, ATTR_UNTRACED, OTHER_METHOD, toFailure, toSpanSubject, type SpanSubject
+  ATTR_TRANSPORT, ATTR_UNTRACED, failSpan, markFailed, OTHER_METHOD, toFailure, toSpanSubject,
+  type SpanSubject
 } from './conventions.ts'
-import { failSpan, markFailed } from './span-error.ts'
 import { findParent, OWN_TRACE } from './trace-parent.ts'
 import { TracedHandles } from './traced-handles.ts'
 

@@ -29,10 +29,10 @@ export function startTraceExport (
   const silent = () => {}
   const logger = { error: silent, warn: onDropped, info: silent, debug: silent, verbose: silent }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
-  const own = resourceFromAttributes({ 'service.name': SERVICE_NAME, 'service.version': serviceVersion })
+  const service = resourceFromAttributes({ 'service.name': SERVICE_NAME, 'service.version': serviceVersion })
   const exporter = new ReportingExporter(new OTLPTraceExporter({ url: toTracesUrl(url) }), log)
   const provider = new NodeTracerProvider({
-    resource: defaultResource().merge(own).merge(detectResources({ detectors: [envDetector] })),
+    resource: defaultResource().merge(service).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporter)]
   })
   provider.register()

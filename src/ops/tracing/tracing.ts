@@ -64,7 +64,7 @@ function hasRegistry (): boolean {
   return REGISTRY in globalThis
 }
 
-/** The exporter has reported its error, if it has one. */
+/** Resolves in any case: the exporter reports its own errors. */
 async function withinLimit (closing: Promise<void>): Promise<void> {
   await withinDeadline(closing, CLOSE_MS, () => new Error('the collector is late')).catch(() => {})
 }

@@ -8,9 +8,8 @@ import type { Ending } from '../../request/pipeline/observer.ts'
 import type { RequestTracer } from '../../request/pipeline/request-tracer.ts'
 import {
   ATTR_CANCELLED, ATTR_HTTP_METHOD, ATTR_HTTP_STATUS, ATTR_METHOD, ATTR_STATUS_CODE, ATTR_TRANSPORT,
-  OTHER_METHOD
+  markFailed, OTHER_METHOD
 } from './conventions.ts'
-import { markFailed } from './span-error.ts'
 import { findParent } from './trace-parent.ts'
 
 /** The methods that the conventions of HTTP name. A client may send any text as its method. */
@@ -20,15 +19,15 @@ export function createUnservedTracer (tracer: Tracer): Pick<RequestTracer, 'trac
   return {
     traceUnserved ({ method: httpMethod, headers, body }, method = readNotificationMethod(body), ending) {
       const { context, links } = findParent(readMeta(body), headers)
-      const known = HTTP_METHODS.has(httpMethod) ? httpMethod : OTHER_METHOD
-      const attributes = toAttributes(known, method, ending)
+      const verb = HTTP_METHODS.has(httpMethod) ? httpMethod : OTHER_METHOD
+      const attributes = toAttributes(verb, method, ending)
       // Both in milliseconds since 1970: the SDK would end a span with a given start by another clock.
       const endTime = clock.now()
       const startTime = endTime - ending.durationMs
       const options = { kind: SpanKind.SERVER, startTime, attributes, links }
-      const span = tracer.startSpan(method ?? known, options, context)
+      const span = tracer.startSpan(method ?? verb, options, context)
       const { status = 0 } = ending
-      // By the convention of HTTP, an error of the client is no failure of the server.
+      // The convention of HTTP: an error of the client is no failure of the server.
       if (status >= 500) markFailed(span, String(status))
       span.end(endTime)
       const { traceId, traceFlags } = span.spanContext()
