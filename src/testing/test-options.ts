@@ -7,8 +7,8 @@ import type { Implementation } from '../protocol/primitives.ts'
 import type { TestAnswer, TestQuestion } from './test-question.ts'
 
 /**
- * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has its
- * usual default, but `logLevel` is `silent`.
+ * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has
+ * its usual default, but `logLevel` is `silent`.
  */
 export interface TestOptions extends Pick<
   AppOptions,
