@@ -1,4 +1,5 @@
-// The first run of a handler, within its request: when the request becomes a task, and what it is answered.
+// The first run of a handler, within its request. The call becomes a task if it takes too long, if it sleeps,
+// or if its tool requires a task.
 
 import type { TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
 import { NotAllowed } from '../catalog/compiled/scopes/run-authorized.ts'
@@ -7,16 +8,15 @@ import { LimitReached } from '../protocol/errors.ts'
 import type { Outcome } from '../request/pipeline/method.ts'
 import type { RequestContext } from '../request/pipeline/request-context.ts'
 import type { TaskStart } from '../request/pipeline/task-seam.ts'
-import { TaskJournal } from './task-journal.ts'
-import { toTaskSeed, type TaskRecord } from './task-record.ts'
-import type { StoredTask, TaskKey } from './task-records.ts'
-import { TaskRun, type TaskRunDependencies } from './task-run.ts'
-import { findStateExcess } from './task-sizes.ts'
+import { findStateExcess, TaskJournal } from './journal.ts'
+import { toTaskSeed, type TaskRecord } from './record.ts'
+import type { StoredTask, TaskKey } from './records.ts'
+import { TaskRun, type TaskRunDependencies } from './run.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
-  /** Called when a task has been created, so that its lease is renewed. */
+  /** Called when the task is in the store. The runner then renews its lease. */
   onCreate (run: TaskRun): void
 }
 
@@ -27,9 +27,9 @@ export class FirstTaskRun implements TaskStart {
   readonly #rule: TaskRule
   readonly #args: unknown
   readonly journal: TaskJournal
-  #become: (() => void) | undefined
-  /** A sleep may begin before `begin` returns. */
-  #isEarly = false
+  #becomeTask: (() => void) | undefined
+  /** Whether the handler went to sleep before `begin` returned. */
+  #hasSlept = false
 
   constructor (
     dependencies: TaskStartDependencies, request: RequestContext, tool: string, rule: TaskRule, args: unknown
@@ -43,8 +43,8 @@ export class FirstTaskRun implements TaskStart {
   }
 
   onSleep (): void {
-    if (this.#become === undefined) this.#isEarly = true
-    else this.#become()
+    if (this.#becomeTask === undefined) this.#hasSlept = true
+    else this.#becomeTask()
   }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
@@ -55,15 +55,15 @@ export class FirstTaskRun implements TaskStart {
       if (!this.#mustBecome(error)) throw error
       work = Promise.reject(error)
     }
-    if (typeof work !== 'string') return this.#await(work, this.#isEarly)
+    if (typeof work !== 'string') return this.#await(work, this.#hasSlept)
     return this.#mustBecome() ? this.#await(Promise.resolve(work), true) : work
   }
 
-  /** Resolves to the result of the work, or to the new task once it is durable. */
-  #await (work: Promise<string>, isEarly: boolean): Promise<Outcome> {
+  /** Resolves to the result of the work, or to the task once it is durable. */
+  #await (work: Promise<string>, isAtOnce: boolean): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       let isDecided = false
-      const become = this.#become = () => {
+      const becomeTask = this.#becomeTask = () => {
         if (isDecided) return
         isDecided = true
         this.#create().then(({ answer, run }) => resolve({ answer, work, outlet: run }), (error: Error) => {
@@ -75,7 +75,7 @@ export class FirstTaskRun implements TaskStart {
         })
       }
       const mayAnswer = (error?: unknown): boolean => {
-        if (this.#mustBecome(error)) become()
+        if (this.#mustBecome(error)) becomeTask()
         if (isDecided) return false
         isDecided = true
         return true
@@ -84,18 +84,21 @@ export class FirstTaskRun implements TaskStart {
         (result) => { if (mayAnswer()) resolve(result) },
         (error: unknown) => { if (mayAnswer(error)) reject(error) }
       )
-      if (isEarly) become()
-      else this.#request.lifetime.onPassed(this.#dependencies.graceMs, become)
+      if (isAtOnce) becomeTask()
+      else this.#request.lifetime.onPassed(this.#dependencies.graceMs, becomeTask)
     })
   }
 
-  /** Whether a call that has ended is a task all the same. Questions come first, and refusals are no work. */
+  /**
+   * Whether a finished call must still be answered as a task: its tool requires one, and it neither asked nor
+   * was refused.
+   */
   #mustBecome (error?: unknown): boolean {
     return this.#rule.requiredCapabilities !== undefined && !(error instanceof NotAllowed) &&
       this.#request.observed.special !== 'input_required'
   }
 
-  /** Resolves to the run, and to the answer: a CreateTaskResult. */
+  /** Creates the task. The answer is a CreateTaskResult. */
   async #create (): Promise<{ readonly answer: string, readonly run: TaskRun }> {
     const { records, now, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
@@ -113,7 +116,7 @@ export class FirstTaskRun implements TaskStart {
     return { run, answer: snapshot.writer.writeTask(toTaskSeed(key.id, record, now())) }
   }
 
-  /** The time comes first: a task without one would be lost with its replica. */
+  /** Sets the due time first: without one, a task is lost with its replica. */
   async #store (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
     const { records, setDue, removeDue, leaseMs } = this.#dependencies
     await setDue(key, leaseMs)

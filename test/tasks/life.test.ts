@@ -174,7 +174,7 @@ t.test('a sleep that would end after ttlMs is refused', async (t) => {
   const client = new TaskClient(app)
   const { taskId } = await client.call('sleeps')
   const { result } = await client.until(taskId, 'completed')
-  t.match(result.content, [{ text: 'sleep: the task may last 2000 ms (ttlMs), less than until its end' }])
+  t.match(result.content, [{ text: 'sleep: would end after the time limit of the task, 2000 ms (ttlMs)' }])
 })
 
 t.test('a task outlives timeoutMs, which limits ordinary calls', async (t) => {

@@ -6,7 +6,7 @@ import type { ProtocolError } from '../../protocol/errors.ts'
 import type { LogLevel } from '../../protocol/log-levels.ts'
 import type { Progress } from '../../protocol/notifications.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
-import type { Journal } from '../questions/journal.ts'
+import type { Journal } from '../questions/input-round.ts'
 import type { Watcher } from './lifetimes.ts'
 
 /** The part of the service's log that a request uses. */

@@ -2,8 +2,7 @@
 
 import { ownerOf } from '../../access/principal.ts'
 import { Type, type ObjectOf } from '../../schema/type.ts'
-import type { InputRound } from '../questions/input-round.ts'
-import type { Journal } from '../questions/journal.ts'
+import type { InputRound, Journal } from '../questions/input-round.ts'
 import type { RequestContext } from './request-context.ts'
 import { runHandler } from './run-handler.ts'
 

@@ -3,7 +3,7 @@
 import type { Principal } from '../../access/principal.ts'
 import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
-import type { Journal } from '../questions/journal.ts'
+import type { Journal } from '../questions/input-round.ts'
 import type { Outcome } from './method.ts'
 import type { RequestContext } from './request-context.ts'
 

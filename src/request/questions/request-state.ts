@@ -6,8 +6,7 @@ import { stringify } from 'safe-stable-stringify'
 import { invalidParams } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Sealer } from '../../store/sealing/sealer.ts'
-import type { RoundBinding } from './input-round.ts'
-import type { RequestState } from './journal.ts'
+import type { RequestState, RoundBinding } from './input-round.ts'
 
 const PURPOSE = 'request state'
 const INVALID =

@@ -1,6 +1,6 @@
 // The state of a round whose handler called `ask` or `once`, and the rejection of `ask`.
 
-import type { RequestState } from './journal.ts'
+import type { RequestState } from './input-round.ts'
 import { findJsonProblem } from './json-problem.ts'
 import type { Answer, Question } from './question.ts'
 

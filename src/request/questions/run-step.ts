@@ -3,7 +3,7 @@
 import type { StepOptions } from '../../author/context.ts'
 import { isToolError } from '../../author/tool-error.ts'
 import { random, timers } from '../../base/time.ts'
-import { Suspended } from './journal.ts'
+import { Suspended } from './input-round.ts'
 import { InputRequired } from './round-state.ts'
 
 const MAX_RETRIES = 100

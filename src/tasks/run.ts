@@ -1,5 +1,5 @@
-// One run of a task's handler on this replica: keeps what the handler does in the task's record, and decides
-// how the run ends.
+// One run of a task's handler on this replica. It writes the journal and the progress to the record, and
+// decides how the run ends.
 
 import {
   resultTooLarge, taskExpired, taskInterrupted, tooManyQuestions, type ProtocolError
@@ -11,24 +11,27 @@ import {
 } from '../request/pipeline/lifetime.ts'
 import { MAX_TIMER_MS } from '../request/questions/run-step.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
-import { finishTask, releaseTask, suspendTask, toTaskFailure, type TaskEndDependencies } from './task-end.ts'
-import { TaskJournal } from './task-journal.ts'
-import { timeLeft, type TaskRecord } from './task-record.ts'
-import type { StoredTask, TaskKey } from './task-records.ts'
-import { MAX_QUESTIONS, MAX_RESULT_BYTES } from './task-sizes.ts'
-import { TaskLost, TaskWriter } from './task-writer.ts'
+import { finishTask, releaseTask, suspendTask, toTaskFailure, type TaskEndDependencies } from './end.ts'
+import { TaskJournal } from './journal.ts'
+import { timeLeft, type TaskRecord } from './record.ts'
+import type { StoredTask, TaskKey } from './records.ts'
+import { TaskLost, TaskWriter } from './writer.ts'
 
 export interface TaskRunDependencies extends TaskEndDependencies {
-  /** Called with the last writes of a run, when its handler has ended. */
-  onEnd (run: TaskRun, written: Promise<void>): void
+  /** Called when the handler has ended. @param writing settles with the last writes of the run. */
+  onEnd (run: TaskRun, writing: Promise<void>): void
 }
 
-/** A limit refuses the run now. Not an error: the task runs later. */
+/** A limit refuses the run for now. The task runs later. */
 class TaskDeferred extends RequestCancelled {}
 
-/** How often progress is written at most, in milliseconds. */
+/** The shortest time between two writes of progress, in milliseconds. */
 const PROGRESS_MS = 1000
 const MAX_MESSAGE_LENGTH = 1000
+/** The limit of questions of one task. A question that is repeated after an unfit answer counts again. */
+const MAX_QUESTIONS = 200
+/** The limit of a result, in bytes of JSON. */
+const MAX_RESULT_BYTES = 1_048_576
 
 export class TaskRun implements Outlet, ResumedTask {
   readonly journal: TaskJournal
@@ -37,12 +40,12 @@ export class TaskRun implements Outlet, ResumedTask {
   #lifetime: Lifetime | undefined
   #stopReason: Error | undefined
   #message: string | undefined
-  #toldAt = -Infinity
+  #progressAt = -Infinity
   #deferMs: number | undefined
   #isEnding = false
   #keeping: Promise<void> | undefined
 
-  /** @param creating rejects if the record cannot be created. The journal is then to be detached. */
+  /** @param creating rejects if the record cannot be created. The caller then detaches the journal. */
   constructor (
     dependencies: TaskRunDependencies, journal: TaskJournal, key: TaskKey, record: TaskRecord,
     creating: Promise<StoredTask>
@@ -54,7 +57,7 @@ export class TaskRun implements Outlet, ResumedTask {
     journal.attach(record, () => this.#keep())
   }
 
-  /** Continues from what the record has. */
+  /** Creates the next run of a stored task. */
   static resume (dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask): TaskRun {
     const { record } = stored
     const journal = new TaskJournal(record.ttlMs, dependencies.now)
@@ -64,7 +67,7 @@ export class TaskRun implements Outlet, ResumedTask {
 
   get key (): TaskKey { return this.#writer.key }
 
-  /** The time limit of a run. */
+  /** The time limit of the run. */
   get timeoutMs (): number {
     return Math.min(MAX_TIMER_MS, timeLeft(this.#writer.record, this.#dependencies.now()))
   }
@@ -75,17 +78,17 @@ export class TaskRun implements Outlet, ResumedTask {
     if (this.#stopReason !== undefined) lifetime.stop(this.#stopReason)
   }
 
-  /** Ends the run without an outcome: the task was cancelled, or another replica runs it. */
+  /** Ends the run without an outcome: the task was cancelled, or runs on another replica. */
   stop (): void {
     this.#stopReason ??= new TaskLost()
     this.#lifetime?.stop(this.#stopReason)
   }
 
-  /** Says that this replica still runs the task. Stops the run if another one does. */
+  /** Renews the lease. Stops the run if it is no longer the current one. */
   async renew (): Promise<void> {
     const { key, record } = this.#writer
     if (!await this.#writer.isCurrent()) return this.stop()
-    // Another time may have been set since: that of a sleep.
+    // The end of the run may have set the due time of a sleep.
     if (this.#isEnding) return
     await this.#dependencies.setDue(key, this.#dependencies.leaseMs)
     if (this.#message !== record.statusMessage) await this.#write()
@@ -98,16 +101,16 @@ export class TaskRun implements Outlet, ResumedTask {
 
   onPending (lifetime: Lifetime): void { this.attach(lifetime) }
 
-  /** Messages of the log are for the client of a request. A task has none. */
+  /** Drops the log message: a task has no stream to its client. */
   notify (): void {}
 
   progress ({ progress, total, message }: Progress): void {
     const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
     this.#message = (message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
     const now = this.#dependencies.now()
-    if (now < this.#toldAt + PROGRESS_MS) return
-    this.#toldAt = now
-    // The end of the run reports a store that stays away.
+    if (now < this.#progressAt + PROGRESS_MS) return
+    this.#progressAt = now
+    // If the store stays unavailable, the end of the run fails too, and is logged.
     this.#write().catch(() => {})
   }
 
@@ -152,13 +155,12 @@ export class TaskRun implements Outlet, ResumedTask {
     this.#end(releaseTask(this.#dependencies, this.#writer, this.#write, inMs))
   }
 
-  /** @param written settles with the last writes of the run. */
-  #end (written: Promise<void>): void {
+  #end (writing: Promise<void>): void {
     this.#isEnding = true
-    this.#dependencies.onEnd(this, written)
+    this.#dependencies.onEnd(this, writing)
   }
 
-  /** Results that come while a write waits for the one before it are in that write. */
+  /** Shares a write that has not begun: it will have all results so far. */
   #keep (): Promise<void> {
     this.#keeping ??= this.#write(() => {
       this.#keeping = undefined
@@ -167,11 +169,11 @@ export class TaskRun implements Outlet, ResumedTask {
     return this.#keeping
   }
 
-  /** @param change made when the writes before have ended. */
+  /** @param change called after the writes before. */
   readonly #write = async (change: () => Partial<TaskRecord> = () => ({})): Promise<void> => {
     const toChange = () => ({ statusMessage: this.#message, ...this.journal.members, ...change() })
     await this.#writer.write(toChange).catch((error: unknown) => {
-      // The record could not be created, and the call goes on without it.
+      // The record could not be created: the call continues as an ordinary one.
       if (!this.journal.isTask) return
       if (error instanceof TaskLost) this.stop()
       throw error

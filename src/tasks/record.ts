@@ -1,11 +1,11 @@
-// What the service keeps of a task, and how its clients see it.
+// The record of a task: its members, its bytes in the store, and its form for clients.
 
 import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import { isTerminal, toTaskMembers, type Task, type TaskDetails, type TaskStatus } from '../protocol/tasks.ts'
 
-/** One question to the client. If its answer does not fit, the next attempt is another question. */
+/** A question to the client. If the answer does not fit, the handler asks again: that is another question. */
 export interface TaskQuestion {
   /** The key in the handler's `ctx.ask`. */
   readonly key: string
@@ -17,7 +17,7 @@ export interface TaskQuestion {
 /** Texts of JSON, by key. */
 type Texts = { readonly [key: string]: string }
 
-/** What does not change in the life of a task. */
+/** The members that never change. */
 export interface TaskOrigin {
   readonly tool: string
   /** The arguments as the client sent them. */
@@ -44,29 +44,29 @@ export interface TaskRecord extends TaskOrigin {
   readonly status: TaskStatus
   readonly statusMessage?: string | undefined
   readonly updatedAt: number
-  /** The number of the latest run. What an earlier run writes is refused. */
+  /** The number of the latest run. Writes of earlier runs are refused. */
   readonly run: number
-  /** Whether a replica runs the handler. Otherwise the task sleeps, waits for answers or has ended. */
+  /** Whether a replica runs the handler. If not, the task sleeps, waits for answers or has ended. */
   readonly isRunning: boolean
-  /** When the task ends its sleep. */
+  /** When the handler runs again, in milliseconds since the epoch. */
   readonly wakesAt?: number | undefined
-  /** By the key that the client sees. */
+  /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }
   readonly answers: Texts
   readonly results: Texts
-  /** When each sleep ends, by its position among the sleeps of the handler. 0 if it is over. */
+  /** The ends of the sleeps in milliseconds since the epoch, in the handler's order. 0: the sleep is over. */
   readonly sleeps: { readonly [index: string]: number }
-  /** Of a failed task, as JSON. */
+  /** The error of a failed task, as JSON. */
   readonly error?: string | undefined
-  /** Of a completed task, as JSON. */
+  /** The result of a completed task, as JSON. */
   readonly result?: string | undefined
 }
 
-/** How often a client should ask, in milliseconds. A sleeping task changes later. */
+/** The poll interval for clients, in milliseconds. It is longer while the task sleeps. */
 const POLL_MS = 1000
 const MAX_POLL_MS = 30_000
 
-/** The result is on a line of its own: it is JSON already, and is not written again. */
+/** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
 export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {
   return Buffer.from(`${JSON.stringify(head)}\n${result}`)
 }
@@ -77,32 +77,55 @@ export function readTaskBytes (bytes: Buffer): TaskRecord {
   return end + 1 === bytes.length ? head : { ...head, result: bytes.toString('utf8', end + 1) }
 }
 
-/** How long the record is kept: the whole time of the task, and then that of its result. */
+/** Returns how long the record is kept, in milliseconds: the time limit, then the time for the result. */
 export function lifetimeOf ({ ttlMs, keepResultMs }: Pick<TaskOrigin, 'ttlMs' | 'keepResultMs'>): number {
   return ttlMs + keepResultMs
 }
 
-/** When the record is dropped at the latest, in milliseconds since the epoch. */
+/** Returns when the record expires, in milliseconds since the epoch. */
 export function endOf (origin: TaskOrigin): number {
   return origin.createdAt + lifetimeOf(origin)
 }
 
-/** What is left of the time of the task, in milliseconds. */
+/** Returns how much of the time limit is left, in milliseconds. */
 export function timeLeft ({ createdAt, ttlMs }: TaskOrigin, now: number): number {
   return Math.max(0, createdAt + ttlMs - now)
 }
 
-/** The questions that the client has not answered. */
+/** Returns the unanswered questions. */
 export function openQuestions ({ questions }: TaskRecord): ReadonlyArray<readonly [string, TaskQuestion]> {
   return Object.entries(questions).filter(([, { isAnswered }]) => !isAnswered)
 }
 
-/** The task without what belongs to its status, as the members of a JSON object. */
+/**
+ * Adds the questions that the handler asked in this run, and closes all others. Each gets a new key for the
+ * client: a client may ignore a key that it has seen before.
+ * @param asked the input requests, by the keys of `ctx.ask`.
+ */
+export function addQuestions (
+  before: TaskRecord['questions'], asked: ReadonlyMap<string, string>
+): TaskRecord['questions'] {
+  const questions = new Map(Object.entries(before).map(([name, question]) => {
+    const isStillOpen = !question.isAnswered && asked.get(question.key) === question.json
+    // A closed question only reserves its name.
+    return [name, isStillOpen ? question : { ...question, json: '', isAnswered: true }]
+  }))
+  const open = new Set([...questions.values()].flatMap(({ key, isAnswered }) => isAnswered ? [] : [key]))
+  for (const [key, json] of asked) {
+    if (open.has(key)) continue
+    let name = key
+    for (let number = 2; questions.has(name); number++) name = `${key} (${number})`
+    questions.set(name, { key, json, isAnswered: false })
+  }
+  return Object.fromEntries(questions)
+}
+
+/** Writes the task without the details of its status, as members of a JSON object. */
 export function toTaskSeed (id: string, record: TaskRecord, now: number): string {
   return toTaskMembers(toTask(id, record, now))
 }
 
-/** All of the task, as the members of a JSON object. */
+/** Writes the task with the details of its status, as members of a JSON object. */
 export function toDetailedTask (id: string, record: TaskRecord, now: number): string {
   return toTaskMembers(toTask(id, record, now), detailsOf(record))
 }
@@ -115,7 +138,7 @@ function toTask (id: string, record: TaskRecord, now: number): Task {
     statusMessage,
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
-    // A task that has ended is kept for longer. It is never kept for less than was said before.
+    // The end of a task adds the time for its result: the value never shrinks.
     ttlMs: isTerminal(status) ? lifetimeOf(record) : ttlMs,
     pollIntervalMs: Math.round(Math.min(MAX_POLL_MS, Math.max(POLL_MS, wakesAt - now)))
   }

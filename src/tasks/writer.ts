@@ -1,24 +1,24 @@
-// Writes the record of a task for one run, one write after the other. A write is refused once another run has
-// begun, so that a replica that was paused changes nothing when it continues.
+// Writes the record of a task for one run, one write after the other. Writes are refused once a later run has
+// begun: a replica that was paused cannot overwrite its successor.
 
-import { timers } from '../base/time.ts'
+import { retry } from '../base/retry.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { RequestCancelled } from '../request/pipeline/lifetime.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
-import type { TaskRecord } from './task-record.ts'
-import type { StoredTask, TaskKey, TaskRecords } from './task-records.ts'
+import type { TaskRecord } from './record.ts'
+import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
 
 export interface TaskWriterDependencies {
   readonly records: TaskRecords
-  /** How long this replica has the task without renewing it, in milliseconds. */
+  /** How long the lease of a run lasts without renewal, in milliseconds. */
   readonly leaseMs: number
   /** Milliseconds since the epoch. */
   now (): number
-  /** Whether the service ends: nothing is tried again then. */
+  /** Whether the service is closing: writes are then not retried. */
   isClosing (): boolean
 }
 
-/** The task was cancelled, has expired, or is run by another replica. Its run here has no outcome. */
+/** The task was cancelled, has expired, or runs on another replica. Its run here has no outcome. */
 export class TaskLost extends RequestCancelled {
   constructor () {
     super()
@@ -26,15 +26,15 @@ export class TaskLost extends RequestCancelled {
   }
 }
 
-const FIRST_PAUSE_MS = 50
-const MAX_PAUSE_MS = 1000
+/** The pauses while the store is unavailable. */
+const OUTAGE = { firstMs: 50, maxMs: 1000 }
 
 export class TaskWriter {
   readonly key: TaskKey
   readonly #dependencies: TaskWriterDependencies
   readonly #run: number
-  /** As written last. */
-  #stored: { readonly record: TaskRecord, readonly version: string }
+  /** The state of the last write. */
+  #stored: StoredTask
   #last: Promise<unknown>
 
   /** @param creating resolves when the record is in the store. */
@@ -52,31 +52,25 @@ export class TaskWriter {
   get record (): TaskRecord { return this.#stored.record }
 
   /**
-   * Resolves when the change is durable. Rejects with TaskLost if the run is not the current one.
-   * @param change made when the writes before have ended.
+   * Resolves when the change is durable. Rejects with TaskLost if the run is no longer the current one.
+   * @param change called after the writes before.
    */
   async write (change: () => Partial<TaskRecord>): Promise<void> {
-    const written = this.#last.then(async () => await this.#replace(change()))
-    this.#last = written.catch(() => {})
-    await written
+    const writing = this.#last.then(async () => await this.#replace(change()))
+    this.#last = writing.catch(() => {})
+    await writing
   }
 
-  /** Whether no other run has begun, and the task has not ended. */
+  /** Resolves to whether this is still the current run. */
   async isCurrent (): Promise<boolean> {
-    const found = await this.#dependencies.records.read(this.key)
-    return found !== undefined && this.#isOwn(found.record)
+    const stored = await this.#dependencies.records.read(this.key)
+    return stored !== undefined && this.#isOwn(stored.record)
   }
 
-  /** Does the work again while the store is away. */
+  /** Repeats the work while the store is unavailable. */
   async insist<T> (work: () => Promise<T>): Promise<T> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || this.#dependencies.isClosing()) throw error
-      }
-      await timers.pause(pauseMs)
-    }
+    const mayRetry = (error: unknown) => error instanceof StoreUnavailable && !this.#dependencies.isClosing()
+    return await retry(work, { ...OUTAGE, mayRetry })
   }
 
   async #replace (change: Partial<TaskRecord>): Promise<void> {
@@ -89,12 +83,12 @@ export class TaskWriter {
         this.#stored = replaced
         return
       }
-      const found = await this.insist(async () => await records.read(this.key))
-      // If the store was away and had done the write, it is written once more: nobody has said that it is
-      // durable.
-      const isKnown = found !== undefined && (isSame(found.record, record) || this.#isOwn(found.record))
-      if (!isKnown) throw new TaskLost()
-      this.#stored = { record: this.record, version: found.version }
+      // A write that timed out may have been applied. Repeat it: only an acknowledged write is durable.
+      const current = await this.insist(async () => await records.read(this.key))
+      if (current === undefined || !(isSame(current.record, record) || this.#isOwn(current.record))) {
+        throw new TaskLost()
+      }
+      this.#stored = { record: this.record, version: current.version }
     }
   }
 

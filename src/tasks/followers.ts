@@ -1,21 +1,20 @@
-// The streams that are told the status of tasks.
+// Tells streams the status of the tasks that they follow.
 
 import { timers } from '../base/time.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/task-seam.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
-import { toDetailedTask } from './task-record.ts'
-import type { TaskKey, TaskRecords } from './task-records.ts'
+import { toDetailedTask } from './record.ts'
+import type { TaskKey, TaskRecords } from './records.ts'
 
-/** Before a task is read again, if the store was away, in milliseconds. */
+/** The pause before a failed read is repeated, in milliseconds. */
 const RETRY_MS = 1000
 
-/** The followers of tasks, until the service closes. */
 export interface OpenTaskFollowers extends TaskFollowers { close (): void }
 
 export function createTaskFollowers (
   records: TaskRecords, bus: EventBus, now: () => number
 ): OpenTaskFollowers {
-  const byEntry = new Map<string, Set<Follower>>()
+  const byEntry = new Map<string, Set<TaskFollower>>()
   const unsubscribe = bus.subscribe((event) => {
     if (event.type === 'task-changed') tell(event.entry)
     else if (event.type === 'events-missed') for (const entry of byEntry.keys()) tell(entry)
@@ -30,7 +29,7 @@ export function createTaskFollowers (
     return stored && toDetailedTask(key.id, stored.record, now())
   }
 
-  function remove (entry: string, follower: Follower): void {
+  function remove (entry: string, follower: TaskFollower): void {
     const followers = byEntry.get(entry)
     followers?.delete(follower)
     if (followers?.size === 0) byEntry.delete(entry)
@@ -38,15 +37,15 @@ export function createTaskFollowers (
 
   return {
     async findOwn (principal, ids) {
-      const found = await Promise.all([...new Set(ids)].map(async (id) => {
+      const own = await Promise.all([...new Set(ids)].map(async (id) => {
         const key = records.keyOf(principal, id)
         return key !== undefined && await records.read(key) !== undefined ? [id] : []
       }))
-      return found.flat()
+      return own.flat()
     },
     follow (principal, ids, stream) {
       const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])
-      const follower = new Follower(keys, stream, readMembers)
+      const follower = new TaskFollower(keys, stream, readMembers)
       for (const { entry } of keys) byEntry.set(entry, (byEntry.get(entry) ?? new Set()).add(follower))
       stream.sink.onClose(() => { for (const { entry } of keys) remove(entry, follower) })
       // A status may have changed since the client asked for it.
@@ -56,8 +55,8 @@ export function createTaskFollowers (
   }
 }
 
-/** One stream. While its client does not read, each of its tasks is pending once at most. */
-class Follower {
+/** One stream. A task is pending at most once, so a client that does not read costs no memory. */
+class TaskFollower {
   readonly #keys: ReadonlyMap<string, TaskKey>
   readonly #stream: TaskStream
   readonly #readMembers: (key: TaskKey) => Promise<string | undefined>
@@ -87,7 +86,7 @@ class Follower {
     this.#isFlushing = true
     this.#sendPending().finally(() => {
       this.#isFlushing = false
-      // A change may have been noted after the last task was sent.
+      // Sends what was noted after the loop had ended.
       this.#flush()
     })
   }

@@ -4,15 +4,15 @@ import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
-import type { TaskRecord } from '../../src/tasks/task-record.ts'
-import { createTaskRecords } from '../../src/tasks/task-records.ts'
+import type { TaskRecord } from '../../src/tasks/record.ts'
+import { TaskRecords } from '../../src/tasks/records.ts'
 
 const MAX = 3
 
 function prepare () {
   const store = createMemoryStateStore()
   const open = (...secrets: string[]) =>
-    createTaskRecords(store, { sealer: createSealer(secrets), maxPerOwner: MAX })
+    new TaskRecords(store, createSealer(secrets), MAX)
   const records = open('first')
   const begin = async () => {
     const key = records.newKey(ANONYMOUS)

@@ -1,11 +1,10 @@
-// How the runs of tasks end: the last write of the record, and when the task is due next.
+// The ends of runs: the last write of the record, and the next due time of the task.
 
 import type { ProtocolError } from '../protocol/errors.ts'
-import type { TaskJournal } from './task-journal.ts'
-import { addQuestions } from './task-questions.ts'
-import { timeLeft, type TaskRecord } from './task-record.ts'
-import type { StoredTask, TaskKey } from './task-records.ts'
-import type { TaskWriter, TaskWriterDependencies } from './task-writer.ts'
+import type { TaskJournal } from './journal.ts'
+import { addQuestions, timeLeft, type TaskRecord } from './record.ts'
+import type { StoredTask, TaskKey } from './records.ts'
+import type { TaskWriter, TaskWriterDependencies } from './writer.ts'
 
 export interface TaskEndDependencies extends TaskWriterDependencies {
   /** Makes the task due after this time. */
@@ -15,10 +14,10 @@ export interface TaskEndDependencies extends TaskWriterDependencies {
   announce (key: TaskKey, isOver: boolean): void
 }
 
-/** What a run writes last. Its other changes are written with it. */
+/** Writes the change together with everything that the run has not written yet. */
 export type WriteLast = (change: () => Partial<TaskRecord>) => Promise<void>
 
-/** The run has ended the task. */
+/** Ends the task with the outcome of its run. */
 export async function finishTask (
   dependencies: TaskEndDependencies, { key, record }: TaskWriter, write: WriteLast,
   change: Partial<TaskRecord>
@@ -29,26 +28,26 @@ export async function finishTask (
 }
 
 /**
- * Ends a task from outside of its run, which writes nothing after it. Resolves to whether the record was
- * still the one that was read.
+ * Ends a task from outside its run. The new run number refuses all later writes of the run. Resolves to
+ * whether the record was unchanged since it was read.
  */
 export async function endTask (
   dependencies: TaskEndDependencies, key: TaskKey, { record, version }: StoredTask,
   change: Partial<TaskRecord>
 ): Promise<boolean> {
-  const { records, now } = dependencies
-  const ended = {
+  const { records, now, announce } = dependencies
+  const last = {
     ...record, ...change, run: record.run + 1, isRunning: false, wakesAt: undefined, updatedAt: now()
   }
-  if (await records.replace(key, version, ended) === undefined) return false
-  dependencies.announce(key, true)
+  if (await records.replace(key, version, last) === undefined) return false
+  announce(key, true)
   await forgetTask(dependencies, key, record)
   return true
 }
 
 /**
- * The handler runs again after a sleep, or after the answers of the client. The time is set before the record
- * says that nobody runs the task: without one it would be lost.
+ * Ends a run whose handler must run again: after a sleep, or after the answers of the client. Sets the due
+ * time before the record stops running: a task with neither would be lost.
  */
 export async function suspendTask (
   { now: clock, setDue, announce }: TaskEndDependencies, writer: TaskWriter, journal: TaskJournal,
@@ -67,7 +66,7 @@ export async function suspendTask (
   if (status !== 'working') announce(key, false)
 }
 
-/** Leaves the task to the replica that looks for due tasks next. */
+/** Leaves the task to the next replica that looks for due tasks. */
 export async function releaseTask (
   { now, setDue }: TaskEndDependencies, writer: TaskWriter, write: WriteLast, inMs: number
 ): Promise<void> {
@@ -81,7 +80,9 @@ export function toTaskFailure (error: ProtocolError): Partial<TaskRecord> {
   return { status: 'failed', statusMessage: message, error: JSON.stringify({ code, message, data }) }
 }
 
-/** Nobody looks after the task any more. If this replica is lost here, the next one that does repeats it. */
+/**
+ * Frees the place and the due time. Idempotent: if this replica dies in between, the next one repeats it.
+ */
 export async function forgetTask (
   { records, removeDue }: TaskEndDependencies, key: TaskKey, record: TaskRecord
 ): Promise<void> {

@@ -1,0 +1,121 @@
+// The records of tasks in the store. Each has an owner: the tasks of others look like unknown tasks. Each is
+// sealed: it has arguments and claims, and its handler runs with the rights in it.
+
+import { ownerOf, type Principal } from '../access/principal.ts'
+import { random } from '../base/time.ts'
+import { shareOf, ShareUsed } from '../limits/share.ts'
+import { tooManyKeptTasks, tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
+import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
+import type { StateKey, StateStore, StateValue } from '../store/records/state-store.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
+import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
+
+/** A record and the version under which it was read. */
+export interface StoredTask { readonly record: TaskRecord, readonly version: string }
+
+/** The name of a task. */
+export interface TaskKey {
+  readonly id: string
+  readonly state: StateKey
+  /** `owner/id`, as the table of due times has it. */
+  readonly entry: string
+}
+
+/** 128 random bits. */
+const ID_BYTES = 16
+const PURPOSE = 'task'
+const ID = /^task_[A-Za-z0-9_-]{22}$/
+/** How many tasks one owner may have, ended ones included, for each unfinished one. */
+const KEPT_FACTOR = 10
+
+export class TaskRecords {
+  readonly #store: StateStore
+  readonly #sealer: Sealer
+  readonly #maxPerOwner: number
+  readonly #shares: Shares
+
+  /** @param maxPerOwner how many unfinished tasks one owner may have. */
+  constructor (store: StateStore, sealer: Sealer, maxPerOwner: number) {
+    this.#store = store
+    this.#sealer = sealer
+    this.#maxPerOwner = maxPerOwner
+    this.#shares = createShares(store, { purpose: 'tasks', share: shareOf(maxPerOwner) })
+  }
+
+  /** Returns `undefined` if the text is not the id of a task. */
+  keyOf (principal: Principal, id: string): TaskKey | undefined {
+    return ID.test(id) ? toKey(principal, id) : undefined
+  }
+
+  newKey (principal: Principal): TaskKey {
+    return toKey(principal, `task_${random.name(ID_BYTES)}`)
+  }
+
+  /** Rejects with the error for the limit that the caller has reached. */
+  async create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
+    await this.#reserve(key, record)
+    const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
+    const maxKept = KEPT_FACTOR * this.#maxPerOwner
+    const creating = this.#store.create(key.state, this.#toValue(key, record), lifetime, maxKept)
+    const created = await creating.catch(async (error: unknown) => {
+      // The place would count until the time limit of the task.
+      await this.release(key, record).catch(() => {})
+      throw error
+    })
+    if (created === 'taken') {
+      throw new Error('the id of a new task is taken: the source of random numbers is broken')
+    }
+    if (created !== 'full') return { record, version: created.version }
+    await this.release(key, record)
+    throw tooManyKeptTasks(maxKept)
+  }
+
+  /** Frees the place of a task that has ended: it no longer counts as unfinished. */
+  async release (key: TaskKey, { network }: TaskRecord): Promise<void> {
+    await this.#shares.delete(network, toPlace(key))
+  }
+
+  /** Resolves to `undefined` also if the sealing secret is no longer configured. */
+  async read ({ state, entry }: TaskKey): Promise<StoredTask | undefined> {
+    const stored = await this.#store.read(state)
+    const bytes = stored && this.#sealer.open(PURPOSE, entry, stored.value.bytes.toString('latin1'))
+    return bytes && { record: readTaskBytes(bytes), version: stored.version }
+  }
+
+  /** Resolves to `undefined` if the record has changed or expired since it was read. */
+  async replace (key: TaskKey, version: string, record: TaskRecord): Promise<StoredTask | undefined> {
+    const replaced = await this.#store.replace(key.state, version, this.#toValue(key, record))
+    return replaced && { record, version: replaced.version }
+  }
+
+  /** Bound to the key: the record of one task cannot stand for another. */
+  #toValue ({ entry }: TaskKey, record: TaskRecord): StateValue {
+    const sealed = this.#sealer.seal(PURPOSE, entry, toTaskBytes(record), endOf(record))
+    return { bytes: Buffer.from(sealed, 'latin1') }
+  }
+
+  /** Takes one of the owner's places for unfinished tasks. */
+  async #reserve (key: TaskKey, { network, createdAt, ttlMs }: TaskRecord): Promise<void> {
+    const lifetime = { idleMs: ttlMs, endsAt: createdAt + ttlMs }
+    const place = await this.#shares.create(network, toPlace(key), EMPTY_VALUE, lifetime, this.#maxPerOwner)
+      .catch((error: unknown) => { throw error instanceof ShareUsed ? tooManyTasksOfAddress() : error })
+    if (place === 'full') throw tooManyTasks(this.#maxPerOwner)
+  }
+}
+
+/** Has an owner of its own: the handles of the principal are limited apart from its tasks. */
+function toKey (principal: Principal, id: string): TaskKey {
+  return keyFrom(`tasks-${ownerOf(principal)}/${id}`)
+}
+
+/** Names an empty record that exists until the task ends. */
+function toPlace ({ id, state }: TaskKey): StateKey {
+  return { owner: `open-${state.owner}`, name: id }
+}
+
+/** @param entry the `entry` of a key. */
+export function keyFrom (entry: string): TaskKey {
+  const slash = entry.indexOf('/')
+  const id = entry.slice(slash + 1)
+  return { id, entry, state: { owner: entry.slice(0, slash), name: id } }
+}
