@@ -34,10 +34,10 @@ import type { MemoryLimits } from './ops/overload/pressure.ts'
 import { createShedReport } from './ops/overload/shed-report.ts'
 import { createShedding } from './ops/overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import { createLifetimes } from './request/pipeline/lifetimes.ts'
+import { Lifetimes } from './request/pipeline/lifetimes.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers } from './request/pipeline/observer.ts'
-import { createPipeline, type Pipeline } from './request/pipeline/pipeline.ts'
+import { Pipeline } from './request/pipeline/pipeline.ts'
 import { createInputRounds } from './request/questions/sealed-input-round.ts'
 import type { EventBus } from './store/changes/event-bus.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
@@ -148,7 +148,7 @@ async function openService (
   const tasks = lifecycle.add(openTasks(config, { backend, catalog, sealer, log, clock }))
 
   // 2. The parts that measure and limit.
-  const lifetimes = createLifetimes()
+  const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
   const shedding = lifecycle.add(createShedding({
     ...config, memory, countRequests: () => lifetimes.pending, report: createShedReport(log)
@@ -191,7 +191,7 @@ async function openService (
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
   const inputRounds = createInputRounds({ ...clock, sealer, ttlMs: config.requestStateTtlMs })
-  const pipeline = createPipeline({
+  const pipeline = new Pipeline({
     ...pipelineDependencies,
     methods,
     support: {

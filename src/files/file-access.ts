@@ -1,6 +1,6 @@
 // What handlers use of this room. Everything else is imported when a handler uses it.
 
-import type { FileAccess } from '../request/pipeline/file-access.ts'
+import type { FileAccess } from '../request/pipeline/seams.ts'
 import { fileOwnerOf } from './accounts.ts'
 import type { FileRoom } from './file-room.ts'
 import type { Links } from './links.ts'

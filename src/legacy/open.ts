@@ -10,7 +10,7 @@ import type { Replies } from '../http/replies.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import type { Method } from '../request/pipeline/method.ts'
-import { createPipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
+import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
 import type { EraSupport } from '../request/pipeline/request-context.ts'
 import { createQuestions } from '../request/questions/questions.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
@@ -98,7 +98,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, sessions, ended,
     clock, relay
   ]
-  const pipeline = createPipeline({
+  const pipeline = new Pipeline({
     ...pipelineDependencies,
     support: createLegacySupport(catalog),
     methods: [...methods, ...createLegacyMethods({ settings, changingLists })]

@@ -1,7 +1,7 @@
 // Tells streams the status of the tasks that they follow.
 
 import { timers } from '../base/time.ts'
-import type { TaskFollowers, TaskStream } from '../request/pipeline/task-seam.ts'
+import type { TaskFollowers, TaskStream } from '../request/pipeline/seams.ts'
 import type { EventBus } from '../store/changes/event-bus.ts'
 import { toDetailedTask } from './record.ts'
 import type { TaskKey, TaskRecords } from './records.ts'

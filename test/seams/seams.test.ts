@@ -51,7 +51,7 @@ t.test('a stranger adds', async (t) => {
     'app.ts', /^import \{ createLogObserver/, "import { metrics } from './request/pipeline/metrics.ts'"
   )
   await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    metrics,')
-  await copy.insert('app.ts', /^import \{ createPipeline/, "import { serveStdio } from './stdio/stdio.ts'")
+  await copy.insert('app.ts', /^import \{ Pipeline/, "import { serveStdio } from './stdio/stdio.ts'")
   await copy.insert('app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
   await copy.insert(
     'store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"

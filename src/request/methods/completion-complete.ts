@@ -10,7 +10,6 @@ import { Type, type Static } from '../../schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 import { runHandler } from '../pipeline/run-handler.ts'
-import { settingsIn, valueIn } from '../pipeline/shared-values.ts'
 
 const MAX_VALUE_LENGTH = 4096
 
@@ -48,8 +47,8 @@ export function completionComplete (
             arguments: context.arguments ?? {},
             principal,
             signal: lifetime.signal,
-            settings: (definition) => settingsIn(snapshot, definition),
-            use: (definition) => valueIn(snapshot, definition)
+            settings: (definition) => request.settings(definition),
+            use: (definition) => request.use(definition)
           })
           const completion = await runHandler(request, timeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
@@ -74,7 +73,7 @@ function findReferenced (ref: Reference, view: View): Referenced {
   }
   const template = view.template(ref.uri)
   if (template !== undefined) return template
-  const found = view.resource(ref.uri)
-  if (found?.kind === 'template') return found.resource
+  const match = view.resource(ref.uri)
+  if (match?.kind === 'template') return match.resource
   throw invalidParams(`no resource template ${JSON.stringify(ref.uri)}`)
 }

@@ -1,4 +1,4 @@
-// All methods of the service. A new method is a file in this folder and one line here.
+// All methods of the service. A new method is one file in this folder and one line here.
 
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import type { Method } from '../pipeline/method.ts'
@@ -7,8 +7,7 @@ import {
   promptsList, resourcesList, resourcesTemplatesList, skillsList, toolsList, type ResourcesListDependencies
 } from './lists.ts'
 import { promptsGet } from './prompts-get.ts'
-import { resourcesDirectoryRead } from './resources-directory-read.ts'
-import { resourcesRead } from './resources-read.ts'
+import { resourcesDirectoryRead, resourcesRead } from './resources-read.ts'
 import { serverDiscover, type DiscoverDependencies } from './server-discover.ts'
 import { skillsGet } from './skills-get.ts'
 import { subscriptionsListen, type SubscriptionsListenDependencies } from './subscriptions-listen.ts'

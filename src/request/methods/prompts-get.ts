@@ -8,7 +8,7 @@ import { invalidParams, unknownPrompt } from '../../protocol/errors.ts'
 import { Type } from '../../schema/type.ts'
 import { HandlerContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
-import { openRound, retryParams, runRound } from '../pipeline/run-round.ts'
+import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'prompts/get'
 

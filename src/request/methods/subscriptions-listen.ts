@@ -15,7 +15,7 @@ import { ListenMessages } from '../../store/changes/listen-messages.ts'
 import { Subscription } from '../../store/changes/subscription.ts'
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import { defineMethod, type Method, type StreamOpening } from '../pipeline/method.ts'
-import type { TaskFollowers } from '../pipeline/task-seam.ts'
+import type { TaskFollowers } from '../pipeline/seams.ts'
 
 /** How many tasks one stream may follow: each is read when the stream opens. */
 const MAX_TASKS = 100

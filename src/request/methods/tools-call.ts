@@ -18,7 +18,7 @@ import { HandlerTimeout } from '../pipeline/lifetime.ts'
 import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
-import { openRound, retryParams, runRound } from '../pipeline/run-round.ts'
+import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'tools/call'
 

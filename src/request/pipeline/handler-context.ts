@@ -15,15 +15,12 @@ import { quote } from '../../base/words.ts'
 import { findBytes, readContents, toResourceLink } from '../../catalog/compiled/resources/resource-access.ts'
 import { toUri } from '../../catalog/compiled/resources/uri.ts'
 import type { EmbeddedResource, ResourceContents, ResourceLink } from '../../protocol/content.ts'
-
 import type { FirstAnswers } from '../../store/records/first-answers.ts'
 import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
 import { checkNumber, checkStepOptions, MAX_TIMER_MS, runStep } from '../questions/run-step.ts'
-import type { FileAccess } from './file-access.ts'
-import type { RequestContext } from './request-context.ts'
-import { settingsIn, unknownDefinition, valueIn } from './shared-values.ts'
-import type { TaskStarter } from './task-seam.ts'
+import { unknownDefinition, type RequestContext } from './request-context.ts'
+import type { FileAccess, TaskStarter } from './seams.ts'
 
 /** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
@@ -110,16 +107,17 @@ export class HandlerContext implements Context {
     const isNamed = createdBy === undefined || this.#request.view.hasTool(createdBy)
     const open = isNamed ? compiled : { ...compiled, createdBy: undefined }
     // Each value is checked against the definition's schema, and `T` is the type of that schema.
-    const own = this.#dependencies.handles.open(open, this.#request.caller, () => this.signal) as Handles<T>
-    return this.#request.observed.trace?.handles(kind.kind, own) ?? own
+    const { caller, observed: { trace } } = this.#request
+    const handles = this.#dependencies.handles.open(open, caller, () => this.signal) as Handles<T>
+    return trace?.handles(kind.kind, handles) ?? handles
   }
 
   settings<V> (definition: SettingsDefinition<V>): V {
-    return settingsIn(this.#request.snapshot, definition)
+    return this.#request.settings(definition)
   }
 
   use<T> (definition: DependencyDefinition<T>): T {
-    return valueIn(this.#request.snapshot, definition)
+    return this.#request.use(definition)
   }
 
   async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {

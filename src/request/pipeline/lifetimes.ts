@@ -1,74 +1,70 @@
-// The requests that are being served now: to wait for them, and to stop them.
+// The requests that are being served. A shutdown waits for them, then stops them.
 
 import { ServiceClosing, type Lifetime } from './lifetime.ts'
 
 /** Told of a request that is not answered within the turn of the event loop in which it arrived. */
 export interface Watcher { onPending (lifetime: Lifetime): void }
 
-export interface Lifetimes {
+export class Lifetimes {
+  /** Requests of this turn of the event loop. One callback handles them all: most have ended when it runs. */
+  #fresh: Array<{ readonly lifetime: Lifetime, readonly watcher: Watcher }> = []
+  readonly #lasting = new Set<Lifetime>()
+  #waiting: Array<() => void> = []
+  #isStopped = false
+  #streams = 0
+
   /** Counts the request until it ends. */
-  watch (lifetime: Lifetime, watcher: Watcher): void
+  watch (lifetime: Lifetime, watcher: Watcher): void {
+    if (this.#fresh.push({ lifetime, watcher }) === 1) setImmediate(this.#moveToLasting)
+  }
+
   /**
-   * How many requests are being served, without open streams. The requests of this turn of the event loop
-   * count, also those that have ended.
+   * How many requests are being served, without open streams. All requests of this turn of the event loop
+   * count, ended ones too.
    */
-  readonly pending: number
-  /** Says that the answer is a stream, so that the request does not count as pending. */
-  markStream (lifetime: Lifetime): void
+  get pending (): number { return this.#lasting.size + this.#fresh.length - this.#streams }
+
+  /** Marks a request whose answer is a stream: it does not count as pending. */
+  markStream (lifetime: Lifetime): void {
+    this.#streams++
+    lifetime.onEnd(() => { this.#streams-- })
+  }
+
   /** Stops every request that is being served, and every later one. */
-  stopAll (): void
+  stopAll (): void {
+    this.#isStopped = true
+    this.#moveToLasting()
+    for (const lifetime of this.#lasting) lifetime.stop(new ServiceClosing())
+  }
+
   /** Resolves when no request is being served. */
-  settled (): Promise<void>
-}
+  async settled (): Promise<void> {
+    if (this.#lasting.size + this.#fresh.length > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
 
-export function createLifetimes (): Lifetimes {
-  // Requests of this turn of the event loop. One callback handles them all: most have ended when it runs.
-  let fresh: Array<{ readonly lifetime: Lifetime, readonly watcher: Watcher }> = []
-  const lasting = new Set<Lifetime>()
-  let waiting: Array<() => void> = []
-  let isStopped = false
-  let streams = 0
-
-  function moveToLasting (): void {
-    const added = fresh
-    fresh = []
-    for (const { lifetime, watcher } of added) {
+  readonly #moveToLasting = (): void => {
+    const requests = this.#fresh
+    this.#fresh = []
+    for (const { lifetime, watcher } of requests) {
       if (lifetime.isOver) continue
-      lasting.add(lifetime)
-      lifetime.onEnd(() => forget(lifetime))
+      this.#lasting.add(lifetime)
+      lifetime.onEnd(() => this.#forget(lifetime))
       lifetime.startClock()
       watcher.onPending(lifetime)
-      if (isStopped) lifetime.stop(new ServiceClosing())
+      if (this.#isStopped) lifetime.stop(new ServiceClosing())
     }
-    if (lasting.size === 0) resolveWaiting()
+    if (this.#lasting.size === 0) this.#resolveWaiting()
   }
 
-  function forget (lifetime: Lifetime): void {
-    lasting.delete(lifetime)
-    if (lasting.size === 0 && fresh.length === 0) resolveWaiting()
+  #forget (lifetime: Lifetime): void {
+    this.#lasting.delete(lifetime)
+    if (this.#lasting.size === 0 && this.#fresh.length === 0) this.#resolveWaiting()
   }
 
-  function resolveWaiting (): void {
-    for (const resolve of waiting) resolve()
-    waiting = []
-  }
-
-  return {
-    watch (lifetime, watcher) {
-      if (fresh.push({ lifetime, watcher }) === 1) setImmediate(moveToLasting)
-    },
-    get pending () { return lasting.size + fresh.length - streams },
-    markStream (lifetime) {
-      streams++
-      lifetime.onEnd(() => { streams-- })
-    },
-    stopAll () {
-      isStopped = true
-      moveToLasting()
-      for (const lifetime of lasting) lifetime.stop(new ServiceClosing())
-    },
-    async settled () {
-      if (lasting.size + fresh.length > 0) await new Promise<void>((resolve) => waiting.push(resolve))
-    }
+  #resolveWaiting (): void {
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting = []
   }
 }

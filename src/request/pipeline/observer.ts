@@ -75,10 +75,10 @@ export interface Observer {
 
 /** Several observers as one. */
 export function joinObservers (observers: readonly Observer[]): Required<Observer> {
-  const beginning = observers.filter((one) => one.begin !== undefined)
-  const ended = observers.filter((one) => one.end !== undefined)
+  const beginners = observers.filter((one) => one.begin !== undefined)
+  const enders = observers.filter((one) => one.end !== undefined)
   return {
-    begin (observed, sender) { for (const observer of beginning) observer.begin?.(observed, sender) },
-    end (observed, ending) { for (const observer of ended) observer.end?.(observed, ending) }
+    begin (observed, sender) { for (const observer of beginners) observer.begin?.(observed, sender) },
+    end (observed, ending) { for (const observer of enders) observer.end?.(observed, ending) }
   }
 }

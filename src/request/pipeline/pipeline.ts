@@ -9,11 +9,11 @@ import type { Params, Request } from '../../protocol/json-rpc.ts'
 import type { Caller, Outlet } from './caller.ts'
 import { ClientGone, RequestCancelled, type Lifetime } from './lifetime.ts'
 import type { Lifetimes } from './lifetimes.ts'
-import type { Limiter } from './limiter.ts'
 import type { Call, Continuation, Method, Outcome, StreamOpening } from './method.ts'
 import type { Ending, Observer } from './observer.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
 import type { RequestTracer } from './request-tracer.ts'
+import type { Limiter } from './seams.ts'
 import { toProtocolError } from './to-protocol-error.ts'
 
 export interface PipelineDependencies {
@@ -27,25 +27,48 @@ export interface PipelineDependencies {
   readonly tracer?: Pick<RequestTracer, 'begin'> | undefined
 }
 
-export interface Pipeline {
-  /** Whether the era has the method. */
-  has (method: string): boolean
-  /** Answers the request through its outlet, now or later. Never throws. */
-  serve (message: Request, caller: Caller, outlet: Outlet): void
-}
+/** Serves the requests of one era. */
+export class Pipeline {
+  readonly #dependencies: PipelineDependencies
+  readonly #methods: ReadonlyMap<string, Method>
 
-export function createPipeline (dependencies: PipelineDependencies): Pipeline {
-  const { support, methods, lifetimes, observer, limiter, tracer } = dependencies
-  const byName = new Map(
-    methods.filter(({ eras }) => eras.includes(support.era)).map((method) => [method.name, method])
-  )
+  constructor (dependencies: PipelineDependencies) {
+    const { support: { era }, methods } = dependencies
+    this.#dependencies = dependencies
+    this.#methods = new Map(
+      methods.filter(({ eras }) => eras.includes(era)).map((method) => [method.name, method])
+    )
+  }
+
+  /** Whether the era has the method. */
+  has (method: string): boolean { return this.#methods.has(method) }
+
+  /** Answers the request through its outlet, now or later. Never throws. */
+  serve (message: Request, caller: Caller, outlet: Outlet): void {
+    const { support, tracer, observer } = this.#dependencies
+    const request = new RequestContext(message, caller, outlet, support)
+    request.observed.trace = tracer?.begin(message, this.#methods.get(message.method)?.name, caller)
+    observer.begin(request.observed, caller)
+    let call: Call | undefined
+    try {
+      const current = call = this.#open(message, request)
+      const checked = this.#check(current, request)
+      if (checked === undefined) this.#run(current, request)
+      else {
+        checked.then(() => this.#run(current, request))
+          .catch((error: unknown) => this.#fail(error, request, current))
+      }
+    } catch (error) {
+      this.#fail(error, request, call)
+    }
+  }
 
   /**
    * Throws for the first check that fails. The order of the checks is part of the contract: a request with
    * several problems always gets the same error.
    */
-  function open ({ method: name, params = {} }: Request, request: RequestContext): Call {
-    const method = byName.get(name)
+  #open ({ method: name, params = {} }: Request, request: RequestContext): Call {
+    const method = this.#methods.get(name)
     if (method === undefined) throw methodNotFound(name)
     request.observed.method = name
     checkMirroredName(method, params, request.caller)
@@ -55,7 +78,8 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     return call
   }
 
-  function check (call: Call, request: RequestContext): void | Promise<void> {
+  #check (call: Call, request: RequestContext): void | Promise<void> {
+    const { support, limiter } = this.#dependencies
     const { requiredCapabilities, mirroredParams } = call
     const { caller, caller: { envelope } } = request
     const missing = requiredCapabilities === undefined
@@ -68,108 +92,93 @@ export function createPipeline (dependencies: PipelineDependencies): Pipeline {
     return limiter.admit(call, request)
   }
 
-  function run (call: Call, request: RequestContext): void {
-    lifetimes.watch(request.lifetime, request.outlet)
+  #run (call: Call, request: RequestContext): void {
+    this.#dependencies.lifetimes.watch(request.lifetime, request.outlet)
     const outcome = call.handle()
-    if (outcome instanceof Promise) {
-      outcome.then(
-        (settled) => succeed(settled, call, request), (error: unknown) => fail(error, request, call)
-      )
-    } else succeed(outcome, call, request)
+    if (outcome instanceof Promise) this.#await(outcome, call, request)
+    else this.#succeed(outcome, call, request)
   }
 
-  function succeed (outcome: Outcome, call: Call, request: RequestContext): void {
+  #await (work: Promise<Outcome>, call: Call, request: RequestContext): void {
+    work.then(
+      (outcome) => this.#succeed(outcome, call, request),
+      (error: unknown) => this.#fail(error, request, call)
+    )
+  }
+
+  #succeed (outcome: Outcome, call: Call, request: RequestContext): void {
     try {
-      if (isResult(outcome)) limiter.admitResult?.(call, outcome, request)
+      if (isResult(outcome)) this.#dependencies.limiter.admitResult?.(call, outcome, request)
     } catch (error) {
-      return fail(error, request, call)
+      return this.#fail(error, request, call)
     }
-    finish(outcome, call, request)
+    this.#finish(outcome, call, request)
   }
 
-  function finish (outcome: Outcome, call: Call, request: RequestContext): void {
+  #finish (outcome: Outcome, call: Call, request: RequestContext): void {
     const { lifetime, observed, outlet } = request
     if (!isResult(outcome)) {
-      if (!('open' in outcome)) return answerAndContinue(outcome, call, request)
+      if (!('open' in outcome)) return this.#answerAndContinue(outcome, call, request)
       // The messages of a stream are the service's own: it must not keep the dependencies of an old catalog.
       request.releaseDependencies()
-      return finishStream(outcome, lifetime, observed, outlet)
+      return this.#finishStream(outcome, lifetime, observed, outlet)
     }
     request.end()
     outlet.succeed(outcome)
-    reportEnd(observed, outlet, SUCCESS)
+    this.#reportEnd(observed, outlet, SUCCESS)
   }
 
-  /** The lifetime goes on, and so does the trace. Observers see the answer, and later the end of the work. */
-  function answerAndContinue (
-    { answer, work, outlet }: Continuation, call: Call, request: RequestContext
-  ): void {
+  /** Sends the answer. The lifetime and the trace continue. Observers are told of two requests. */
+  #answerAndContinue ({ answer, work, outlet }: Continuation, call: Call, request: RequestContext): void {
+    const { observer } = this.#dependencies
     request.outlet.succeed(answer)
     observer.end(request.observed, toEnding(request.observed, request.outlet, SUCCESS))
     request.continueTo(outlet)
     observer.begin(request.observed, request.caller)
-    work.then((result) => succeed(result, call, request), (error: unknown) => fail(error, request, call))
+    this.#await(work, call, request)
   }
 
-  /** The request lives as long as its stream. Only these three members of its context stay in memory. */
-  function finishStream (
+  /** Ends the request with its stream. Only these members of its context stay in memory. */
+  #finishStream (
     { open }: StreamOpening, lifetime: Lifetime, observed: ObservedRequest, outlet: Outlet
   ): void {
     const sink = outlet.openStream()
-    lifetimes.markStream(lifetime)
+    this.#dependencies.lifetimes.markStream(lifetime)
     sink.onClose((isComplete) => {
       lifetime.end()
-      reportEnd(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })
+      this.#reportEnd(observed, outlet, isComplete ? SUCCESS : { ...SUCCESS, isCancelled: true })
     })
     open(sink)
   }
 
-  function fail (error: unknown, request: RequestContext, call?: Call): void {
-    if (call === undefined) return answerError(error, request)
+  #fail (error: unknown, request: RequestContext, call?: Call): void {
+    if (call === undefined) return this.#answerError(error, request)
     let result: string
     try {
       result = call.recover(error)
     } catch (cause) {
-      return answerError(cause, request)
+      return this.#answerError(cause, request)
     }
-    finish(result, call, request)
+    this.#finish(result, call, request)
   }
 
-  function answerError (error: unknown, request: RequestContext): void {
+  #answerError (error: unknown, request: RequestContext): void {
     const { observed, outlet } = request
     request.end()
     if (error instanceof RequestCancelled) {
       outlet.leaveUnanswered()
-      return reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
+      return this.#reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
     }
     const protocolError = toProtocolError(error, observed.requestId)
     if (protocolError instanceof InsufficientScope) observed.subject ??= protocolError.subject
     outlet.fail(protocolError)
-    reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
+    this.#reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
 
-  function reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts): void {
+  #reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts): void {
     const ending = toEnding(observed, outlet, facts)
     observed.trace?.end(observed, ending)
-    observer.end(observed, ending)
-  }
-
-  return {
-    has: (method) => byName.has(method),
-    serve (message, caller, outlet) {
-      const request = new RequestContext(message, caller, outlet, support)
-      request.observed.trace = tracer?.begin(message, byName.get(message.method)?.name, caller)
-      observer.begin(request.observed, caller)
-      let call: Call | undefined
-      try {
-        const opened = call = open(message, request)
-        const checked = check(opened, request)
-        if (checked === undefined) run(opened, request)
-        else checked.then(() => run(opened, request)).catch((error: unknown) => fail(error, request, opened))
-      } catch (error) {
-        fail(error, request, call)
-      }
-    }
+    this.#dependencies.observer.end(observed, ending)
   }
 }
 

@@ -1,6 +1,8 @@
 // One request while it is served: its caller, its snapshot and view, its lifetime and its outlet.
 
 import type { Principal } from '../../access/principal.ts'
+import type { DependencyDefinition } from '../../author/define-dependency.ts'
+import type { SettingsDefinition } from '../../author/define-settings.ts'
 import { clock } from '../../base/time.ts'
 import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
@@ -118,6 +120,22 @@ export class RequestContext {
     this.#counted = undefined
   }
 
+  /** Throws if the definition was unknown when the catalog was loaded. */
+  settings<V> (definition: SettingsDefinition<V>): V {
+    const values = this.snapshot.settings.values.get(definition)
+    if (values === undefined) throw unknownDefinition('settings')
+    // Each value was checked against the schema that `V` is inferred from.
+    return values as V
+  }
+
+  /** Throws if the definition was unknown when the catalog was loaded. */
+  use<T> (definition: DependencyDefinition<T>): T {
+    const dependency = this.snapshot.dependencies?.get(definition)
+    if (dependency === undefined) throw unknownDefinition(`dependency ${JSON.stringify(definition.name)}`)
+    // `T` is the type of what `open` of this definition returns.
+    return dependency.value as T
+  }
+
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {
     const { progressToken } = this.envelope
@@ -125,13 +143,13 @@ export class RequestContext {
     const isAhead = progress > this.#progress && progress < Infinity
     if (!isWanted || !isAhead || !this.lifetime.isActive) return
     this.#progress = progress
-    const told = {
+    const facts = {
       progress,
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined || !hasProgressMessage(this.revision) ? {} : { message })
     }
-    if (this.outlet.progress !== undefined) this.outlet.progress(told)
-    else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, told))
+    if (this.outlet.progress !== undefined) this.outlet.progress(facts)
+    else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, facts))
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
@@ -156,6 +174,11 @@ export class RequestContext {
   disconnect (retryMs: number): void {
     if (this.lifetime.isActive) this.outlet.disconnect?.(retryMs)
   }
+}
+
+export function unknownDefinition (what: string): Error {
+  return new Error(`Unknown ${what}. Define it at the top level of a module of the catalog. ` +
+    'Export it if the module imports another copy of trivet.')
 }
 
 function toLogNotification (level: LogLevel, message: string, data: object | undefined): string {

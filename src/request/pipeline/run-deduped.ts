@@ -3,7 +3,7 @@
 import { isToolError, ToolError } from '../../author/tool-error.ts'
 import { KeyReused, type FirstAnswers } from '../../store/records/first-answers.ts'
 import type { RequestContext } from './request-context.ts'
-import { untilStopped } from './run-round.ts'
+import { untilStopped } from './run-handler.ts'
 
 /** Longer keys are refused, in characters. A UUID has 36. */
 const MAX_KEY_LENGTH = 255

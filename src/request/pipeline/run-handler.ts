@@ -1,6 +1,86 @@
-// Runs a handler of the catalog within the lifetime of its request.
+// Runs handlers of the catalog within the lifetime of their request, with or without questions to the client.
 
+import { ownerOf } from '../../access/principal.ts'
+import { Type, type ObjectOf } from '../../schema/type.ts'
+import type { InputRound, Journal } from '../questions/input-round.ts'
 import type { RequestContext } from './request-context.ts'
+
+/** The params that a retry has in addition to the params of the first round. */
+export const retryParams = {
+  inputResponses: Type.Optional(Type.Record(Type.Unknown())),
+  requestState: Type.Optional(Type.String())
+}
+
+type RetryParams = ObjectOf<typeof retryParams>
+
+/** The request that a round belongs to. `args` are the arguments as the client sent them. */
+interface RoundSubject { readonly method: string, readonly name: string, readonly args?: unknown }
+
+/** Opens the round. Its request state can be opened only for the same subject and the same principal. */
+export function openRound (
+  request: RequestContext, { method, name, args }: RoundSubject,
+  { inputResponses, requestState }: RetryParams, journal?: Journal
+): InputRound {
+  const { principal, envelope: { clientCapabilities } } = request
+  return request.openRound({
+    inputResponses,
+    requestState,
+    journal,
+    capabilities: clientCapabilities,
+    // A function, because most requests ask for no input and need no owner.
+    bind: () => ({ owner: ownerOf(principal), method, name, args })
+  })
+}
+
+/**
+ * Runs the handler and makes the result of its output. When the client must answer something first, the
+ * result is an InputRequiredResult, and the output or the error of the handler is ignored.
+ */
+export function runRound<T> (
+  request: RequestContext,
+  round: InputRound,
+  timeoutMs: number,
+  run: () => T | Promise<T>,
+  toResult: (output: T) => string | Promise<string>
+): string | Promise<string> {
+  const finish = (output: T, limitMs?: number) => settle(request, round, () => toResult(output), limitMs)
+  const fail = (error: unknown, limitMs?: number) => settle(request, round, () => { throw error }, limitMs)
+  let output: T | Promise<T>
+  try {
+    output = runHandler(request, timeoutMs, run)
+  } catch (error) {
+    return fail(error, timeoutMs)
+  }
+  return output instanceof Promise
+    ? output.then((value) => finish(value), (error: unknown) => fail(error))
+    : finish(output, timeoutMs)
+}
+
+/** @param limitMs set unless the time limit of the handler has begun: work of the round may still run. */
+function settle (
+  request: RequestContext, round: InputRound, toResult: () => string | Promise<string>, limitMs?: number
+): string | Promise<string> {
+  const settled = round.settle()
+  if (settled !== undefined) {
+    if (limitMs !== undefined) request.lifetime.limit(limitMs)
+    return untilStopped(request, settled).then(() => settle(request, round, toResult))
+  }
+  // Read once: the getter seals the request state each time.
+  const { pending } = round
+  if (pending === undefined) return toResult()
+  request.observed.special = round.isAsleep === true ? 'sleeping' : 'input_required'
+  return request.snapshot.writer.writeInputRequired(pending)
+}
+
+/** Rejects when the request is stopped: work may never settle, such as a callback of `once`. */
+export async function untilStopped<T> (
+  { lifetime }: Pick<RequestContext, 'lifetime'>, work: Promise<T>
+): Promise<T> {
+  return await new Promise<T>((resolve, reject) => {
+    lifetime.onStop(reject)
+    work.then(resolve, reject)
+  })
+}
 
 /**
  * Returns or resolves to the output of the handler. Rejects when the request is stopped, also if the handler

@@ -6,9 +6,8 @@ import type { Verdict } from '../../schema/check.ts'
 import { checkOf } from '../../schema/reader.ts'
 import { Type } from '../../schema/type.ts'
 import type { Form, Forms } from './form.ts'
-import { findJsonProblem } from './json-problem.ts'
 import {
-  toUnchangedAnswer, toRequestJson, type Answer, type ReportQuestionProblem, type ToQuestion
+  type Answer, findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer
 } from './question.ts'
 
 const urlCheck = checkOf(

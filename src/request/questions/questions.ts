@@ -2,17 +2,18 @@
 
 import type { InputKind, InputRequest } from '../../author/input-request.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
+import { checkOf } from '../../schema/reader.ts'
+import { Type } from '../../schema/type.ts'
 import { createFormQuestions, toUrlQuestion } from './elicitation.ts'
 import { createForms } from './form.ts'
 import {
   toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
 } from './question.ts'
-import { rootsResultShape } from './sampling-shapes.ts'
 import { toSampleQuestion } from './sampling.ts'
 
 export type Questions = (request: InputRequest, report: ReportQuestionProblem) => Question | undefined
 
-/** Call this once: the compiled forms are kept for later questions with the same schema. */
+/** Call this once: the result keeps compiled forms for later questions with the same schema. */
 export function createQuestions (): Questions {
   const kinds: { readonly [K in InputKind]: ToQuestion } = {
     form: createFormQuestions(createForms()),
@@ -31,7 +32,7 @@ export function createQuestions (): Questions {
 }
 
 /**
- * The questions, each with its key. Throws an Error that lists every problem.
+ * Reads the questions, each with its key. Throws an Error that lists every problem.
  * @param before the question that this request asked earlier under a key.
  */
 export function readQuestions (
@@ -41,20 +42,24 @@ export function readQuestions (
 ): ReadonlyArray<readonly [string, Question]> {
   if (!isObject(requests)) throw new Error('ask: takes an object of questions, each under a key of its own')
   const problems: string[] = []
-  const read = Object.entries(requests).flatMap(([key, request]) => {
+  const questionsByKey = Object.entries(requests).flatMap(([key, request]) => {
     const report = (rule: string) => problems.push(`ask, ${JSON.stringify(key)}: ${rule}`)
     if (key === '') report('a key must not be empty')
     const question = questions(request, report)
     if (question === undefined) return []
-    const known = before(key)
-    if (known !== undefined && known.json !== question.json) {
+    const earlier = before(key)
+    if (earlier !== undefined && earlier.json !== question.json) {
       report('this key already names another question of this request; give each question a key of its own')
     }
     return [[key, question] as const]
   })
   if (problems.length > 0) throw new Error(problems.join('; '))
-  return read
+  return questionsByKey
 }
+
+const rootsResultShape = checkOf(Type.Object({
+  roots: Type.Array(Type.Object({ uri: Type.String({ pattern: '^file://' }), name: Type.Optional(Type.String()) }))
+}))
 
 /** https://modelcontextprotocol.io/specification/2026-07-28/client/roots */
 const toRootsQuestion: ToQuestion = () => ({

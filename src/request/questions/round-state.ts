@@ -1,8 +1,7 @@
 // The state of a round whose handler called `ask` or `once`, and the rejection of `ask`.
 
 import type { RequestState } from './input-round.ts'
-import { findJsonProblem } from './json-problem.ts'
-import type { Answer, Question } from './question.ts'
+import { type Answer, findJsonProblem, type Question } from './question.ts'
 
 /** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
 export class InputRequired extends Error {

@@ -1,8 +1,9 @@
-// Runs one step of a handler: again after an error, and each attempt within its time.
+// Runs a step of a handler. Repeats it after an error, and limits the time of each attempt.
 
 import type { StepOptions } from '../../author/context.ts'
 import { isToolError } from '../../author/tool-error.ts'
-import { random, timers } from '../../base/time.ts'
+import { retry } from '../../base/retry.ts'
+import { timers } from '../../base/time.ts'
 import { Suspended } from './input-round.ts'
 import { InputRequired } from './round-state.ts'
 
@@ -35,18 +36,19 @@ export async function runStep<T> (
   key: string, { retries = 0, backoffMs = 1000, timeoutMs }: StepOptions, signal: AbortSignal,
   fn: (signal: AbortSignal) => T | Promise<T>
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return timeoutMs === undefined ? await fn(signal) : await runTimed(key, timeoutMs, signal, fn)
-    } catch (error) {
-      if (attempt > retries || signal.aborted || !mayRetry(error)) throw error
+  return await retry(
+    async () => timeoutMs === undefined ? await fn(signal) : await runTimed(key, timeoutMs, signal, fn),
+    {
+      firstMs: backoffMs,
+      maxMs: MAX_BACKOFF_MS,
+      attempts: Math.floor(retries) + 1,
+      mayRetry: (error) => !signal.aborted && mayRetry(error),
+      signal
     }
-    const longest = Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** (attempt - 1))
-    await timers.pause(longest * (1 - random.number() / 2), { signal })
-  }
+  )
 }
 
-/** Rejects after the time, also if `fn` ignores its signal. */
+/** Rejects after the time even if `fn` ignores its signal. */
 async function runTimed<T> (
   key: string, timeoutMs: number, signal: AbortSignal, fn: (signal: AbortSignal) => T | Promise<T>
 ): Promise<T> {

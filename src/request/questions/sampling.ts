@@ -1,11 +1,52 @@
-// Questions for the client's model.
+// Questions for the client's model: their shapes, and those of the responses.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 
 import type { CapabilitySettings } from '../../protocol/capabilities.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
-import { findJsonProblem } from './json-problem.ts'
-import { toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type ToQuestion } from './question.ts'
-import { sampleParamsShape, sampleResultShape } from './sampling-shapes.ts'
+import { checkOf } from '../../schema/reader.ts'
+import { Type } from '../../schema/type.ts'
+import {
+  findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer
+} from './question.ts'
+
+const anything = Type.Record(Type.Unknown())
+const text = Type.Optional(Type.String())
+const priority = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }))
+const role = Type.Enum(['user', 'assistant'])
+
+const block = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Enum(['image', 'audio']), data: Type.String(), mimeType: Type.String() }),
+  Type.Object({ type: Type.Literal('tool_use'), id: Type.String(), name: Type.String(), input: anything }),
+  Type.Object({ type: Type.Literal('tool_result'), toolUseId: Type.String(), content: Type.Array(anything) })
+])
+const content = Type.Union([block, Type.Array(block)])
+
+const sampleParamsShape = checkOf(Type.Object({
+  messages: Type.Array(Type.Object({ role, content, _meta: Type.Optional(anything) }), { minItems: 1 }),
+  maxTokens: Type.Integer({ minimum: 1 }),
+  systemPrompt: text,
+  temperature: Type.Optional(Type.Number()),
+  stopSequences: Type.Optional(Type.Array(Type.String())),
+  modelPreferences: Type.Optional(Type.Object({
+    hints: Type.Optional(Type.Array(Type.Object({ name: text }))),
+    costPriority: priority,
+    speedPriority: priority,
+    intelligencePriority: priority
+  })),
+  includeContext: Type.Optional(Type.Enum(['none', 'thisServer', 'allServers'])),
+  tools: Type.Optional(
+    Type.Array(
+      Type.Object({ name: Type.String(), inputSchema: Type.Object({ type: Type.Literal('object') }) })
+    )
+  ),
+  toolChoice: Type.Optional(Type.Object({ mode: Type.Optional(Type.Enum(['auto', 'required', 'none'])) })),
+  metadata: Type.Optional(anything)
+}, { additionalProperties: false }))
+
+const sampleResultShape = checkOf(
+  Type.Object({ role, content, model: Type.String(), stopReason: text })
+)
 
 export const toSampleQuestion: ToQuestion = (params, report) => {
   const verdict = sampleParamsShape(params)
@@ -36,12 +77,9 @@ function samplingCapabilityOf (
   }
 }
 
-/**
- * The message after tool uses must be a user message that has the results of exactly these uses, and nothing
- * else.
- */
+/** Checks that tool uses are followed by a user message with exactly their results, and nothing else. */
 function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProblem): void {
-  let used: readonly unknown[] = []
+  let toolUses: readonly unknown[] = []
   for (const [index, message] of messages.entries()) {
     const { role, content } = isObject(message) ? message : {}
     const blocks = [content].flat().filter(isObject)
@@ -49,14 +87,18 @@ function checkToolLoop (messages: readonly unknown[], report: ReportQuestionProb
     if (results.length > 0 && (role !== 'user' || results.length < blocks.length)) {
       report(`messages[${index}]: tool results are a user message of their own, with nothing else in it`)
     }
-    if (!isSameSet(used, results)) {
-      const ids = `${toIdList(used)}, got ${toIdList(results)}`
+    if (!isSameSet(toolUses, results)) {
+      const ids = `${toIdList(toolUses)}, got ${toIdList(results)}`
       report(`messages[${index}]: must hold the results of the tool uses before it, ${ids}`)
     }
-    used = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
-    if (used.length > 0 && role !== 'assistant') report(`messages[${index}]: only the assistant uses tools`)
+    toolUses = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
+    if (toolUses.length > 0 && role !== 'assistant') {
+      report(`messages[${index}]: only the assistant uses tools`)
+    }
   }
-  if (used.length > 0) report(`messages: end with the tool uses ${toIdList(used)}; their results must follow`)
+  if (toolUses.length > 0) {
+    report(`messages: end with the tool uses ${toIdList(toolUses)}; their results must follow`)
+  }
 }
 
 function isSameSet (a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -187,5 +187,5 @@ t.test('settings that were made after the load are unknown', async (t) => {
   const files = { 'tools/a.ts': `import { defineSettings } from 'trivet'\n${toolModule('a', '', late)}` }
   const catalog = await open(t, files, { logger: log.logger })
   await t.rejects(catalog.call('a'), { message: /Internal error/ })
-  t.match(log.text(), /the catalog knows no such settings: define it while a module of the catalog is loaded/)
+  t.match(log.text(), /Unknown settings. Define it at the top level of a module of the catalog/)
 })

@@ -388,5 +388,5 @@ t.test('a dependency that a handler defines is unknown, and the log says why', a
     'tools/a.ts': `${beginning}\n${toolModule('a', '', "(_, ctx) => ctx.use(opening('late'))")}`
   })
   t.equal(await call(app, 'a'), 'Internal error')
-  t.match(log.text(), /the catalog knows no such dependency \\"late\\": define it while a module of the catalog/)
+  t.match(log.text(), /Unknown dependency \\"late\\". Define it at the top level of a module of the catalog/)
 })

@@ -72,5 +72,5 @@ t.test('a handle that a handler defines is unknown, and the log says why', async
     'tools/a.ts': `import { defineHandle } from 'trivet'\n${creating('a', handle('late'))}`
   }, { logger: log.logger })
   t.equal(await call(app, 'a'), 'Internal error')
-  t.match(log.text(), /the catalog knows no such handle \\"late\\": define it while a module of the catalog is loaded/)
+  t.match(log.text(), /Unknown handle \\"late\\". Define it at the top level of a module of the catalog/)
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   ClientGone, HandlerTimeout, Lifetime, RequestCancelled, ServiceClosing
 } from '../../../src/request/pipeline/lifetime.ts'
-import { createLifetimes } from '../../../src/request/pipeline/lifetimes.ts'
+import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import { within } from '../../helpers/deadline.ts'
 
 t.test('calls each end listener once, and a later one at once', async (t) => {
@@ -103,7 +103,7 @@ t.test('the running requests', async (t) => {
   const turn = async (): Promise<void> => { await new Promise((resolve) => setImmediate(resolve)) }
 
   t.test('only requests that outlast their turn are watched', async (t) => {
-    const lifetimes = createLifetimes()
+    const lifetimes = new Lifetimes()
     const [quick, slow] = [new Lifetime(), new Lifetime()]
     const outlasting: Lifetime[] = []
     const watcher = { onPending: (lifetime: Lifetime) => { outlasting.push(lifetime) } }
@@ -116,7 +116,7 @@ t.test('the running requests', async (t) => {
   })
 
   t.test('all are stopped, those of this turn too', async (t) => {
-    const lifetimes = createLifetimes()
+    const lifetimes = new Lifetimes()
     const [old, fresh] = [new Lifetime(), new Lifetime()]
     lifetimes.watch(old, { onPending () {} })
     await turn()
@@ -126,7 +126,7 @@ t.test('the running requests', async (t) => {
   })
 
   t.test('have settled when the last has ended, and at once when there are none', async (t) => {
-    const lifetimes = createLifetimes()
+    const lifetimes = new Lifetimes()
     await within(lifetimes.settled(), 'nothing to wait for')
     const all = [new Lifetime(), new Lifetime(), new Lifetime()]
     for (const lifetime of all) lifetimes.watch(lifetime, { onPending () {} })
@@ -142,7 +142,7 @@ t.test('the running requests', async (t) => {
   })
 
   t.test('have settled when all end within their turn', async (t) => {
-    const lifetimes = createLifetimes()
+    const lifetimes = new Lifetimes()
     const lifetime = new Lifetime()
     lifetimes.watch(lifetime, { onPending () {} })
     const settled = lifetimes.settled()

@@ -5,16 +5,16 @@ import { ANONYMOUS } from '../../../src/access/principal.ts'
 import { ToolError } from '../../../src/author/tool-error.ts'
 import { invalidParams, missingClientCapability, ProtocolError } from '../../../src/protocol/errors.ts'
 import type { Caller, Outlet } from '../../../src/request/pipeline/caller.ts'
-import { createLifetimes } from '../../../src/request/pipeline/lifetimes.ts'
-import { unlimited, type Limiter } from '../../../src/request/pipeline/limiter.ts'
+import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import {
   defineMethod, type CallOptions, type Method, type MethodOptions
 } from '../../../src/request/pipeline/method.ts'
 import {
   joinObservers, type Ending, type Observed, type Observer
 } from '../../../src/request/pipeline/observer.ts'
-import { createPipeline } from '../../../src/request/pipeline/pipeline.ts'
+import { Pipeline } from '../../../src/request/pipeline/pipeline.ts'
 import type { RequestTrace, RequestTracer } from '../../../src/request/pipeline/request-tracer.ts'
+import type { Limiter } from '../../../src/request/pipeline/seams.ts'
 import { Type } from '../../../src/schema/type.ts'
 import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
@@ -31,9 +31,9 @@ interface TestDependencies {
 
 /** Builds a pipeline, and returns a function that serves one request with it. */
 function build (
-  { methods, observers = [], limiter = unlimited, tracer }: TestDependencies
+  { methods, observers = [], limiter = { admit () {} }, tracer }: TestDependencies
 ) {
-  const pipeline = createPipeline({
+  const pipeline = new Pipeline({
     support: {
       era: 'modern',
       snapshotFor: () => snapshot,
@@ -41,7 +41,7 @@ function build (
       toMissingCapability: missingClientCapability
     },
     methods,
-    lifetimes: createLifetimes(),
+    lifetimes: new Lifetimes(),
     observer: joinObservers(observers),
     limiter,
     tracer

@@ -1,0 +1,71 @@
+// The interfaces of what other rooms do for requests: limits, tasks and large files.
+
+import type { Principal } from '../../access/principal.ts'
+import type { Files } from '../../author/files.ts'
+import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { Sender } from '../../limits/network.ts'
+import type { MessageSink } from '../../store/changes/message-sink.ts'
+import type { InputRound, Journal } from '../questions/input-round.ts'
+import type { Call, Outcome } from './method.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Limits how much a caller may use. */
+export interface Limiter {
+  /**
+   * Throws or rejects with a ProtocolError when a limit is reached. An implementation that counts running
+   * requests subtracts the request when `request.lifetime` ends.
+   */
+  admit (call: Call, request: RequestContext): void | Promise<void>
+  /** Throws a ProtocolError when a limit refuses the result of the call. Absent if no result is limited. */
+  admitResult? (call: Call, result: string | Buffer, request: RequestContext): void
+}
+
+/** Decides which calls become tasks. */
+export interface TaskStarter {
+  /**
+   * Called before the handler of a tool with `task`. Returns `undefined` if the call cannot become a task.
+   * @param args the arguments as the client sent them.
+   */
+  open (request: RequestContext, tool: CompiledTool, args: unknown): TaskStart | undefined
+}
+
+/** A call that may become a task. */
+export interface TaskStart {
+  /** The journal for the round of the call. */
+  readonly journal: Journal
+  /** Begins the work. The outcome is its result, or an answer after which the work goes on. */
+  run (work: () => string | Promise<string>): Outcome | Promise<Outcome>
+}
+
+/** A stream that follows tasks. */
+export interface TaskStream {
+  readonly sink: Pick<MessageSink, 'send' | 'isBlocked' | 'onDrain' | 'onClose'>
+  /** @param members the task as JSON, without braces. */
+  toMessage (members: string): string
+}
+
+export interface TaskFollowers {
+  /** Resolves to the ids that name tasks of the principal. */
+  findOwn (principal: Principal, ids: readonly string[]): Promise<string[]>
+  /** Sends each task now and after every change of its status, until the stream closes. */
+  follow (principal: Principal, ids: readonly string[], stream: TaskStream): void
+}
+
+/** The parts of a request that `ctx.files` uses. */
+export interface FileClient {
+  readonly sender: Sender
+  readonly round: Pick<InputRound, 'ask' | 'once'>
+  readonly signal: AbortSignal
+  /** Stops the time limit until the returned function is called. */
+  pauseClock (): () => void
+}
+
+export interface FileAccess {
+  /** Returns the files of one request. */
+  open (client: FileClient): Files
+  /**
+   * Returns the URL of a file of the catalog that is too large for a result. Returns `undefined` for a smaller
+   * file, and if the service does not know its public URL.
+   */
+  linkTo (uri: string, size: number, principal: Principal): string | undefined
+}
