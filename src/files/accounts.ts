@@ -1,5 +1,5 @@
-// Counts the bytes that each owner keeps. All anonymous callers are one owner, so each of their networks may
-// keep only its share.
+// Counts the bytes that each owner keeps. All anonymous callers are one owner: each of their networks may
+// keep only a share.
 
 import { createHash } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
@@ -9,19 +9,19 @@ import { shareOf } from '../limits/share.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 
-/** Whose a file is. Without addresses and subjects: it travels in links. */
+/** The owner of a file, without addresses and subjects: it travels in links. */
 export interface FileOwner {
   readonly owner: string
-  /** Of an anonymous owner. */
+  /** The network of an anonymous owner, hashed. */
   readonly network?: string
 }
 
-/** The most files that one owner may have at a time. */
+/** The limit of files of one owner. */
 const MAX_FILES = 10_000
 
 /**
- * The subject of the token, whatever client it uses: a browser that downloads a file has a token of its own.
- * The client, for a token without a subject.
+ * Returns the subject of the token, without its client: a browser that downloads a file has another token.
+ * Returns the client if the token has no subject.
  */
 export function fileOwnerOf ({ subject, clientId, issuer, scopes }: Principal): string {
   return ownerOf({
@@ -40,14 +40,14 @@ export function toFileOwner (sender: Sender): FileOwner {
 interface CountedFile { readonly key: string, readonly size: number, readonly expiresAt: number }
 
 export interface Accounts {
-  /** How many bytes the owner may still add. */
+  /** Resolves to the bytes that the owner may still add. */
   room (owner: FileOwner): Promise<number>
   /** Counts the file until it expires. Rejects with FilesFull, and does not count it, if it does not fit. */
   add (owner: FileOwner, file: CountedFile): Promise<void>
   remove (owner: FileOwner, file: CountedFile): Promise<void>
 }
 
-/** The size is in the name of each record: a list of names is enough to add sizes up. */
+/** The name of each record has the size of its file: a list of names is enough for a sum. */
 export function createAccounts (store: StateStore, maxBytes: number, now: () => number): Accounts {
   const accountsOf = ({ owner, network }: FileOwner) => [
     { owner: `files-${owner}`, maxBytes, maxFiles: MAX_FILES },
@@ -57,7 +57,7 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
   ]
   const nameOf = ({ size, key }: CountedFile) => `${size.toString(36)}.${key}`
 
-  async function used (owner: string): Promise<number> {
+  async function sumOf (owner: string): Promise<number> {
     let bytes = 0
     for (const name of (await store.list(owner)).keys()) bytes += Number.parseInt(name, 36)
     return bytes
@@ -71,7 +71,7 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
   return {
     async room (owner) {
       const accounts = accountsOf(owner)
-      const rooms = await Promise.all(accounts.map(async (one) => one.maxBytes - await used(one.owner)))
+      const rooms = await Promise.all(accounts.map(async (one) => one.maxBytes - await sumOf(one.owner)))
       return Math.max(0, Math.min(...rooms))
     },
     async add (owner, file) {
@@ -80,8 +80,8 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
       for (const account of accountsOf(owner)) {
         const key = { owner: account.owner, name: nameOf(file) }
         const record = await store.create(key, EMPTY_VALUE, lifetime, account.maxFiles)
-        // Others may have added files since the room was looked up.
-        if (record !== 'full' && await used(account.owner) <= account.maxBytes) continue
+        // Files may have been added since `room` was read.
+        if (record !== 'full' && await sumOf(account.owner) <= account.maxBytes) continue
         await remove(owner, file)
         throw new FilesFull()
       }
@@ -90,7 +90,7 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
   }
 }
 
-/** The owner keeps as much as the limit allows. */
+/** The files of the owner have reached the limit. */
 export class FilesFull extends ToolError {
   constructor () {
     super('The limit of files is reached: the caller keeps as many bytes as the service allows. ' +

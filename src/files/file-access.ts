@@ -1,4 +1,4 @@
-// What handlers use of this room. Everything else is imported when a handler uses it.
+// Gives handlers their files. The code and the storage are loaded by the first use.
 
 import type { FileAccess } from '../request/pipeline/seams.ts'
 import { fileOwnerOf } from './accounts.ts'
@@ -9,9 +9,9 @@ interface FileAccessDependencies {
   readonly links: Links
   /** Opens the storage, if it is not open yet. */
   openRoom (): Promise<FileRoom>
-  /** The largest file of the catalog that is part of a result. */
+  /** The largest file of the catalog that is part of a result, in bytes. */
   readonly maxEmbeddedBytes: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 

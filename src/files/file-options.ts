@@ -1,6 +1,10 @@
-// Reads what authors pass to `ctx.files`.
+// Reads the arguments of `ctx.files`: options, and the sources of bytes.
 
-import type { UploadOptions } from '../author/files.ts'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FileSource, UploadOptions } from '../author/files.ts'
 import { isAccepted } from './accepted-types.ts'
 
 const DAY_MS = 86_400_000
@@ -9,15 +13,16 @@ const MAX_TTL_MS = 30 * DAY_MS
 const MAX_NAME_LENGTH = 200
 const MAX_MESSAGE_LENGTH = 500
 const MAX_ACCEPTED = 20
+const EXPECTED = 'put: the file must be a path, a file: URL, bytes, or a stream of bytes'
 
 /** Control characters, and those that change the direction in which a name is read. */
 const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** The name without a path. `undefined` if nothing is left of it. */
+/** Returns the name without its path and unprintable characters, and `undefined` if nothing is left. */
 export function toFileName (text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined
   const [last = ''] = text.split(/[\\/]/).slice(-1)
-  // By characters: a text that is cut within one is not valid.
+  // Cuts between characters: half of a character is no valid text.
   const name = [...last.replaceAll(UNPRINTABLE, '').trim()].slice(0, MAX_NAME_LENGTH).join('')
   return name === '' || name === '.' || name === '..' ? undefined : name
 }
@@ -54,4 +59,36 @@ export function readUpload (
 function readNumber (place: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && value >= min && value <= max) return value
   throw new RangeError(`${place} must be a number from ${min} to ${max}, got ${String(value)}`)
+}
+
+interface ByteSource {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** The name of a file at a path. */
+  readonly name?: string
+  /** Absent for a stream. */
+  readonly size?: number
+}
+
+/** Opens the bytes. Rejects with a TypeError for any other value, and if the path is not a regular file. */
+export async function openSource (source: FileSource): Promise<ByteSource> {
+  if (typeof source === 'string' || source instanceof URL) {
+    const path = typeof source === 'string' ? source : fileURLToPath(source)
+    const facts = await stat(path)
+    if (!facts.isFile()) throw new TypeError(`${EXPECTED}: ${path} is not a regular file`)
+    return { bytes: createReadStream(path), name: basename(path), size: facts.size }
+  }
+  if (source instanceof Uint8Array) return { bytes: toChunks([source]), size: source.length }
+  if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source) {
+    return { bytes: toChunks(source) }
+  }
+  throw new TypeError(EXPECTED)
+}
+
+/** The types do not protect authors who write JavaScript. */
+async function * toChunks (source: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    if (chunk instanceof Uint8Array) yield chunk
+    else if (typeof chunk === 'string') yield Buffer.from(chunk)
+    else throw new TypeError(`${EXPECTED}: the stream has a chunk of type ${typeof chunk}`)
+  }
 }

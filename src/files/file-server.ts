@@ -1,5 +1,4 @@
-// Finds what a link leads to. The caller cannot tell a link that is unknown from one that has expired, is
-// damaged, or belongs to someone else.
+// Opens links. Unknown, expired and damaged links, and links of others, look the same to the caller.
 
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -10,20 +9,20 @@ import type { FileRoom } from './file-room.ts'
 import type { FileLink, StoredLink, UploadLink } from './links.ts'
 import type { ByteRange } from './storage.ts'
 
-/** A file to be sent. Close it unless `read` was called. */
+/** A file to send. Close it unless `read` was called. */
 export interface LinkedFile {
   readonly name: string
   readonly mimeType: string
   readonly size: number
-  /** With quotes. Changes if the bytes change. */
+  /** The entity tag with its quotes. It changes with the bytes. */
   readonly etag: string
-  /** `undefined` if the file is gone. */
+  /** Resolves to `undefined` if the file is gone. */
   read (range?: ByteRange): Promise<Readable | undefined>
   has (): Promise<boolean>
   close (): void
 }
 
-/** The facts of an uploaded file, as its sender says them. */
+/** An uploaded file. The sender names it and its type. */
 export interface SentFile {
   readonly name: string
   readonly mimeType: string
@@ -33,11 +32,11 @@ export interface SentFile {
 /** A page that takes one file. */
 export interface LinkedUpload extends Pick<UploadLink, 'message' | 'accept' | 'maxBytes' | 'account'> {
   isUsed (): Promise<boolean>
-  /** The type that the file has. `undefined` if such a file is not accepted. */
+  /** Returns the type of the file, and `undefined` if such a file is not accepted. */
   typeOf (file: Pick<SentFile, 'name' | 'mimeType'>): string | undefined
   /**
-   * Keeps the file. Resolves to whether it was the first of this link. Rejects as `keep` of KeptFiles does,
-   * and with the error of the bytes; nothing is kept then.
+   * Keeps the file. Resolves to whether it was the first of this link. Rejects as `keep` of KeptFiles does:
+   * nothing is kept then.
    */
   receive (file: SentFile): Promise<boolean>
 }
@@ -46,7 +45,7 @@ export interface LinkedUpload extends Pick<UploadLink, 'message' | 'accept' | 'm
 export type OpenCatalogFile = (uri: string, scopes: readonly string[]) => Promise<LinkedFile | undefined>
 
 export interface FileServer {
-  /** @param owner `undefined`: whoever has the link. */
+  /** @param owner only links of this owner are opened. `undefined`: all links. */
   find (
     sealed: string, owner: string | undefined
   ): Promise<{ readonly file: LinkedFile } | { readonly upload: LinkedUpload } | undefined>
@@ -78,7 +77,7 @@ function toStoredFile ({ storage }: FileRoom, { key, name, mimeType, size }: Sto
     name,
     mimeType,
     size,
-    // A hash: the key tells nothing to clients that way.
+    // A hash hides the key from clients.
     etag: `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`,
     read: async (range) => await storage.read(key, range),
     has: async () => await storage.has(key),
@@ -98,14 +97,14 @@ function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUp
     async receive ({ name, mimeType, bytes }) {
       const expiresAt = now() + ttlMs
       const file = await kept.keep({ owner: link, bytes, maxBytes, expiresAt })
-      const received = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
-      const added = await uploads.add(link, received).catch(async (error: unknown) => {
-        await kept.drop(link, received)
+      const upload = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
+      const outcome = await uploads.add(link, upload).catch(async (error: unknown) => {
+        await kept.drop(link, upload)
         throw error
       })
-      if (added === 'added') return true
-      await kept.drop(link, received)
-      if (added === 'full') throw new FilesFull()
+      if (outcome === 'added') return true
+      await kept.drop(link, upload)
+      if (outcome === 'full') throw new FilesFull()
       return false
     }
   }

@@ -1,32 +1,31 @@
-// `ctx.files` of one request.
+// The functions of `ctx.files`.
 
 import { Readable } from 'node:stream'
 import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
 import { elicit } from '../author/input-request.ts'
 import { BYTES_TYPE, mediaTypeOfName } from '../base/media-types.ts'
+import { pauseAfter } from '../base/retry.ts'
 import { clock, random, timers } from '../base/time.ts'
 import type { Sender } from '../limits/network.ts'
 import type { ResourceLink } from '../protocol/content.ts'
 import type { FileClient } from '../request/pipeline/seams.ts'
 import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
-import { openSource } from './byte-source.ts'
-import { readTtl, readUpload, toFileName } from './file-options.ts'
-import type { FileRoom } from './file-room.ts'
+import { openSource, readTtl, readUpload, toFileName } from './file-options.ts'
+import type { FileRoom, ReceivedFile } from './file-room.ts'
 import type { UploadLink } from './links.ts'
-import type { ReceivedFile } from './upload-records.ts'
 
-/** How long a handler waits for a file, in milliseconds. Many clients and proxies wait 60 s for an answer. */
+/** How long a handler waits for a file, in milliseconds. Many clients and proxies give up after 60 s. */
 const WAIT_MS = 45_000
-const FIRST_LOOK_MS = 100
-const MAX_LOOK_MS = 1000
+/** The pauses between two looks for a file. */
+const LOOKS = { firstMs: 100, maxMs: 1000 }
 
 export async function putFile (
-  room: FileRoom, { sender, signal }: FileClient, source: FileSource, options: PutOptions
+  room: FileRoom, { sender, signal }: FileClient, file: FileSource, options: PutOptions
 ): Promise<ResourceLink> {
   const ttlMs = readTtl('put', options.ttlMs)
-  const opened = await openSource(source)
-  const name = toFileName(options.name ?? opened.name)
+  const source = await openSource(file)
+  const name = toFileName(options.name ?? source.name)
   if (name === undefined) throw new TypeError('put: name must be a text that is not empty')
   const mimeType = options.mimeType ?? mediaTypeOfName(name) ?? BYTES_TYPE
   if (!isHeaderType(mimeType)) {
@@ -35,14 +34,14 @@ export async function putFile (
   const { kept, links, limits, now } = room
   const owner = toFileOwner(sender)
   const expiresAt = now() + ttlMs
-  // A service that does not know its URL must not keep the file.
+  // Throws before the file is kept if the service does not know its URL.
   links.findUrl()
   const { key, size } = await kept.keep({
     owner,
-    bytes: untilAborted(opened.bytes, signal),
+    bytes: untilAborted(source.bytes, signal),
     maxBytes: limits.maxFileBytes,
     expiresAt,
-    ...opened.size !== undefined && { size: opened.size }
+    ...source.size !== undefined && { size: source.size }
   })
   const uri = links.seal({ kind: 'stored', owner: owner.owner, key, name, mimeType, size }, expiresAt)
   return { type: 'resource_link', uri, name, mimeType, size }
@@ -54,7 +53,7 @@ export async function askForFile (
   const { key, message, ...upload } = readUpload(options, room.limits.maxFileBytes)
   const { round, sender } = client
   const owner = toFileOwner(sender)
-  // The link is the same whenever the handler runs again.
+  // Every run of the handler gets the same link.
   const { url, id, expiresAt } = await round.once(`files.upload ${key}`, () => {
     const expiresAt = room.now() + room.limits.uploadTtlMs
     const account = accountOf(sender)
@@ -81,7 +80,7 @@ export async function askForFile (
   }
 }
 
-/** The user has only agreed to open the page so far. `undefined` if no file has come in time. */
+/** Waits for the file: the user has only agreed to open the page. Resolves to `undefined` after the time. */
 async function waitForFile (
   { uploads, now }: FileRoom, { signal, pauseClock }: FileClient,
   link: Pick<UploadLink, 'id' | 'owner' | 'expiresAt'>
@@ -89,10 +88,10 @@ async function waitForFile (
   const resumeClock = pauseClock()
   try {
     const end = clock.monotonic() + WAIT_MS
-    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, MAX_LOOK_MS)) {
+    for (let looks = 0; ; looks++) {
       const file = await uploads.find(link)
       if (file !== undefined || clock.monotonic() > end || now() >= link.expiresAt) return file
-      await timers.pause(lookMs, { signal })
+      await timers.pause(pauseAfter(looks, LOOKS), { signal })
     }
   } finally {
     resumeClock()
@@ -115,7 +114,7 @@ function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: Receive
   }
 }
 
-/** A name that the user knows, for the page. */
+/** Returns a name that the user knows, for the page. */
 function accountOf ({ principal: { claims = {}, subject } }: Sender): string | undefined {
   const names = [claims.email, claims.preferred_username, claims.name, subject]
   const name = names.find((one) => typeof one === 'string' && one !== '')

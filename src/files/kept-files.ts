@@ -1,4 +1,4 @@
-// Keeps files: streams them into the storage within the limits, and counts them for their owner.
+// Streams files into the storage within the limits, and counts them for their owner.
 
 import { ToolError } from '../author/tool-error.ts'
 import { FilesFull, type Accounts, type FileOwner } from './accounts.ts'
@@ -7,11 +7,11 @@ import { createStorageKey, type FileStorage } from './storage.ts'
 interface FileRequest {
   readonly owner: FileOwner
   readonly bytes: AsyncIterable<Uint8Array>
-  /** The most bytes of this file. */
+  /** The limit of this file, in bytes. */
   readonly maxBytes: number
-  /** In milliseconds since 1970. */
+  /** The expiry in milliseconds since the epoch. */
   readonly expiresAt: number
-  /** Of a source whose size is known before. */
+  /** The size of the source in bytes, if it is known. */
   readonly size?: number
 }
 
@@ -23,7 +23,7 @@ export interface KeptFiles {
    * storage fails. Rejects with the error of the bytes if those cannot be read.
    */
   keep (request: FileRequest): Promise<KeptFile>
-  /** Deletes a file, and no longer counts it. */
+  /** Deletes the file, and stops counting it. */
   drop (owner: FileOwner, file: KeptFile & { readonly expiresAt: number }): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export class FileTooLarge extends ToolError {
   }
 }
 
-/** The storage refuses a file: it is full or away. Others may still be served. */
+/** The storage is full or unavailable. Other requests continue. */
 export class StorageFailed extends ToolError {
   constructor (cause: unknown) {
     super('The file could not be kept: the storage is full or does not answer. Try again later.', { cause })
@@ -67,10 +67,10 @@ export function createKeptFiles (storage: FileStorage, accounts: Accounts): Kept
   }
 }
 
-/** Counts the bytes as they pass, and ends them with an error where they are too many. */
+/** Counts the bytes as they pass. Throws when a limit is exceeded. */
 class MeasuredBytes implements AsyncIterable<Uint8Array> {
   size = 0
-  /** What ended the bytes, to tell it from an error of the storage. */
+  /** The error that ended the bytes: it is not one of the storage. */
   error: { readonly cause: unknown } | undefined
   readonly #bytes: AsyncIterable<Uint8Array>
   readonly #maxBytes: number

@@ -1,9 +1,9 @@
-// The links to files and to upload pages: sealed, so that any replica opens them and nobody else can.
+// The links to files and to upload pages. They are sealed: every replica can open them, and nobody else.
 
 import type { Sealer } from '../store/sealing/sealer.ts'
 import type { FileOwner } from './accounts.ts'
 
-/** A file that a handler has put. */
+/** A file from `ctx.files.put`. */
 export interface StoredLink {
   readonly kind: 'stored'
   readonly owner: string
@@ -18,7 +18,7 @@ export interface CatalogLink {
   readonly kind: 'catalog'
   readonly owner: string
   readonly uri: string
-  /** The scopes of the caller that got the link. */
+  /** The scopes of the caller for whom the link was made. */
   readonly scopes: readonly string[]
 }
 
@@ -31,22 +31,22 @@ export interface UploadLink extends FileOwner {
   readonly maxBytes: number
   readonly ttlMs: number
   readonly expiresAt: number
-  /** The name of the account that asks, for the user to recognise. Absent for an anonymous caller. */
+  /** The name of the caller's account, for the user. Absent for an anonymous caller. */
   readonly account?: string
 }
 
 export type FileLink = StoredLink | CatalogLink | UploadLink
 
 export interface Links {
-  /** The URL of the folder of all links, without a slash at its end. Throws an Error if it is not known. */
+  /** Returns the URL of the folder of all links, without a slash at its end. Throws if it is unknown. */
   findUrl (): string
-  /** The URL of the link. Throws as `findUrl` does. */
+  /** Returns the URL of the link. Throws as `findUrl` does. */
   seal (link: FileLink, expiresAt: number): string
-  /** `undefined` for a text that is no link, and for a link that has expired. */
+  /** Returns `undefined` if the text is not a link, and if the link has expired. */
   open (sealed: string): FileLink | undefined
 }
 
-/** Has the version of the form: another release may seal another one. */
+/** Has the version of the form: another release may have another form. */
 const PURPOSE = 'file link 1'
 
 export function createLinks (sealer: Sealer, findUrl: Links['findUrl']): Links {

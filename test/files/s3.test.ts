@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readBucket } from '../../src/files/s3/address.ts'
-import { createS3Client } from '../../src/files/s3/client.ts'
+import { createS3Client, textsOf } from '../../src/files/s3/client.ts'
 import { createStorageKey, type FileStorage } from '../../src/files/storage.ts'
 import { openStorage } from '../../src/files/url-schemes.ts'
 import { testFileStorage } from '../contracts/file-storage-contract.ts'
@@ -54,20 +54,53 @@ t.test('a missing variable and a wrong URL are named', async (t) => {
 t.test('a sweep ends although the bucket still lists what was deleted', async (t) => {
   const key = createStorageKey(Date.now() - 1000)
   const deleted: string[] = []
-  const behind = createServer(({ method, url = '' }, response) => {
+  const endpoint = await serve(t, ({ method, url = '' }, response) => {
     if (method === 'DELETE') deleted.push(url)
     const { searchParams } = new URL(url, 'http://localhost')
     const isListed = searchParams.has('list-type') && (searchParams.get('start-after') ?? '') < key
     response.end(isListed ? `<ListBucketResult><Key>${key}</Key></ListBucketResult>` : '')
-  }).listen(0, '127.0.0.1')
-  await once(behind, 'listening')
-  t.teardown(() => behind.close().closeAllConnections())
-  const address = behind.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const storage = await openStorage(`s3://files?endpoint=http://127.0.0.1:${port}`, readerOf(KEYS))
+  })
+  const storage = await openStorage(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
   t.equal(await storage.sweep(Date.now()), 1)
   t.strictSame(deleted, [`/files/${key}`])
 })
+
+t.test('a sweep reads each upload by itself, in any order of its elements', async (t) => {
+  const now = Date.now()
+  const [old, young] = [createStorageKey(now + DAY_MS), createStorageKey(now + DAY_MS)]
+  const dateOf = (time: number) => new Date(time).toISOString()
+  const deleted: string[] = []
+  const endpoint = await serve(t, ({ method, url = '' }, response) => {
+    if (method === 'DELETE') deleted.push(url)
+    if (!url.includes('uploads')) return response.end()
+    response.end(`<?xml version="1.0"?>
+      <ListMultipartUploadsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Bucket>files</Bucket><KeyMarker/><Prefix>a&amp;b/</Prefix>
+        <Upload><Key>a&#38;b/without-a-date</Key><UploadId>0</UploadId></Upload>
+        <Upload><UploadId>1</UploadId><Key>a&#x26;b/${young}</Key><Initiated>${dateOf(now)}</Initiated></Upload>
+        <Upload><Initiated>${dateOf(0)}</Initiated><Key>a&amp;b/${old}</Key><UploadId>2</UploadId></Upload>
+      </ListMultipartUploadsResult>`)
+  })
+  const storage = await openStorage(`s3://files/a&b?endpoint=${endpoint}`, readerOf(KEYS))
+  t.equal(await storage.sweep(now), 0)
+  t.strictSame(deleted, [`/files/a&b/${old}?uploadId=2`])
+})
+
+t.test('the text of an element has its entities decoded', (t) => {
+  const xml = '<Key>&lt;a&gt; &quot;b&quot; &apos;c&#39; &#x1F600; &amp;lt; &nbsp; &#1114112;</Key>' +
+    '<Key /><Keys>d</Keys>'
+  t.strictSame(textsOf(xml, 'Key'), ['<a> "b" \'c\' \u{1F600} &lt; &nbsp; &#1114112;', ''])
+  t.end()
+})
+
+/** Starts a server that answers like a bucket. Returns its URL. */
+async function serve (t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close().closeAllConnections())
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`
+}
 
 function testBuckets ({ environment, createBucket }: S3Server): void {
   const readVariable = readerOf(environment)

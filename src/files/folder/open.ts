@@ -23,7 +23,7 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
   const pathOf = (name: string) => join(folder, name)
   return {
     async write (key, source) {
-      // The file gets its name once it is complete.
+      // The file gets its name when it is complete.
       const draft = pathOf(`${INCOMPLETE}${random.bytes(12).toString('hex')}`)
       try {
         const file = await open(draft, 'wx', 0o600)
@@ -71,7 +71,7 @@ async function writeAll (file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
 }
 
-/** Opened before it is returned: a file that is deleted later is still read to its end. */
+/** Opens the file at once: if it is deleted later, the stream still reads it to its end. */
 async function openStream (path: string, range: ByteRange | undefined): Promise<Readable | undefined> {
   const file = await orUndefined(open(path, constants.O_RDONLY | constants.O_NOFOLLOW))
   return file === undefined ? undefined : createReadStream('', { fd: file, ...range })

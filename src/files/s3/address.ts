@@ -1,16 +1,16 @@
-// Where a bucket is, and with which credentials: read from TRIVET_FILES_URL and from the usual variables.
+// Reads the address and the credentials of a bucket, from TRIVET_FILES_URL and the usual variables.
 
-import type { ReadVariable } from '../storage-kind.ts'
+import type { ReadVariable } from '../storage.ts'
 
 export interface Bucket {
   /** The URL of the bucket, without a slash at its end. */
   readonly url: string
-  /** Begins every key. Empty, or with a slash at its end. */
+  /** The beginning of every key: empty, or with a slash at its end. */
   readonly prefix: string
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of credentials that expire. */
+  /** The token of credentials that expire. */
   readonly sessionToken: string | undefined
 }
 

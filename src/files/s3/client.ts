@@ -1,18 +1,18 @@
-// The requests to a bucket, by the REST interface of S3. The library signs them.
+// The requests to a bucket and its answers, by the REST interface of S3. The library signs the requests.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
 
 import { request as requestPlainly, type IncomingMessage } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { AwsClient } from 'aws4fetch'
-import { timers } from '../../base/time.ts'
+import { retry } from '../../base/retry.ts'
 import type { Bucket } from './address.ts'
 
 type Parameters = { readonly [name: string]: string | number | undefined }
 
 export interface S3Request {
   readonly method: string
-  /** Without the prefix. None for a request to the bucket. */
+  /** The key without the prefix. Absent for a request to the bucket. */
   readonly key?: string
   readonly parameters?: Parameters
   readonly headers?: { readonly [name: string]: string }
@@ -24,23 +24,24 @@ export interface S3Client {
   send (request: S3Request): Promise<IncomingMessage>
 }
 
-/** How often a request is sent again after a status of 500 or more, and after a lost connection. */
-const RETRIES = 3
-const RETRY_MS = 100
-/** How long the server may send and take nothing, in milliseconds. */
+/** The attempts after a status of 500 or more, and after a lost connection. */
+const RETRIES = { attempts: 4, firstMs: 100, maxMs: 400 }
+/** How long the connection may be silent, in milliseconds. */
 const IDLE_MS = 60_000
-/** The error of a server is XML of a few hundred characters. */
+/** The part of an answer without a message that an error quotes, in characters. */
 const MAX_ERROR_LENGTH = 300
+const ENTITY = /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z]+));/gi
+const CHARACTERS = new Map([['amp', '&'], ['lt', '<'], ['gt', '>'], ['quot', '"'], ['apos', "'"]])
 
 /** The bucket refused a request. */
 export class S3Error extends Error {
   readonly status: number
 
   constructor (method: string, status: number, answer: string) {
-    const [, code = 'no code'] = /<Code>([^<]*)/.exec(answer) ?? []
-    const [, said = answer.slice(0, MAX_ERROR_LENGTH)] = /<Message>([^<]*)/.exec(answer) ?? []
+    const [code = 'no code'] = textsOf(answer, 'Code')
+    const [text = answer.slice(0, MAX_ERROR_LENGTH)] = textsOf(answer, 'Message')
     // The answer to HEAD has no body.
-    const reason = answer === '' ? '' : `: ${code}, ${said}`
+    const reason = answer === '' ? '' : `: ${code}, ${text}`
     super(`the bucket answered ${status} to ${method}${reason}`)
     this.name = 'S3Error'
     this.status = status
@@ -59,26 +60,24 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
       for (const [name, value] of Object.entries(parameters)) {
         if (value !== undefined) address.searchParams.set(name, String(value))
       }
-      for (let tries = 0; ; tries++) {
-        const isLast = tries === RETRIES
-        try {
-          const signed = await client.sign(address, { method, headers })
-          const response = await transmit(signed, body)
-          const { statusCode: status = 0 } = response
-          if (status < 300) return response
-          const error = new S3Error(method, status, await text(response))
-          if (status < 500 || status === 501 || isLast) throw error
-        } catch (error) {
-          // A request that creates something may have been served before its connection was lost.
-          if (error instanceof S3Error || isLast || method === 'POST') throw error
-        }
-        await timers.pause(RETRY_MS * 2 ** tries)
+      const attempt = async () => {
+        const signed = await client.sign(address, { method, headers })
+        const response = await transmit(signed, body)
+        const { statusCode: status = 0 } = response
+        if (status < 300) return response
+        throw new S3Error(method, status, await text(response))
       }
+      return await retry(attempt, { ...RETRIES, mayRetry: (error) => mayRetry(error, method) })
     }
   }
 }
 
-/** `fetch` would copy each part of a file. */
+/** A lost POST is not repeated: the server may have served it, and would create a second upload. */
+function mayRetry (error: unknown, method: string): boolean {
+  return error instanceof S3Error ? error.status >= 500 && error.status !== 501 : method !== 'POST'
+}
+
+/** Not `fetch`: it would copy each part of a file. */
 async function transmit (
   { url, method, headers }: Request, body: S3Request['body']
 ): Promise<IncomingMessage> {
@@ -91,18 +90,23 @@ async function transmit (
   })
 }
 
-/** The library signs a plus as a space. */
+/** Escapes the plus: the library signs it as a space. */
 function toPath (key: string): string {
   return encodeURI(key).replaceAll('+', '%2B')
 }
 
-/** The texts of all elements of this name. */
-export function textsOf (xml: string, element: string): string[] {
-  const pattern = new RegExp(`<${element}>([^<]*)</${element}>`, 'g')
-  return Array.from(xml.matchAll(pattern), ([, found = '']) => unescapeXml(found))
+/** Returns the content of each element of this name, as XML. An element must not contain one of its name. */
+export function elementsOf (xml: string, name: string): string[] {
+  const pattern = new RegExp(`<${name}(?:\\s[^>]*?)?(?:/>|>([^]*?)</${name}\\s*>)`, 'g')
+  return Array.from(xml.matchAll(pattern), ([, content = '']) => content)
 }
 
-/** Of the characters that XML escapes, the prefix in a URL may have only these two. */
-function unescapeXml (text: string): string {
-  return text.replaceAll(/&(?:apos|#39|#x27);/g, "'").replaceAll(/&(?:amp|#38|#x26);/g, '&')
+/** Returns the text of each element of this name. */
+export function textsOf (xml: string, name: string): string[] {
+  return elementsOf(xml, name).map((text) => text.replaceAll(ENTITY, decodeEntity))
+}
+
+function decodeEntity (entity: string, hex?: string, decimal?: string, name = ''): string {
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return code <= 0x10ffff ? String.fromCodePoint(code) : CHARACTERS.get(name) ?? entity
 }

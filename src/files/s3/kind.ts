@@ -1,4 +1,4 @@
-import type { StorageKind } from '../storage-kind.ts'
+import type { StorageKind } from '../storage.ts'
 
 export const s3Storage: StorageKind = {
   scheme: 's3',

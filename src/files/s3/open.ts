@@ -1,18 +1,17 @@
-// Files in a bucket of S3, or of a server with the same interface. The keys sort by their expiry, so a sweep
-// lists only the expired ones. A file is one object: its parts are sent one after the other as they come.
+// Files in a bucket of S3, or of a server with the same interface. Keys sort by their expiry: a sweep reads
+// only the beginning of the list. A file is one object, sent in parts as its bytes come.
 
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { ReadVariable } from '../storage-kind.ts'
-import { ABANDONED_MS, expiryOf, type FileStorage } from '../storage.ts'
+import { ABANDONED_MS, expiryOf, type FileStorage, type ReadVariable } from '../storage.ts'
 import { readBucket } from './address.ts'
-import { createS3Client, S3Error, textsOf, type S3Client } from './client.ts'
+import { createS3Client, elementsOf, S3Error, textsOf, type S3Client } from './client.ts'
 
-/** S3 takes parts of 5 MiB or more, and 10,000 of them: 58 GiB. One part is in memory for each writer. */
+/** S3 takes 10,000 parts of at least 5 MiB: a file may have 58 GiB. A writer has one part in memory. */
 const PART_BYTES = 6_291_456
 
 const NOT_FOUND = 404
-/** Some servers cannot list uploads that are not complete. */
+/** The answer of servers that cannot list incomplete uploads. */
 const NOT_IMPLEMENTED = 501
 
 export async function openS3Storage (url: string, readVariable: ReadVariable): Promise<FileStorage> {
@@ -58,42 +57,42 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
     async close () {}
   }
 
-  /** Another replica may delete the same file, and a writer may end the same upload. */
+  /** Ignores a missing file: another replica may delete it, and a writer may end the upload. */
   async function remove (key: string, parameters = {}): Promise<void> {
     (await orUndefined(client.send({ method: 'DELETE', key, parameters })))?.resume()
   }
 
-  /** The first keys, or those after this key: a bucket may still list what was just deleted. */
+  /** Lists the first keys after `last`: the bucket may still list keys that were just deleted. */
   async function listAfter (last: string | undefined): Promise<string[]> {
     const after = last === undefined ? undefined : prefix + last
     const parameters = { 'list-type': 2, prefix, 'max-keys': 1000, 'start-after': after }
-    const listed = await client.send({ method: 'GET', parameters })
-    return textsOf(await text(listed), 'Key').map((key) => key.slice(prefix.length))
+    const answer = await client.send({ method: 'GET', parameters })
+    return textsOf(await text(answer), 'Key').map((key) => key.slice(prefix.length))
   }
 
   /** Deletes the parts of writers that were killed. */
   async function abortAbandoned (now: number): Promise<void> {
-    const listed = await client.send({ method: 'GET', parameters: { uploads: '', prefix } })
+    const answer = await client.send({ method: 'GET', parameters: { uploads: '', prefix } })
       .catch(undefinedIf(NOT_IMPLEMENTED))
-    if (listed === undefined) return
-    const xml = await text(listed)
-    const [keys, ids, begun] = [textsOf(xml, 'Key'), textsOf(xml, 'UploadId'), textsOf(xml, 'Initiated')]
-    for (const [index, key] of keys.entries()) {
-      const isAbandoned = Date.parse(begun[index] ?? '') < now - ABANDONED_MS
-      if (isAbandoned && expiryOf(key.slice(prefix.length)) !== undefined) {
-        await remove(key.slice(prefix.length), { uploadId: ids[index] })
-      }
+    if (answer === undefined) return
+    for (const upload of elementsOf(await text(answer), 'Upload')) {
+      const [path = ''] = textsOf(upload, 'Key')
+      const [uploadId] = textsOf(upload, 'UploadId')
+      const [beginning = ''] = textsOf(upload, 'Initiated')
+      const key = path.slice(prefix.length)
+      const isAbandoned = Date.parse(beginning) < now - ABANDONED_MS
+      if (isAbandoned && expiryOf(key) !== undefined) await remove(key, { uploadId })
     }
   }
 }
 
-/** One file on its way to the bucket. A file of one part needs one request. */
+/** A file that is being sent. A file of one part needs one request. */
 class Upload {
   readonly #client: S3Client
   readonly #key: string
   #id: string | undefined
   readonly #etags: string[] = []
-  /** Sent with the next part, or alone if it is the only one. */
+  /** The last part. It is smaller than the others. */
   #waiting: Uint8Array | undefined
 
   constructor (client: S3Client, key: string) {
@@ -118,12 +117,12 @@ class Upload {
     )
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
     const answer = await this.#client.send({ method: 'POST', key, parameters: { uploadId: this.#id }, body })
-    // S3 sends its status before it has put the parts together.
-    const said = await text(answer)
-    if (said.includes('<Error>')) throw new S3Error('POST', answer.statusCode ?? 0, said)
+    // S3 sends the status before it joins the parts: an error may follow.
+    const xml = await text(answer)
+    if (elementsOf(xml, 'Error').length > 0) throw new S3Error('POST', answer.statusCode ?? 0, xml)
   }
 
-  /** A failure leaves parts, which the sweep deletes: the error of the writer is the one to report. */
+  /** Ignores a failure: the sweep deletes the parts, and the error of the writer is the one to report. */
   async abort (): Promise<void> {
     if (this.#id === undefined) return
     const parameters = { uploadId: this.#id }
@@ -133,8 +132,8 @@ class Upload {
   async #send (body: Uint8Array): Promise<void> {
     const key = this.#key
     if (this.#id === undefined) {
-      const begun = await this.#client.send({ method: 'POST', key, parameters: { uploads: '' } })
-      ;[this.#id = ''] = textsOf(await text(begun), 'UploadId')
+      const answer = await this.#client.send({ method: 'POST', key, parameters: { uploads: '' } })
+      ;[this.#id = ''] = textsOf(await text(answer), 'UploadId')
     }
     const parameters = { partNumber: this.#etags.length + 1, uploadId: this.#id }
     const { headers } = await drain(this.#client.send({ method: 'PUT', key, parameters, body }))
@@ -142,26 +141,26 @@ class Upload {
   }
 }
 
-/** Parts of PART_BYTES. The last one is smaller, and may be missing. Each part uses the same memory. */
+/** Yields parts of PART_BYTES in the same memory. The last part is smaller, and may be missing. */
 async function * toParts (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(PART_BYTES)
-  let used = 0
+  let length = 0
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length;) {
-      const piece = chunk.subarray(at, at + PART_BYTES - used)
-      buffer.set(piece, used)
+      const piece = chunk.subarray(at, at + PART_BYTES - length)
+      buffer.set(piece, length)
       at += piece.length
-      used += piece.length
-      if (used === PART_BYTES) {
+      length += piece.length
+      if (length === PART_BYTES) {
         yield buffer
-        used = 0
+        length = 0
       }
     }
   }
-  if (used > 0) yield buffer.subarray(0, used)
+  if (length > 0) yield buffer.subarray(0, length)
 }
 
-/** The connection is used again once the answer is read. */
+/** Reads the answer to its end: only then the connection is used again. */
 async function drain (sending: Promise<IncomingMessage>): Promise<IncomingMessage> {
   return (await sending).resume()
 }

@@ -64,8 +64,8 @@ export interface FileAccess {
   /** Returns the files of one request. */
   open (client: FileClient): Files
   /**
-   * Returns the URL of a file of the catalog that is too large for a result. Returns `undefined` for a smaller
-   * file, and if the service does not know its public URL.
+   * Returns the URL of a file of the catalog that is too large for a result. Returns `undefined` for other
+   * files, and if the service does not know its public URL.
    */
   linkTo (uri: string, size: number, principal: Principal): string | undefined
 }
