@@ -22,11 +22,11 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
     const capabilities = {
       ...toServerCapabilities(changingLists), ...toExtensions(snapshot, CURRENT_REVISION)
     }
-    const own = JSON.stringify({
+    const members = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
     }).slice(1, -1)
     const cache = { ttlMs: listTtlMs, cacheScope: 'public' } as const
-    return createResultWriter(info).writeCacheable(own, cache, { [META_CATALOG_VERSION]: version })
+    return createResultWriter(info).writeCacheable(members, cache, { [META_CATALOG_VERSION]: version })
   }
 
   return defineMethod({
@@ -35,8 +35,8 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
     params: Type.Object({}),
     open: (_, { snapshot }) => ({
       handle () {
-        const known = results.get(snapshot)
-        if (known !== undefined) return known
+        const earlier = results.get(snapshot)
+        if (earlier !== undefined) return earlier
         const result = serialise(snapshot)
         results.set(snapshot, result)
         return result

@@ -20,12 +20,12 @@ export interface RequestLog {
 /** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
 export interface RequestHeaders { readonly [name: string]: unknown }
 
-/** A task whose handler runs again. */
+/** A task whose handler runs again. tasks/ implements it. */
 export interface ResumedTask {
   readonly journal: Journal
   /** The time limit of the run, instead of that of the tool. */
   readonly timeoutMs: number
-  /** The error for a run that a limit refuses now: the task runs later. */
+  /** Returns the error for a run that a limit refuses for now: the task runs later. */
   toDeferral (retryAfterSeconds: number): Error
 }
 

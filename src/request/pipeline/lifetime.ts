@@ -38,15 +38,15 @@ export class ServiceClosing extends Error {
 }
 
 /**
- * Begins with the request. `end` is called once, when the answer is being sent. `stop` may be called before
- * that, when the work must end early: the signal then aborts, and the request still needs its answer.
+ * Begins with the request. `end` is called once, with the answer. `stop` may be called before, to end the
+ * work early: the signal aborts, and the request still needs an answer.
  */
 export class Lifetime {
   #reason: Error | undefined
   #isOver = false
   #onStop: Array<(reason: Error) => void> | undefined
   #onEnd: Array<() => void> | undefined
-  // Made when `signal` is first read: most handlers do not read it.
+  /** Created when `signal` is first read: most handlers do not read it. */
   #controller: AbortController | undefined
   #limitMs: number | undefined
   #timer: Timer | undefined
@@ -108,8 +108,8 @@ export class Lifetime {
   }
 
   /**
-   * Without this call no timer is set: most requests are answered within the turn of the event loop in which
-   * they arrived, and need none.
+   * Starts the time limit. Most requests are answered within the turn of the event loop in which they
+   * arrived: they need no timer.
    */
   startClock (): void {
     this.#isTimed = true
@@ -138,11 +138,11 @@ export class Lifetime {
 
   #clearTimers (): void {
     timers.clear(this.#timer)
-    // Frees what the listener holds. Without it a call takes 20 % longer, in the collection of garbage.
+    // Frees the listener at once: otherwise garbage collection makes a call 20 % slower.
     this.#passing = undefined
   }
 
-  /** One timer for both times: a timer costs a fiftieth of a call. @param passedMs of the time limit. */
+  /** Uses one timer for both times: each costs 2 % of a call. @param passedMs the used part of the limit. */
   #setTimer (passedMs = 0): void {
     timers.clear(this.#timer)
     if (!this.#isTimed || !this.isActive) return

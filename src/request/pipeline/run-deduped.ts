@@ -36,7 +36,7 @@ export async function runDeduped (
   try {
     result = await run()
   } catch (error) {
-    // A time limit and an internal error are no answers: the next attempt may have one.
+    // A time limit and an internal error are not answers: the next attempt may have one.
     if (!isToolError(error)) {
       await first.drop()
       throw error
@@ -49,7 +49,7 @@ export async function runDeduped (
   return result
 }
 
-/** With a key of the client the arguments must be the same; without one they are a part of the key. */
+/** Without a key of the client, the arguments are part of the key. */
 function readKey ({ id, caller: { headers } }: RequestContext, args: unknown): unknown[] {
   const key = headers?.['idempotency-key']
   if (key === undefined) return ['id', id, args]

@@ -56,7 +56,7 @@ export function runRound<T> (
     : finish(output, timeoutMs)
 }
 
-/** @param limitMs set unless the time limit of the handler has begun: work of the round may still run. */
+/** @param limitMs limits work of the round that still runs. Absent if the time limit has begun. */
 function settle (
   request: RequestContext, round: InputRound, toResult: () => string | Promise<string>, limitMs?: number
 ): string | Promise<string> {
@@ -100,7 +100,7 @@ export function runHandler<T> (
   })
 }
 
-// Not `instanceof Promise`: the query builders of some libraries are thenables, and must be awaited.
+/** Finds more than `instanceof Promise`: the query builders of some libraries are thenables. */
 export function isThenable<T> (value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

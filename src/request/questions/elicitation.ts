@@ -40,17 +40,17 @@ function readFormResponse (form: Form, response: unknown): Answer | undefined | 
   const { action, content = {} } = response
   if (action === 'decline' || action === 'cancel') return toUnchangedAnswer({ action })
   if (action !== 'accept' || !isObject(content)) return undefined
-  const asked = Object.fromEntries(
+  const answers = Object.fromEntries(
     form.fields.filter((field) => Object.hasOwn(content, field)).map((field) => [field, content[field]])
   )
-  const verdict = form.check(asked)
+  const verdict = form.check(answers)
   return verdict instanceof Promise ? verdict.then(toFormAnswer) : toFormAnswer(verdict)
 
   /** The JSON has the content as it came: a schema that transforms it does so again in each round. */
   function toFormAnswer (verdict: Verdict): Answer | undefined {
     // JSON.parse reads a number such as 1e999 as Infinity, which JSON.stringify would write as null.
-    return verdict.ok && findJsonProblem(asked, '') === undefined
-      ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: asked }) }
+    return verdict.ok && findJsonProblem(answers, '') === undefined
+      ? { value: { action, content: verdict.value }, json: JSON.stringify({ action, content: answers }) }
       : undefined
   }
 }

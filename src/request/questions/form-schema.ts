@@ -86,12 +86,12 @@ function fieldKindOf (field: JsonSchema): FieldKind | undefined {
 export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchema {
   const { $schema, additionalProperties, ...rest } = schema
   const unchecked = typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
-  const kept = isChecked ? pick(rest, ['type', 'properties', 'required']) : unchecked
-  if (!isObject(kept.properties)) return kept
-  const fields = Object.entries(kept.properties).map(
+  const members = isChecked ? pick(rest, ['type', 'properties', 'required']) : unchecked
+  if (!isObject(members.properties)) return members
+  const fields = Object.entries(members.properties).map(
     ([name, field]) => [name, isObject(field) ? toFormField(field, isChecked) : field]
   )
-  return { ...kept, properties: Object.fromEntries(fields) }
+  return { ...members, properties: Object.fromEntries(fields) }
 }
 
 function toFormField (field: JsonSchema, isChecked: boolean): JsonSchema {
@@ -118,7 +118,7 @@ function pick (from: JsonSchema, keys: readonly string[]): JsonSchema {
   return Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key)))
 }
 
-/** Every problem of the schema, each with its place. Empty for the schema of a valid form. */
+/** Returns every problem of the schema, each with its place. */
 export function findFormProblems (schema: JsonSchema): string[] {
   const problems = [...problemsOf(rootCheck(schema))]
   if (problems.length > 0 || !isObject(schema.properties)) return problems
@@ -139,8 +139,8 @@ export function findFormProblems (schema: JsonSchema): string[] {
 function findFieldProblems (field: JsonSchema): string[] {
   const kind = fieldKindOf(field)
   if (kind === undefined) {
-    const got = JSON.stringify(field.type) ?? 'nothing'
-    return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${got}`]
+    const type = JSON.stringify(field.type) ?? 'nothing'
+    return [`.type: must be string, number, integer, boolean, or array for a choice of several, got ${type}`]
   }
   const problems = problemsOf(kind.check(field)).map((problem) => `.${problem}`)
   return problems.length > 0 ? problems : findContradictions(field)
@@ -152,7 +152,7 @@ function problemsOf (verdict: Verdict): readonly string[] {
   return verdict.ok ? [] : verdict.problems
 }
 
-/** The problems that the schemas of KINDS cannot express: members of a field that contradict each other. */
+/** Returns the problems that the schemas of KINDS cannot express: members that contradict each other. */
 function findContradictions (field: JsonSchema): string[] {
   const problems: string[] = []
   const choices = optionsOf(field)

@@ -24,7 +24,7 @@ export interface Forms {
   of (schema: unknown): Form
 }
 
-// A handler may make a new schema for each question: the number of compiled ones must have a limit.
+/** The limit of compiled forms. A handler may make a new schema for each question. */
 const MAX_FORMS = 256
 
 export function createForms (): Forms {
@@ -33,8 +33,8 @@ export function createForms (): Forms {
   const byStandardSchema = new WeakMap<object, Form>()
 
   function ofPlain (json: string): Form {
-    const known = byJson.get(json)
-    if (known !== undefined) return known
+    const earlier = byJson.get(json)
+    if (earlier !== undefined) return earlier
     if (byJson.size === MAX_FORMS) {
       byJson = new Map()
       compiler = createSchemaCompiler({ useDefaults: false })
@@ -47,8 +47,8 @@ export function createForms (): Forms {
   return {
     of (schema) {
       if (isStandardSchema(schema)) {
-        const known = byStandardSchema.get(schema)
-        if (known !== undefined) return known
+        const earlier = byStandardSchema.get(schema)
+        if (earlier !== undefined) return earlier
         const form = catchSchemaError(
           () => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema))
         )

@@ -1,4 +1,4 @@
-// One round of a request that may ask its client for input: the answers so far, and the questions of now.
+// A round of a request that may ask its client for input, and the journal of a request that is a task.
 
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
@@ -9,21 +9,20 @@ export interface InputRound {
   /** Resolves to the first result of `fn`, which is the same in all rounds of the request. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * Says how long `ctx.sleep` waits in this process. Throws to end the handler instead: it runs again after
-   * the time. Absent where no request is a task.
+   * Returns how long `ctx.sleep` waits in this process, or throws to end the handler: it then runs again
+   * after the sleep. Absent where no request is a task.
    */
   sleep? (ms: number): number
   /** Whether the handler ended in order to sleep. */
   readonly isAsleep?: boolean
   /**
-   * Await this when the handler has ended, before `pending` is read. One `ask` may have ended the handler
-   * while another `ask`, or a `once` whose result must not be lost, was still running. `undefined` when
-   * nothing is running.
+   * Await this after the handler, before `pending` is read: an `ask` may have ended the handler while another
+   * `ask`, or a `once` whose result must not be lost, was still running. `undefined` if nothing is running.
    */
   settle (): Promise<void> | undefined
   /**
-   * The members of an InputRequiredResult, as JSON without braces. `undefined` when no question is open. Read
-   * this when the handler has ended, also if it threw. Throws when the state for the next round is too large.
+   * The members of an InputRequiredResult, as JSON without braces. `undefined` if no question is open. Read
+   * this after the handler, even if it threw. Throws if the state for the next round is too large.
    */
   readonly pending: string | undefined
 }
@@ -50,33 +49,33 @@ export interface RoundRequest {
   readonly bind: () => RoundBinding
 }
 
-/** The values are JSON, by the key of `ask` or of `once`. */
+/** Answers and results as JSON, by the key of `ask` or `once`. */
 export interface RequestState {
   readonly answers: Map<string, string>
-  /** Each result is in an array of its own. The array is empty for a result that is `undefined`. */
+  /** Each result is an array of one. The array is empty if the result is `undefined`. */
   readonly results: Map<string, string>
 }
 
-/** Keeps in the service what the client of another request would carry from round to round. */
+/** Keeps the state of a task in the service. The client of another request carries it from round to round. */
 export interface Journal {
-  /** The answers and the results so far. The round adds to it. */
+  /** The state so far. The round adds to it. */
   readonly state: RequestState
   /** Whether the request is a task: its client gets neither the questions nor the state with an answer. */
   readonly isTask: boolean
   /** Whether the handler ended in order to run again later. */
   readonly isSuspended: boolean
   /**
-   * Called after each result of `once`. The promise resolves when the result is durable. It rejects if the
-   * task keeps too much, or does not run here any more. `undefined` while the request is no task.
+   * Called after each result of `once`. Resolves when the result is durable. Rejects if the task keeps too
+   * much, or no longer runs here. Returns `undefined` while the request is not a task.
    */
   keep (key: string): Promise<void> | undefined
-  /** Called for each question without an answer. @param json the input request. */
+  /** Called for each unanswered question. @param json the input request. */
   ask (key: string, json: string): void
-  /** Says how long to wait in this process. Throws a Suspended to end the handler instead. */
+  /** Returns how long to wait in this process, or throws a Suspended to end the handler. */
   sleep (ms: number): number
 }
 
-/** `sleep` rejects with this to end the handler. It is not reported as an error. */
+/** Ends the handler of a task that sleeps. It is not reported as an error. */
 export class Suspended extends Error {
   constructor () {
     super('The task sleeps. The handler runs again afterwards. Do not catch this rejection.')

@@ -17,7 +17,7 @@ export function toStateBytes ({ answers, results }: RequestState): Buffer {
   return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
 }
 
-/** An object whose members are JSON already. */
+/** Writes an object whose members are JSON already. */
 export function toObjectJson (members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
 }
@@ -39,12 +39,12 @@ function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, s
   return new Map(Object.entries(members).map(([key, value]) => [key, JSON.stringify(value)]))
 }
 
-/** The binding as a text. Two texts are equal only for equal bindings. */
+/** Writes the binding as a text. Two texts are equal only for equal bindings. */
 export function toBindingText ({ owner, method, name, args }: RoundBinding): string {
   return JSON.stringify([owner, method, name, hash('sha256', toCanonicalJson(args ?? {}), 'base64url')])
 }
 
-/** JSON with the members of each object in sorted order. */
+/** Writes JSON with the members of each object in sorted order. */
 function toCanonicalJson (value: object): string {
   try {
     return stringify(value)

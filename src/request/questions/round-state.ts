@@ -48,10 +48,10 @@ export class RoundState {
    * its rejection is handled here, so that it does not end the process.
    */
   track<T> (promise: Promise<T>, onRejected = () => {}): Promise<T> {
-    const done = () => this.unsettled.delete(promise)
+    const settle = () => this.unsettled.delete(promise)
     this.unsettled.add(promise)
-    promise.then(done, () => {
-      done()
+    promise.then(settle, () => {
+      settle()
       onRejected()
     })
     return promise

@@ -1,5 +1,5 @@
-// Rounds of the modern era. Each ends with `input_required` or with the result. The service keeps nothing
-// between two rounds: the client keeps the state, sealed.
+// Rounds of the modern era. A round ends with `input_required` or with the result. Between two rounds only
+// the client keeps the state. It is sealed.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
@@ -54,8 +54,8 @@ class SealedInputRound implements InputRound {
       )
     }
     if (requestState !== undefined) {
-      const opened = openState(dependencies.sealer, this.#bindingText, requestState)
-      this.#lazyState = new RoundState(journal === undefined ? opened : addState(journal.state, opened))
+      const state = openState(dependencies.sealer, this.#bindingText, requestState)
+      this.#lazyState = new RoundState(journal === undefined ? state : addState(journal.state, state))
     }
   }
 
@@ -77,8 +77,8 @@ class SealedInputRound implements InputRound {
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
     const { onceResults, requestState } = this.#state
-    const known = onceResults.get(key)
-    if (known !== undefined) return known
+    const earlier = onceResults.get(key)
+    if (earlier !== undefined) return earlier
     const json = requestState.results.get(key)
     const result = json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json))
     onceResults.set(key, result)
@@ -114,16 +114,16 @@ class SealedInputRound implements InputRound {
     return this.isAsleep || (this.#lazyState !== undefined && this.#lazyState.inputRequests.size > 0)
   }
 
-  // Unless a schema checks asynchronously, this does not yield before all input requests are added: two calls
-  // that run at the same time then become one round.
+  // Does not yield before all input requests are added, unless a schema checks asynchronously: so two calls
+  // at the same time become one round.
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const { asked, inputRequests } = this.#state
     const questions = readQuestions(this.#dependencies.questions, requests, (key) => asked.get(key)?.question)
     const answers: Array<readonly [string, unknown]> = []
     const missing: Array<readonly [string, Question]> = []
     for (const [key, question] of questions) {
-      const read = this.#answerTo(key, question)
-      const answer = read instanceof Promise ? await read : read
+      const reading = this.#answerTo(key, question)
+      const answer = reading instanceof Promise ? await reading : reading
       if (answer === undefined) missing.push([key, question])
       else answers.push([key, answer.value])
     }
@@ -147,7 +147,7 @@ class SealedInputRound implements InputRound {
     return answer
   }
 
-  /** An answer of an earlier round comes before one of this request, unless it does not fit the question. */
+  /** Prefers the answer of an earlier round, if it fits the question. */
   #findAnswer (key: string, question: Question): AskedQuestion['answer'] {
     const { answers } = this.#state.requestState
     const earlier = answers.get(key)
