@@ -39,7 +39,7 @@ import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
 import { createInputRounds } from './request/questions/sealed-input-round.ts'
-import type { EventBus } from './store/changes/event-bus.ts'
+import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
 import type { Tasks } from './tasks/tasks.ts'
 
@@ -88,7 +88,7 @@ export interface Service {
   readonly catalog: Catalog
   /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
   readonly pipeline: Pipeline
-  readonly bus: EventBus
+  readonly broadcast: Broadcast
   readonly lists: LiveCatalog['lists']
   readonly tasks: Tasks
   /** Reports "not ready", and waits until load balancers send requests elsewhere. Call `close` afterwards. */
@@ -138,9 +138,9 @@ async function openService (
   // 1. The parts that store something or wait for something.
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
   const backend = await lifecycle.open(openStateBackend(config, { log, clock }, signal))
-  const { store, bus, relay, eventLog } = backend
+  const { store, broadcast, eventLog } = backend
   const sealer = openSealer(config, backend, { log, clock })
-  const catalogDependencies = { environment, bus, log, guard, clock, signal }
+  const catalogDependencies = { environment, broadcast, log, guard, clock, signal }
   const live = await lifecycle.open(openServedCatalog(config, catalogDependencies))
   const { catalog } = live
   const files = await lifecycle.open(openFiles(config, { backend, sealer, catalog, environment, log, clock }))
@@ -164,7 +164,7 @@ async function openService (
   ])
 
   // 3. The methods.
-  const subscriptions = createSubscriptions(bus, {
+  const subscriptions = createSubscriptions(broadcast, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
@@ -213,8 +213,7 @@ async function openService (
     answerDependencies,
     replies,
     store,
-    bus,
-    relay,
+    broadcast,
     eventLog,
     subscriptions,
     scopeGroups,
@@ -247,7 +246,7 @@ async function openService (
     admin,
     catalog,
     pipeline,
-    bus,
+    broadcast,
     lists: live.lists,
     tasks,
     drain: shutdown.drain,

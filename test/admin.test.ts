@@ -71,7 +71,7 @@ t.test('measures the service', async (t) => {
     'trivet_catalog_primitives{kind="skill"} 0'
   ])
   t.strictSame(linesOf(body, 'trivet_state_store_ready'), ['trivet_state_store_ready 1'])
-  t.strictSame(linesOf(body, 'trivet_bus_ready'), ['trivet_bus_ready 1'])
+  t.strictSame(linesOf(body, 'trivet_broadcast_ready'), ['trivet_broadcast_ready 1'])
   t.match(body, /^nodejs_eventloop_lag_p99_seconds /m)
 })
 

@@ -141,7 +141,7 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfRooms(sources, ROOMS),
     made: {
       'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
-      'store/changes/b.ts': "import { x } from './event-bus.ts'\nimport {\n  y,\n  z\n} from " +
+      'store/changes/b.ts': "import { x } from './broadcast.ts'\nimport {\n  y,\n  z\n} from " +
         "'../../request/pipeline/method.ts'\n",
       'http/c.ts': "import '../request/methods/tools-call.ts'\nexport { a } from '../author/context.ts'\n",
       'catalog/folder/d.ts': "const x = await import('../../app.ts')\n",
@@ -320,10 +320,10 @@ const RULES: ReadonlyArray<{
       'store/backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
         "'./lmdb/open.ts'\n",
       'store/backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
-      'store/backends/lmdb/open.ts': "import { a } from '../memory/relay.ts'\nimport { b } from " +
+      'store/backends/lmdb/open.ts': "import { a } from '../memory/event-log.ts'\nimport { b } from " +
         "'./state-store.ts'\n",
-      'store/backends/lmdb/a.ts': "import { a } from '../redis/relay.ts'\n",
-      'store/backends/redis/b.ts': "import { a } from '../memory/relay.ts'\n" +
+      'store/backends/lmdb/a.ts': "import { a } from '../redis/channel.ts'\n",
+      'store/backends/redis/b.ts': "import { a } from '../memory/event-log.ts'\n" +
         "import { b } from '../backend.ts'\n",
       'store/records/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
         "'./state-store.ts'\n"
@@ -332,8 +332,8 @@ const RULES: ReadonlyArray<{
       'app.ts imports store/backends/memory/open.ts',
       'store/backends/url-schemes.ts imports store/backends/lmdb/open.ts',
       'store/backends/outage-log.ts imports store/backends/redis/connection.ts',
-      'store/backends/lmdb/a.ts imports store/backends/redis/relay.ts',
-      'store/backends/redis/b.ts imports store/backends/memory/relay.ts',
+      'store/backends/lmdb/a.ts imports store/backends/redis/channel.ts',
+      'store/backends/redis/b.ts imports store/backends/memory/event-log.ts',
       'store/records/c.ts imports store/backends/redis/state-store.ts'
     ]
   },

@@ -19,7 +19,7 @@ interface MeteringDependencies {
   readonly openStreams: OpenStreams
   readonly shedding: Shedding
   readonly storePart: CheckedPart
-  readonly backend: Pick<OpenedBackend, 'bus' | 'relay'>
+  readonly backend: Pick<OpenedBackend, 'broadcast'>
   readonly live: LiveCatalog
 }
 
@@ -29,7 +29,7 @@ export interface Metering extends Pick<Metrics, 'observer' | 'countHandle' | 'co
 }
 
 export async function openMetering (
-  { build, openStreams, shedding, storePart, backend: { bus, relay }, live }: MeteringDependencies
+  { build, openStreams, shedding, storePart, backend: { broadcast }, live }: MeteringDependencies
 ): Promise<Metering> {
   // Imported only when the service has an admin address: the library takes time to load.
   const { createMetrics } = await import('../ops/metrics/metrics.ts')
@@ -38,7 +38,7 @@ export async function openMetering (
     openStreams: () => openStreams.size,
     shedding,
     isStoreReady: () => storePart.wasReady,
-    isBusReady: () => bus.isConnected && relay.isConnected,
+    isBroadcastReady: () => broadcast.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })
   return {

@@ -9,11 +9,11 @@ import { createSettingReader, type Variables } from '../catalog/folder/environme
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
-import type { EventBus } from '../store/changes/event-bus.ts'
+import type { Broadcast } from '../store/changes/broadcast.ts'
 
 interface CatalogDependencies {
   readonly environment: Variables
-  readonly bus: EventBus
+  readonly broadcast: Broadcast
   readonly log: FastifyBaseLogger
   readonly guard: LoadGuard
   readonly clock: Clock
@@ -24,7 +24,7 @@ interface CatalogDependencies {
 /** Rejects with a CatalogError if the catalog does not load. */
 export async function openServedCatalog (
   { catalog, maxResourceBytes, watch, pageSize }: ServiceConfig,
-  { environment, bus, log, guard, clock, signal }: CatalogDependencies
+  { environment, broadcast, log, guard, clock, signal }: CatalogDependencies
 ): Promise<LiveCatalog> {
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
@@ -36,7 +36,7 @@ export async function openServedCatalog (
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal
   }
-  return await openLiveCatalog(source, bus, log, options, guard)
+  return await openLiveCatalog(source, broadcast, log, options, guard)
 }
 
 /** Returns the dependencies of the snapshot that have a check. */

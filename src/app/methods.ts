@@ -26,7 +26,7 @@ interface TasksDependencies {
 
 export function openTasks (
   { maxTasksPerCaller, taskGraceMs, taskLeaseMs }: ServiceConfig,
-  { backend: { store, dueTimes, bus }, catalog, sealer, log, clock }: TasksDependencies
+  { backend: { store, dueTimes, broadcast }, catalog, sealer, log, clock }: TasksDependencies
 ): Tasks {
   const answers = new WeakMap<Snapshot, boolean>()
 
@@ -42,7 +42,7 @@ export function openTasks (
     store,
     sealer,
     dueTimes,
-    bus,
+    broadcast,
     log,
     maxPerOwner: maxTasksPerCaller,
     graceMs: taskGraceMs,
@@ -65,7 +65,7 @@ interface ComposedDependencies extends Pick<
 
 export function composeMethods (
   { requestTimeoutMs, maxHandlesPerCaller }: ServiceConfig,
-  { backend: { store, bus }, tasks, log, clock, countHandle, ...others }: ComposedDependencies
+  { backend: { store, broadcast }, tasks, log, clock, countHandle, ...others }: ComposedDependencies
 ): Method[] {
   return [...tasks.methods, ...createMethods({
     ...others,
@@ -78,7 +78,7 @@ export function composeMethods (
     firstAnswers: createFirstAnswers(store, clock.now),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
-      bus.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
+      broadcast.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
     }
   })]
 }

@@ -13,9 +13,8 @@ import type { Method } from '../request/pipeline/method.ts'
 import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
 import type { EraSupport } from '../request/pipeline/request-context.ts'
 import { createQuestions } from '../request/questions/questions.ts'
-import type { EventBus } from '../store/changes/event-bus.ts'
+import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
-import type { Relay } from '../store/changes/relay.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
@@ -52,8 +51,7 @@ interface LegacyDependencies {
   readonly answerDependencies: AnswerDependencies
   readonly replies: Replies
   readonly store: StateStore
-  readonly bus: EventBus
-  readonly relay: Relay
+  readonly broadcast: Broadcast
   readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly scopeGroups: ScopeGroups
@@ -63,12 +61,12 @@ interface LegacyDependencies {
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
     config, changingLists, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store,
-    bus, eventLog, subscriptions, scopeGroups, sealer
+    broadcast, eventLog, subscriptions, scopeGroups, sealer
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const relay = createSessionRelay(dependencies.relay, onError)
-  const clock = await openSharedClock(dependencies.relay)
+  const relay = createSessionRelay(broadcast, onError)
+  const clock = await openSharedClock(broadcast)
   const ended = await openEndedSessions(store, relay, { onError, maxPerOwner: config.maxSessionsPerCaller })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, relay, {
@@ -76,7 +74,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   })
   const answers = createClientAnswers(relay)
   const calls = createSessionCalls(relay, ended)
-  const changes = createRecentChanges(bus, clock)
+  const changes = createRecentChanges(broadcast, clock)
   const callStreams = createCallStreams(eventLog, relay, onError)
   const sessionStreams = createSessionStreams({
     relay,

@@ -2,7 +2,7 @@
 
 import { timers } from '../base/time.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/seams.ts'
-import type { EventBus } from '../store/changes/event-bus.ts'
+import type { Broadcast } from '../store/changes/broadcast.ts'
 import { toDetailedTask } from './record.ts'
 import type { TaskKey, TaskRecords } from './records.ts'
 
@@ -12,10 +12,10 @@ const RETRY_MS = 1000
 export interface OpenTaskFollowers extends TaskFollowers { close (): void }
 
 export function createTaskFollowers (
-  records: TaskRecords, bus: EventBus, now: () => number
+  records: TaskRecords, broadcast: Broadcast, now: () => number
 ): OpenTaskFollowers {
   const byEntry = new Map<string, Set<TaskFollower>>()
-  const unsubscribe = bus.subscribe((event) => {
+  const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'task-changed') tell(event.entry)
     else if (event.type === 'events-missed') for (const entry of byEntry.keys()) tell(entry)
   })

@@ -6,7 +6,7 @@ import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import type { Pipeline } from '../request/pipeline/pipeline.ts'
 import type { TaskFollowers, TaskStarter } from '../request/pipeline/seams.ts'
-import type { EventBus } from '../store/changes/event-bus.ts'
+import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { TaskAccess } from './access.ts'
@@ -20,7 +20,7 @@ export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 
   readonly store: StateStore
   /** Seals the records of tasks. */
   readonly sealer: Sealer
-  readonly bus: EventBus
+  readonly broadcast: Broadcast
   /** How many unfinished tasks one owner may have. */
   readonly maxPerOwner: number
   readonly graceMs: number
@@ -42,13 +42,13 @@ export interface Tasks {
 }
 
 export function createTasks (options: TasksOptions): Tasks {
-  const { store, sealer, dueTimes, bus, log, maxPerOwner, graceMs, leaseMs, now, isUsed } = options
+  const { store, sealer, dueTimes, broadcast, log, maxPerOwner, graceMs, leaseMs, now, isUsed } = options
   const records = new TaskRecords(store, sealer, maxPerOwner)
   const endings = new Set<Promise<void>>()
   let isClosing = false
 
   function announce ({ entry }: TaskKey, isOver: boolean): void {
-    const published = bus.publish({ type: 'task-changed', entry, isOver })
+    const published = broadcast.publish({ type: 'task-changed', entry, isOver })
     published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
   }
 
@@ -78,8 +78,8 @@ export function createTasks (options: TasksOptions): Tasks {
     }
   }
   const runner = new TaskRunner(dependencies)
-  const followers = createTaskFollowers(records, bus, now)
-  const unsubscribe = bus.subscribe((event) => {
+  const followers = createTaskFollowers(records, broadcast, now)
+  const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry)
   })
   return {

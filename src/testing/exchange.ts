@@ -40,14 +40,14 @@ export interface Exchange {
 
 /** @param onNotification is called with each notification of a handler, as JSON. */
 export function createExchange (
-  { pipeline, bus, lists, app }: Service, onNotification: (json: string) => void = () => {}
+  { pipeline, broadcast, lists, app }: Service, onNotification: (json: string) => void = () => {}
 ): Exchange {
   const reports = new AsyncLocalStorage<Report>()
   let count = 0
   let isClosed = false
 
-  // The bus of memory calls its listeners at once, within the handler that announces the change.
-  bus.subscribe((event) => {
+  // The broadcast of memory calls its listeners at once, within the handler that announces the change.
+  broadcast.subscribe((event) => {
     if (event.type === 'resource-updated') reports.getStore()?.addChange(event)
   })
 

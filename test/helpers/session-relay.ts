@@ -1,9 +1,9 @@
 // The session relay of one process. Tests share it between parts that would run on several replicas.
 
 import { createSessionRelay, type SessionRelay } from '../../src/legacy/sessions/session-relay.ts'
-import { createMemoryRelay } from '../../src/store/backends/memory/relay.ts'
+import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 
 /** An error of a listener becomes an uncaught exception, which fails the test. */
 export function createLocalSessionRelay (): SessionRelay {
-  return createSessionRelay(createMemoryRelay(), (error) => { queueMicrotask(() => { throw error }) })
+  return createSessionRelay(createLocalBroadcast(), (error) => { queueMicrotask(() => { throw error }) })
 }

@@ -7,8 +7,8 @@ import { createSessionCalls } from '../../src/legacy/sessions/session-calls.ts'
 import { createSessionRelay } from '../../src/legacy/sessions/session-relay.ts'
 import { createSessionSettings } from '../../src/legacy/sessions/session-settings.ts'
 import { Lifetime } from '../../src/request/pipeline/lifetime.ts'
+import { openRedisBroadcast } from '../../src/store/backends/redis/broadcast.ts'
 import { openRedis } from '../../src/store/backends/redis/connection.ts'
-import { openRedisRelay } from '../../src/store/backends/redis/relay.ts'
 import { openRedisStateStore } from '../../src/store/backends/redis/state-store.ts'
 import type { StateStore } from '../../src/store/records/state-store.ts'
 import { until } from '../helpers/deadline.ts'
@@ -35,9 +35,9 @@ async function openReplica (t: Test, url: string) {
   }
   const errors: unknown[] = []
   const onError = (error: unknown) => { errors.push(error) }
-  const channel = await openRedisRelay(redis, { channel: 'trivet:sessions', onError })
-  t.teardown(async () => await channel.close())
-  const relay = createSessionRelay(channel, onError)
+  const broadcast = await openRedisBroadcast(redis, { channel: 'trivet:broadcast', onError })
+  t.teardown(async () => await broadcast.close())
+  const relay = createSessionRelay(broadcast, onError)
   const ended = await openEndedSessions(breaking, relay, { onError })
   const settings = createSessionSettings(breaking, relay, { idleMs: 60_000, onError })
   const calls = createSessionCalls(relay, ended)

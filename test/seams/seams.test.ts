@@ -101,7 +101,7 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a backend', async (t) => {
     const report = await copy.runTest(CONTRACTS, 'json')
-    for (const part of ['store', 'bus', 'relay', 'event log']) {
+    for (const part of ['store', 'broadcast', 'event log']) {
       t.match(report, new RegExp(`^ *ok \\d+ - the ${part} #`, 'm'), `the contract of the ${part} holds`)
     }
     t.notMatch(report, /^ *not ok/m)

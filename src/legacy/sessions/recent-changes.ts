@@ -1,8 +1,8 @@
 // The most recent change events. Every replica receives all of them, so any replica can tell a client that
 // reconnects which changes it missed.
 
+import type { Broadcast } from '../../store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../store/changes/change-event.ts'
-import type { EventBus } from '../../store/changes/event-bus.ts'
 import type { SharedClock } from './shared-clock.ts'
 
 export interface RecentChanges {
@@ -19,11 +19,11 @@ const MAX_CHANGES = 1000
 const MAX_DELAY_MS = 5000
 const EVENTS_MISSED: readonly ChangeEvent[] = [{ type: 'events-missed' }]
 
-export function createRecentChanges (bus: EventBus, { now }: Pick<SharedClock, 'now'>): RecentChanges {
+export function createRecentChanges (broadcast: Broadcast, { now }: Pick<SharedClock, 'now'>): RecentChanges {
   const changes: Array<{ readonly at: number, readonly event: ChangeEvent }> = []
   // This replica does not know the events before this time.
   let knownSince = now()
-  const unsubscribe = bus.subscribe((event) => {
+  const unsubscribe = broadcast.subscribe((event) => {
     // Clients are not told of it.
     if (event.type === 'resources-outdated') return
     changes.push({ at: now(), event })

@@ -3,8 +3,8 @@
 import { LOG_LEVELS, type LogLevel } from '../../protocol/log-levels.ts'
 import { createReader } from '../../schema/reader.ts'
 import { Type, type Members } from '../../schema/type.ts'
+import type { Broadcast, ReplicaMessage } from '../../store/changes/broadcast.ts'
 import { createLocalListeners } from '../../store/changes/local-listeners.ts'
-import type { Relay, RelayMessage } from '../../store/changes/relay.ts'
 
 /** What a client has set in its session. */
 export interface SessionSettingsRecord {
@@ -102,11 +102,11 @@ export interface SessionRelay {
 }
 
 /** @param onError called for a message of an unknown shape, and for an error that a listener throws. */
-export function createSessionRelay (relay: Relay, onError: (error: unknown) => void): SessionRelay {
+export function createSessionRelay (broadcast: Broadcast, onError: (error: unknown) => void): SessionRelay {
   const messages = createLocalListeners<SessionMessage>()
   const misses = createLocalListeners<undefined>()
 
-  function receive (message: RelayMessage): void {
+  function receive (message: ReplicaMessage): void {
     const { type } = message
     if (isSessionMessageType(type)) reportErrors(() => messages.tell(READERS[type](message)))
   }
@@ -119,9 +119,9 @@ export function createSessionRelay (relay: Relay, onError: (error: unknown) => v
     }
   }
 
-  const stopListening = relay.listen(receive, () => reportErrors(() => misses.tell(undefined)))
+  const stopListening = broadcast.listen(receive, () => reportErrors(() => misses.tell(undefined)))
   return {
-    send: async (message) => await relay.send(message),
+    send: async (message) => await broadcast.send(message),
     listen (onMessage, onMissed = () => {}) {
       const stops = [messages.add(onMessage), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }

@@ -1,7 +1,7 @@
 // The clock that all replicas share. The clocks of their machines may differ.
 
 import { clock, timers } from '../../base/time.ts'
-import type { Relay } from '../../store/changes/relay.ts'
+import type { Broadcast } from '../../store/changes/broadcast.ts'
 
 export interface SharedClock {
   /** Milliseconds since the epoch, without waiting. Is late by the time that the last reading took. */
@@ -14,11 +14,11 @@ export interface SharedClock {
 const REFRESH_MS = 60_000
 
 /** Resolves when the clock was read for the first time, and rejects if that fails. */
-export async function openSharedClock (relay: Pick<Relay, 'time'>): Promise<SharedClock> {
+export async function openSharedClock (broadcast: Pick<Broadcast, 'time'>): Promise<SharedClock> {
   // The shared time at the zero of this process's monotonic clock.
   let zero = 0
   async function refresh (): Promise<number> {
-    const time = await relay.time()
+    const time = await broadcast.time()
     zero = time - clock.monotonic()
     return time
   }

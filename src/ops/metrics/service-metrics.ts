@@ -15,8 +15,8 @@ export interface MetricSources {
   }
   /** The result of the last check of the state store. `undefined` before the first one. */
   isStoreReady (): boolean | undefined
-  /** Whether events and messages pass between the replicas. */
-  isBusReady (): boolean
+  /** Whether changes and messages pass between the replicas. */
+  isBroadcastReady (): boolean
   catalog (): CatalogFacts
 }
 
@@ -76,8 +76,8 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
       if (isReady === undefined) metric.remove()
       else metric.set(Number(isReady))
     })
-  gauge('trivet_bus_ready', 'Whether changes and messages pass between this replica and the others.', [],
-    (metric) => metric.set(Number(sources.isBusReady())))
+  gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and the others.', [],
+    (metric) => metric.set(Number(sources.isBroadcastReady())))
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)

@@ -1,10 +1,9 @@
-// A backend stores the state of the service, and passes events and messages between its replicas.
+// A backend stores the state of the service, and passes changes and messages between its replicas.
 
 import type { Clock } from '../../base/time.ts'
 import type { CallCounter } from '../../limits/call-counter.ts'
-import type { EventBus } from '../changes/event-bus.ts'
+import type { Broadcast } from '../changes/broadcast.ts'
 import type { EventLog, EventLogLimits } from '../changes/event-log.ts'
-import type { Relay } from '../changes/relay.ts'
 import type { DueTimes } from '../records/due-times.ts'
 import type { StateStore } from '../records/state-store.ts'
 
@@ -48,8 +47,7 @@ export interface KeptSecret {
 
 export interface OpenedBackend {
   readonly store: StateStore
-  readonly bus: EventBus
-  readonly relay: Relay
+  readonly broadcast: Broadcast
   readonly eventLog: EventLog
   /** Uses the connection of the store. Nothing of it must be closed. */
   readonly callCounter: CallCounter
@@ -62,7 +60,7 @@ export interface OpenedBackend {
    * not outlive the process, or is shared: the replicas then get their secrets from outside.
    */
   readKeptSecret? (): KeptSecret
-  /** Closes the store, the bus, the relay and the log. Idempotent. */
+  /** Closes the store, the broadcast and the log. Idempotent. */
   close (): Promise<void>
 }
 
@@ -70,11 +68,11 @@ export interface OpenedBackend {
 export function toOpenedBackend (
   members: Omit<OpenedBackend, 'close'>, closeConnection = async (): Promise<void> => {}
 ): OpenedBackend {
-  const { store, bus, relay, eventLog } = members
+  const { store, broadcast, eventLog } = members
   let closing: Promise<void> | undefined
 
   async function close (): Promise<void> {
-    await Promise.all([bus.close(), relay.close(), eventLog.close()])
+    await Promise.all([broadcast.close(), eventLog.close()])
     // Waits for the calls in progress, which need the connection.
     await store.close()
     await closeConnection()

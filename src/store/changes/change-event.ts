@@ -21,5 +21,5 @@ export type ChangeEvent =
   | { readonly type: 'resources-outdated', readonly templates?: readonly string[] }
   /** The status of a task has changed. `isOver`: whoever runs it must stop. */
   | { readonly type: 'task-changed', readonly entry: string, readonly isOver: boolean }
-  /** The bus was interrupted, so events may have been lost. */
+  /** The broadcast was interrupted, so events may have been lost. */
   | { readonly type: 'events-missed' }

@@ -1,10 +1,10 @@
-// All open streams of changes in this process. They share one listener on the bus and one timer.
+// All open streams of changes in this process. They share one listener on the broadcast and one timer.
 
 import { clock, timers } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { Announcement } from './announcement.ts'
+import type { Broadcast } from './broadcast.ts'
 import type { ChangeEvent } from './change-event.ts'
-import type { EventBus } from './event-bus.ts'
 import type { Subscription } from './subscription.ts'
 
 export interface SubscriptionsOptions {
@@ -33,13 +33,13 @@ const FLUSH_MS = 10
 const MAX_BLOCKED_ROUNDS = 2
 
 export function createSubscriptions (
-  bus: EventBus, { keepAliveMs, onSlowReader }: SubscriptionsOptions
+  broadcast: Broadcast, { keepAliveMs, onSlowReader }: SubscriptionsOptions
 ): Subscriptions {
   const open = new Set<Subscription>()
   const pending = new Set<Subscription>()
   let flushing = false
   let closed = false
-  const unsubscribe = bus.subscribe(noteEvent)
+  const unsubscribe = broadcast.subscribe(noteEvent)
   const timer = timers.setInterval(keepAlive, keepAliveMs).unref()
 
   function noteEvent (event: ChangeEvent): void {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
 import * as trivet from '../../../src/index.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { createReadableLog } from '../../helpers/log.ts'
@@ -19,7 +19,7 @@ t.test('a list that never ends is a problem, and later edits load', async (t) =>
   const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'on', trivet })
   const log = createReadableLog()
   const { catalog, close } = await openLiveCatalog(
-    source, createMemoryEventBus(), log.logger, { pageSize: 10, listDeadlineMs: 200 }
+    source, createLocalBroadcast(), log.logger, { pageSize: 10, listDeadlineMs: 200 }
   )
   t.teardown(close)
   await writeInPlace(root, FILE, listing(NEVER))
@@ -35,7 +35,7 @@ t.test('closing does not wait for a list that never ends', async (t) => {
   const root = await writeCatalog(t, { [FILE]: listing('() => []') })
   const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'on', trivet })
   const { close } = await openLiveCatalog(
-    source, createMemoryEventBus(), createReadableLog().logger, { pageSize: 10, listDeadlineMs: 6000 }
+    source, createLocalBroadcast(), createReadableLog().logger, { pageSize: 10, listDeadlineMs: 6000 }
   )
   const began = new Promise<void>((resolve) => { Object.assign(globalThis, { listBegan: resolve }) })
   await writeInPlace(root, FILE, listing('() => { globalThis.listBegan(); return new Promise(() => {}) }'))

@@ -7,8 +7,8 @@ import {
   defineResource, defineResourceTemplate, defineTool, type ListedResource, type ResourceTemplateOptions
 } from '../../../src/index.ts'
 import { createLegacySnapshots } from '../../../src/legacy/sessions/legacy-snapshots.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
 import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { until } from '../../helpers/deadline.ts'
 import { EMPTY_CONTENTS } from '../../helpers/empty-contents.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'
@@ -48,12 +48,13 @@ function templateOf ({ list }: Notes, options: Partial<ResourceTemplateOptions> 
 }
 
 async function open (
-  t: Test, contents: Partial<CatalogContents>, options: LiveListsOptions = {}, bus = createMemoryEventBus()
+  t: Test, contents: Partial<CatalogContents>, options: LiveListsOptions = {},
+  broadcast = createLocalBroadcast()
 ): Promise<Opened> {
   let current = contents
   let onChange: (() => void) | undefined
   const events: ChangeEvent[] = []
-  t.teardown(bus.subscribe((event) => { if (event.type !== 'resources-outdated') events.push(event) }))
+  t.teardown(broadcast.subscribe((event) => { if (event.type !== 'resources-outdated') events.push(event) }))
   const log = createReadableLog('info')
   const live = await openLiveCatalog({
     name: 'test',
@@ -64,7 +65,7 @@ async function open (
       onChange = listener
       return async () => {}
     }
-  }, bus, log.logger, { pageSize: 10, listIntervalMs: 1, ...options })
+  }, broadcast, log.logger, { pageSize: 10, listIntervalMs: 1, ...options })
   t.teardown(async () => await live.close())
   return {
     live,
@@ -259,11 +260,12 @@ t.test('what is not listed again keeps its pages and its forms', async (t) => {
 
 t.test('replicas make their lists again together', async (t) => {
   let time = 0
-  const bus = createMemoryEventBus()
+  const broadcast = createLocalBroadcast()
   const all = [new Notes(), new Notes()]
   const replicas = await Promise.all(all.map(
     async (notes) => {
-      return await open(t, { templates: [templateOf(notes, { listTtlMs: 1000 })] }, { now: () => time }, bus)
+      const templates = [templateOf(notes, { listTtlMs: 1000 })]
+      return await open(t, { templates }, { now: () => time }, broadcast)
     }
   ))
   const settle = async () => {
@@ -274,7 +276,7 @@ t.test('replicas make their lists again together', async (t) => {
   for (const [id, act] of [
     ['told', () => replicas[0]?.live.lists.outdate()],
     ['old', () => { time += 1000; replicas[1]?.live.lists.noteUse() }],
-    ['missed', () => { bus.publish({ type: 'events-missed' }).catch(() => {}) }]
+    ['missed', () => { broadcast.publish({ type: 'events-missed' }).catch(() => {}) }]
   ] as const) {
     change(id)
     act()

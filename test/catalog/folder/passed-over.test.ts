@@ -10,7 +10,7 @@ import type { Snapshot } from '../../../src/catalog/compiled/snapshot.ts'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
 import * as trivet from '../../../src/index.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { problemsOf } from '../../helpers/load-catalog.ts'
@@ -150,7 +150,7 @@ interface Watched { reloads (): number, untilReload (count: number): Promise<voi
 async function watch (t: Test, root: string): Promise<Watched> {
   const { logger, lines } = createReadableLog('info')
   const source = openCatalogFolder(root, { ...SOURCE, watchMode: 'on' })
-  const { close } = await openLiveCatalog(source, createMemoryEventBus(), logger, { pageSize: 10 })
+  const { close } = await openLiveCatalog(source, createLocalBroadcast(), logger, { pageSize: 10 })
   t.teardown(close)
   const reloads = () => lines.filter(({ msg }) => msg.startsWith('catalog ')).length
   return {

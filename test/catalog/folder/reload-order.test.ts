@@ -3,8 +3,8 @@ import t from 'tap'
 import type { CatalogContents } from '../../../src/catalog/compiled/contents.ts'
 import type { CatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
 import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { EMPTY_CONTENTS } from '../../helpers/empty-contents.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'
@@ -43,11 +43,11 @@ async function openScripted (): Promise<ReturnType<typeof createScriptedSource> 
   log: ReadableLog
 }> {
   const scripted = createScriptedSource()
-  const bus = createMemoryEventBus()
+  const broadcast = createLocalBroadcast()
   const events: ChangeEvent[] = []
-  bus.subscribe((event) => events.push(event))
+  broadcast.subscribe((event) => events.push(event))
   const log = createReadableLog()
-  const opening = openLiveCatalog(scripted.source, bus, log.logger, { pageSize: 10 })
+  const opening = openLiveCatalog(scripted.source, broadcast, log.logger, { pageSize: 10 })
   await until(() => scripted.loads.length === 1, 'the first load')
   return { ...scripted, opening, events, log }
 }

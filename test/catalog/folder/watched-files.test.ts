@@ -8,7 +8,7 @@ import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts
 import { isPart } from '../../../src/catalog/folder/catalog-parts.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
 import * as trivet from '../../../src/index.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'
@@ -22,7 +22,7 @@ async function openWatched (t: Test, root: string, watchMode: 'on' | 'poll'): Pr
   const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode, trivet })
   const log = createReadableLog()
   const { catalog, close } = await openLiveCatalog(
-    source, createMemoryEventBus(), log.logger, { pageSize: 10 }
+    source, createLocalBroadcast(), log.logger, { pageSize: 10 }
   )
   t.teardown(close)
   return {

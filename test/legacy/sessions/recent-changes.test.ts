@@ -2,15 +2,15 @@
 
 import t from 'tap'
 import { createRecentChanges } from '../../../src/legacy/sessions/recent-changes.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
-import type { EventBus } from '../../../src/store/changes/event-bus.ts'
+import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 
 t.test('recent changes', async (t) => {
   let now = 1_000_000
-  const bus: EventBus = createMemoryEventBus()
-  const changes = createRecentChanges(bus, { now: () => now })
+  const broadcast: Broadcast = createLocalBroadcast()
+  const changes = createRecentChanges(broadcast, { now: () => now })
   t.teardown(() => changes.close())
-  const publish = async (uri: string) => await bus.publish({ type: 'resource-updated', uri })
+  const publish = async (uri: string) => await broadcast.publish({ type: 'resource-updated', uri })
 
   t.test('reports missed events for a time before the service began', async (t) => {
     t.strictSame(changes.since(now - 1), [{ type: 'events-missed' }])

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import {
   createSessionRelay, type SessionMessage, type SessionRelay
 } from '../../../src/legacy/sessions/session-relay.ts'
-import { createMemoryRelay } from '../../../src/store/backends/memory/relay.ts'
-import type { Relay, RelayMessage } from '../../../src/store/changes/relay.ts'
+import type { Broadcast, ReplicaMessage } from '../../../src/store/changes/broadcast.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 
 const MESSAGES: readonly SessionMessage[] = [
   { type: 'session-ended', session: 'a', expiresAt: 1 },
@@ -22,13 +22,13 @@ const MESSAGES: readonly SessionMessage[] = [
 ]
 
 interface Opened {
-  readonly relay: Relay
+  readonly relay: Broadcast
   readonly sessions: SessionRelay
   readonly heard: SessionMessage[]
   readonly errors: unknown[]
 }
 
-function open (t: Test, relay = createMemoryRelay()): Opened {
+function open (t: Test, relay = createLocalBroadcast()): Opened {
   const errors: unknown[] = []
   const heard: SessionMessage[] = []
   const sessions = createSessionRelay(relay, (error) => { errors.push(error) })
@@ -37,7 +37,7 @@ function open (t: Test, relay = createMemoryRelay()): Opened {
   return { relay, sessions, heard, errors }
 }
 
-const toChanged = (settings: object): RelayMessage => ({ type: 'session-changed', session: 'a', settings })
+const toChanged = (settings: object): ReplicaMessage => ({ type: 'session-changed', session: 'a', settings })
 
 t.test('every message of a session arrives as it was sent', async (t) => {
   const { sessions, heard, errors } = open(t)
@@ -64,7 +64,7 @@ t.test('ignores messages that are not about sessions', async (t) => {
 t.test('reports a message of an unknown shape without its values, and does not deliver it', async (t) => {
   const settings = { version: 1, logLevel: 'error', uris: [] }
   const { relay, heard, errors } = open(t)
-  const wrong: ReadonlyArray<readonly [RelayMessage, RegExp]> = [
+  const wrong: ReadonlyArray<readonly [ReplicaMessage, RegExp]> = [
     [{ type: 'session-ended', session: 'canary' }, /session-ended .*: expiresAt$/],
     [{ type: 'session-ended', session: ['canary'], expiresAt: 1 }, /session-ended .*: session$/],
     [toChanged({ ...settings, logLevel: 'canary' }), /: settings\.logLevel$/],
@@ -93,11 +93,11 @@ t.test('reports the error of a listener, and still calls the other listeners', a
 
 t.test('tells each listener about missed messages until it is removed', async (t) => {
   let miss = () => {}
-  const listen: Relay['listen'] = (_hear, onMissed = () => {}) => {
+  const listen: Broadcast['listen'] = (_hear, onMissed = () => {}) => {
     miss = onMissed
     return () => { miss = () => {} }
   }
-  const { sessions } = open(t, { ...createMemoryRelay(), listen })
+  const { sessions } = open(t, { ...createLocalBroadcast(), listen })
   const missed: string[] = []
   const stop = sessions.listen(() => {}, () => { missed.push('one') })
   sessions.listen(() => {}, () => { missed.push('other') })
@@ -109,7 +109,7 @@ t.test('tells each listener about missed messages until it is removed', async (t
 
 t.test('delivers nothing once it is closed, and leaves the underlying relay open', async (t) => {
   const { relay, sessions, heard } = open(t)
-  const others: RelayMessage[] = []
+  const others: ReplicaMessage[] = []
   relay.listen((message) => { others.push(message) })
   sessions.close()
   await relay.send({ type: 'stream-written', stream: 'a.b' })

@@ -5,9 +5,8 @@ import t, { type Test } from 'tap'
 import { openJsonBackend } from '../../src/store/backends/json/open.ts'
 import { openJsonStateStore } from '../../src/store/backends/json/state-store.ts'
 import type { EventLogLimits } from '../../src/store/changes/event-log.ts'
-import { checkEventBus } from '../contracts/event-bus-contract.ts'
+import { checkBroadcast } from '../contracts/broadcast-contract.ts'
 import { checkEventLog } from '../contracts/event-log-contract.ts'
-import { checkRelay } from '../contracts/relay-contract.ts'
 import { checkStateStore } from '../contracts/state-store-contract.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
@@ -29,6 +28,5 @@ t.test('the store', async (t) => checkStateStore(t, async (t) => {
     reopen: async () => openJsonStateStore(file, now)
   }
 }))
-t.test('the bus', async (t) => checkEventBus(t, async () => (await open(t)).bus))
-t.test('the relay', async (t) => checkRelay(t, async () => (await open(t)).relay))
+t.test('the broadcast', async (t) => checkBroadcast(t, async () => (await open(t)).broadcast))
 t.test('the event log', async (t) => checkEventLog(t, async (limits) => (await open(t, limits)).eventLog))

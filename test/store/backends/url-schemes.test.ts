@@ -30,17 +30,17 @@ async function open (t: Test, url: string): Promise<OpenedBackend> {
   return backend
 }
 
-/** Checks that the store, the bus, the relay and the log work, and stop when the backend is closed. */
+/** Checks that the store, the broadcast and the log work, and stop when the backend is closed. */
 async function checkParts (t: Test, url: string): Promise<void> {
-  const { store, bus, relay, eventLog, close } = await open(t, url)
+  const { store, broadcast, eventLog, close } = await open(t, url)
   const key = { owner: 'o', name: 'n' }
   await store.create(key, toValue('x'), { idleMs: 60_000 }, 10)
   t.equal(textOf(await store.read(key)), 'x')
   const heard: string[] = []
-  bus.subscribe(({ type }) => { heard.push(type) })
-  relay.listen(({ type }) => { heard.push(type) })
-  await bus.publish({ type: 'tools-changed' })
-  await relay.send({ type: 'test' })
+  broadcast.subscribe(({ type }) => { heard.push(type) })
+  broadcast.listen(({ type }) => { heard.push(type) })
+  await broadcast.publish({ type: 'tools-changed' })
+  await broadcast.send({ type: 'test' })
   await until(() => heard.length === 2, 'both')
   await eventLog.append('s.a', { position: 1, text: 'x' })
   t.strictSame(await eventLog.read('s.a', 0), [{ position: 1, text: 'x' }])
@@ -48,8 +48,8 @@ async function checkParts (t: Test, url: string): Promise<void> {
   await within(Promise.all([close(), close()]), 'its end')
   await within(close(), 'its end once more')
   await t.rejects(store.check(), { name: 'StoreUnavailable' })
-  await t.resolves(bus.publish({ type: 'tools-changed' }))
-  await t.resolves(relay.send({ type: 'test' }))
+  await t.resolves(broadcast.publish({ type: 'tools-changed' }))
+  await t.resolves(broadcast.send({ type: 'test' }))
   t.strictSame(heard, ['tools-changed', 'test'])
 }
 
@@ -86,7 +86,7 @@ if (hasRedisServer(t)) {
     await server.cli('acl', 'setuser', 'deaf', 'on', '>word', '~*', '+@all', 'resetchannels')
     const url = server.url.replace('//', '//deaf:word@')
     const refusal = within(open(t, url), 'the refusal', 15_000)
-    await t.rejects(refusal, { message: /^nothing arrived on the Redis channel trivet:events/ })
+    await t.rejects(refusal, { message: /^nothing arrived on the Redis channel trivet:broadcast/ })
     const isConnected = async () => (await server.cli('client', 'list')).includes('user=deaf')
     await until(async () => !await isConnected(), 'its connections to end')
   })

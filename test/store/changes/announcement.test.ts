@@ -22,7 +22,7 @@ function scopeGroupOf (scopes: readonly string[]): ScopeGroup & { asked: number 
 }
 
 t.test('a change of a list is told only to callers who see it (107, 198)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sinks = ['', 'a', 'b', 'a b'].map((scopes) => {
     const sink = new FakeSink()
     listen(subscriptions, scopes, ALL, sink, scopeGroupOf(scopes.split(' ')))
@@ -32,40 +32,40 @@ t.test('a change of a list is told only to callers who see it (107, 198)', async
     await turn()
     return sinks.map(({ methods }) => methods.length).join()
   }
-  await bus.publish({ type: 'tools-changed', seenBy: [['a', 'b']] })
+  await broadcast.publish({ type: 'tools-changed', seenBy: [['a', 'b']] })
   t.equal(await counts(), '0,0,0,1')
-  await bus.publish({ type: 'tools-changed', seenBy: [['b'], ['c']] })
+  await broadcast.publish({ type: 'tools-changed', seenBy: [['b'], ['c']] })
   t.equal(await counts(), '0,0,1,2')
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   t.equal(await counts(), '1,1,2,3')
 })
 
 t.test('an update is told only to callers who may hear of the resource (162, 163)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 1, ALL, sink, scopeGroupOf([]))
-  await publishUpdates(bus, ['doc://hidden', 'doc://hidden/1', 'doc://open', 'doc://open/1'])
+  await publishUpdates(broadcast, ['doc://hidden', 'doc://hidden/1', 'doc://open', 'doc://open/1'])
   await turn()
   t.strictSame(sink.uris, ['doc://open', 'doc://open/1'])
 })
 
 t.test('after an interruption every stream is told all that it follows', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 1, ALL, sink, scopeGroupOf([]))
-  await bus.publish({ type: 'events-missed' })
+  await broadcast.publish({ type: 'events-missed' })
   await turn()
   t.strictSame(sink.uris, ALL.resourceSubscriptions)
 })
 
 t.test('decides once for all streams of callers with the same scopes', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const scopeGroups = [scopeGroupOf(['a']), scopeGroupOf([])]
   for (let index = 0; index < 1000; index++) {
     listen(subscriptions, index, ALL, new FakeSink(), scopeGroups[index % 2])
   }
-  await bus.publish({ type: 'tools-changed', seenBy: [['a']] })
-  await bus.publish({ type: 'resource-updated', uri: 'doc://open' })
-  await bus.publish({ type: 'resource-updated', uri: 'none://1' })
+  await broadcast.publish({ type: 'tools-changed', seenBy: [['a']] })
+  await broadcast.publish({ type: 'resource-updated', uri: 'doc://open' })
+  await broadcast.publish({ type: 'resource-updated', uri: 'none://1' })
   t.strictSame(scopeGroups.map(({ asked }) => asked), [2, 2], 'and not for a resource that nobody follows')
 })

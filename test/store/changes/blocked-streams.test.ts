@@ -4,13 +4,13 @@ import { until } from '../../helpers/deadline.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 
 t.test('keeps notifications while the client does not read, and sends each once afterwards', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1'] }, sink)
   sink.isBlocked = true
   for (let i = 0; i < 3; i++) {
-    await bus.publish({ type: 'tools-changed' })
-    await publishUpdates(bus, ['a://1'])
+    await broadcast.publish({ type: 'tools-changed' })
+    await publishUpdates(broadcast, ['a://1'])
     await turn()
   }
   t.strictSame(sink.methods, [])
@@ -23,12 +23,13 @@ t.test('keeps notifications while the client does not read, and sends each once 
 })
 
 t.test('missed events and later ones are reported once', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['shop://a'] }, sink)
   sink.isBlocked = true
-  for (const type of ['tools-changed', 'events-missed', 'events-missed'] as const) await bus.publish({ type })
-  await publishUpdates(bus, ['shop://a'])
+  const types = ['tools-changed', 'events-missed', 'events-missed'] as const
+  for (const type of types) await broadcast.publish({ type })
+  await publishUpdates(broadcast, ['shop://a'])
   await turn()
   sink.unblock()
   await turn()
@@ -36,13 +37,13 @@ t.test('missed events and later ones are reported once', async (t) => {
 })
 
 t.test('a blocked stream keeps no more than its filter includes (207)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const exact = new FakeSink()
   const directory = new FakeSink()
   listen(subscriptions, 'exact', { resourceSubscriptions: ['file:///docs/1', 'file:///docs/2'] }, exact)
   listen(subscriptions, 'directory', { resourceSubscriptions: ['file:///docs'] }, directory)
   exact.isBlocked = directory.isBlocked = true
-  await publishUpdates(bus, Array.from({ length: 10_000 }, (_, index) => `file:///docs/${index}`))
+  await publishUpdates(broadcast, Array.from({ length: 10_000 }, (_, index) => `file:///docs/${index}`))
   await turn()
   exact.unblock()
   directory.unblock()
@@ -50,19 +51,19 @@ t.test('a blocked stream keeps no more than its filter includes (207)', async (t
   t.strictSame(exact.uris, ['file:///docs/1', 'file:///docs/2'])
   t.ok(directory.uris.length <= 1001, `${directory.uris.length} messages about one directory`)
   t.ok(directory.uris.includes('file:///docs'), 'past the limit the directory stands for what is in it')
-  await publishUpdates(bus, ['file:///docs/3'])
+  await publishUpdates(broadcast, ['file:///docs/3'])
   await turn()
   t.equal(directory.uris.at(-1), 'file:///docs/3', 'and then single resources are told again')
 })
 
 t.test('clients that read again at the same time are served over several turns', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sinks = Array.from({ length: 2000 }, () => new FakeSink())
   for (const [id, sink] of sinks.entries()) {
     listen(subscriptions, id, { resourceSubscriptions: ['file:///docs'] }, sink)
     sink.isBlocked = true
   }
-  await publishUpdates(bus, ['file:///docs/1', 'file:///docs/2'])
+  await publishUpdates(broadcast, ['file:///docs/1', 'file:///docs/2'])
   await turn()
   for (const sink of sinks) sink.unblock()
   const served = () => sinks.filter(({ uris }) => uris.length === 2).length

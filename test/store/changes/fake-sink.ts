@@ -4,9 +4,9 @@ import type { Test } from 'tap'
 import type { ScopeGroup } from '../../../src/access/scope-group.ts'
 import type { RequestId } from '../../../src/protocol/json-rpc.ts'
 import type { SubscriptionFilter } from '../../../src/protocol/notifications.ts'
-import { createMemoryEventBus } from '../../../src/store/backends/memory/event-bus.ts'
-import type { EventBus } from '../../../src/store/changes/event-bus.ts'
+import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
 import { ListenMessages } from '../../../src/store/changes/listen-messages.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
 import { Subscription } from '../../../src/store/changes/subscription.ts'
 import {
@@ -55,15 +55,15 @@ export class FakeSink implements MessageSink {
 
 export function build (
   t: Test, options: Partial<SubscriptionsOptions> = {}
-): { bus: EventBus, subscriptions: Subscriptions } {
-  const bus = createMemoryEventBus()
-  const subscriptions = createSubscriptions(bus, {
+): { broadcast: Broadcast, subscriptions: Subscriptions } {
+  const broadcast = createLocalBroadcast()
+  const subscriptions = createSubscriptions(broadcast, {
     keepAliveMs: 60_000,
     onSlowReader () {},
     ...options
   })
   t.teardown(() => subscriptions.close())
-  return { bus, subscriptions }
+  return { broadcast, subscriptions }
 }
 
 /** May hear of everything. */
@@ -80,6 +80,6 @@ export function listen (
   subscriptions.open(new Subscription({ owner: 'anonymous', scopeGroup }, filter, messages, sink))
 }
 
-export async function publishUpdates (bus: EventBus, uris: readonly string[]): Promise<void> {
-  for (const uri of uris) await bus.publish({ type: 'resource-updated', uri })
+export async function publishUpdates (broadcast: Broadcast, uris: readonly string[]): Promise<void> {
+  for (const uri of uris) await broadcast.publish({ type: 'resource-updated', uri })
 }

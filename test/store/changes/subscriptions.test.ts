@@ -5,11 +5,11 @@ import { until } from '../../helpers/deadline.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 
 t.test('acknowledges first, even while events are being published (194, 195)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
-  const publishing = bus.publish({ type: 'tools-changed' })
+  const publishing = broadcast.publish({ type: 'tools-changed' })
   listen(subscriptions, 's', { toolsListChanged: true }, sink)
-  await Promise.all([publishing, bus.publish({ type: 'tools-changed' })])
+  await Promise.all([publishing, broadcast.publish({ type: 'tools-changed' })])
   await turn()
   t.strictSame(sink.messages, [
     {
@@ -26,7 +26,7 @@ t.test('acknowledges first, even while events are being published (194, 195)', a
 })
 
 t.test('sends only what the filter includes, and treats false as absent (197, 198)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const asking = {
     tools: new FakeSink(),
     prompts: new FakeSink(),
@@ -39,10 +39,10 @@ t.test('sends only what the filter includes, and treats false as absent (197, 19
   listen(subscriptions, 3, { resourcesListChanged: true, toolsListChanged: false }, asking.resources)
   listen(subscriptions, 4, { resourceSubscriptions: ['shop://a'] }, asking.one)
   listen(subscriptions, 5, {}, asking.nothing)
-  await bus.publish({ type: 'tools-changed' })
-  await bus.publish({ type: 'prompts-changed' })
-  await bus.publish({ type: 'resources-changed' })
-  await publishUpdates(bus, ['shop://a', 'shop://b'])
+  await broadcast.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'prompts-changed' })
+  await broadcast.publish({ type: 'resources-changed' })
+  await publishUpdates(broadcast, ['shop://a', 'shop://b'])
   await turn()
   t.strictSame(asking.tools.methods, ['notifications/tools/list_changed'])
   t.strictSame(asking.prompts.methods, ['notifications/prompts/list_changed'])
@@ -53,16 +53,16 @@ t.test('sends only what the filter includes, and treats false as absent (197, 19
 })
 
 t.test('sends the id of the request as the subscription id, with its type (196)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   for (const id of ['7', 7, 0, '', -1]) {
     const sink = new FakeSink()
     listen(
       subscriptions, id,
       { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a://b'] }, sink
     )
-    await bus.publish({ type: 'tools-changed' })
-    await bus.publish({ type: 'prompts-changed' })
-    await publishUpdates(bus, ['a://b'])
+    await broadcast.publish({ type: 'tools-changed' })
+    await broadcast.publish({ type: 'prompts-changed' })
+    await publishUpdates(broadcast, ['a://b'])
     // On a busy machine one turn may not have the time for all messages.
     await until(() => sink.messages.length >= 4, 'the messages')
     await turn()
@@ -72,25 +72,25 @@ t.test('sends the id of the request as the subscription id, with its type (196)'
 })
 
 t.test('reports repeated changes within one turn of the event loop once', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 's', { toolsListChanged: true, resourceSubscriptions: ['a://1', 'a://2'] }, sink)
   for (let i = 0; i < 50; i++) {
-    await bus.publish({ type: 'tools-changed' })
-    await publishUpdates(bus, ['a://1', 'a://2'])
+    await broadcast.publish({ type: 'tools-changed' })
+    await publishUpdates(broadcast, ['a://1', 'a://2'])
   }
   await turn()
   t.strictSame(sink.methods, [
     'notifications/tools/list_changed', 'notifications/resources/updated', 'notifications/resources/updated'
   ])
   t.strictSame(sink.uris, ['a://1', 'a://2'])
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   await turn()
   t.equal(sink.messages.length, 5, 'what happens later is told again')
 })
 
 t.test('a subscription to a directory reports changed resources in it by their own URIs (163)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const open = (uri: string) => {
     const sink = new FakeSink()
     listen(subscriptions, uri, { resourceSubscriptions: [uri] }, sink)
@@ -99,7 +99,7 @@ t.test('a subscription to a directory reports changed resources in it by their o
   const directory = open('file:///docs')
   const withSlash = open('file:///docs/')
   const file = open('file:///docs/a.md')
-  await publishUpdates(bus, [
+  await publishUpdates(broadcast, [
     'file:///docs/a.md', 'file:///docs/deep/b.md', 'file:///docs', 'file:///docs.md', 'file:///docs-old/a.md',
     'file:///', 'file:///docs/a.md.bak'
   ])
@@ -112,7 +112,7 @@ t.test('a subscription to a directory reports changed resources in it by their o
 })
 
 t.test('missed events are reported as changes of all that the filter includes', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const everything = new FakeSink()
   const tools = new FakeSink()
   const nothing = new FakeSink()
@@ -128,7 +128,7 @@ t.test('missed events are reported as changes of all that the filter includes', 
   )
   listen(subscriptions, 2, { toolsListChanged: true, promptsListChanged: false }, tools)
   listen(subscriptions, 3, {}, nothing)
-  await bus.publish({ type: 'events-missed' })
+  await broadcast.publish({ type: 'events-missed' })
   await turn()
   t.strictSame(everything.methods, [
     'notifications/tools/list_changed', 'notifications/prompts/list_changed',
@@ -141,35 +141,35 @@ t.test('missed events are reported as changes of all that the filter includes', 
 })
 
 t.test('streams with equal ids are independent (202, 203)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const [first, second] = [new FakeSink(), new FakeSink()]
   listen(subscriptions, 1, { toolsListChanged: true }, first)
   listen(subscriptions, 1, { promptsListChanged: true }, second)
   t.equal(subscriptions.size, 2)
   first.leave()
   t.equal(subscriptions.size, 1)
-  await bus.publish({ type: 'tools-changed' })
-  await bus.publish({ type: 'prompts-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'prompts-changed' })
   await turn()
   t.strictSame(first.methods, [], 'a client that is gone is told nothing')
   t.strictSame(second.methods, ['notifications/prompts/list_changed'])
 })
 
 t.test('a closed stream gets no pending notifications', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sink = new FakeSink()
   listen(subscriptions, 1, { toolsListChanged: true }, sink)
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   sink.leave()
   await turn()
   t.strictSame(sink.methods, [])
 })
 
 t.test('flushes thousands of streams over several turns of the event loop', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const sinks = Array.from({ length: 1200 }, () => new FakeSink())
   for (const [id, sink] of sinks.entries()) listen(subscriptions, id, { toolsListChanged: true }, sink)
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   await turn()
   const told = () => sinks.filter(({ methods }) => methods.length === 1).length
   t.ok(told() > 0 && told() < sinks.length, `${told()} in the first turn`)
@@ -177,11 +177,11 @@ t.test('flushes thousands of streams over several turns of the event loop', asyn
 })
 
 t.test('closing sends pending notifications, and ends each stream with its result (204)', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   const [text, number] = [new FakeSink(), new FakeSink()]
   listen(subscriptions, 'a', { toolsListChanged: true }, text)
   listen(subscriptions, 2, {}, number)
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   subscriptions.close()
   subscriptions.close()
   t.strictSame(text.methods, ['notifications/tools/list_changed', undefined])
@@ -193,7 +193,7 @@ t.test('closing sends pending notifications, and ends each stream with its resul
   })
   t.ok(text.wasEnded && number.wasEnded)
   t.equal(subscriptions.size, 0)
-  await bus.publish({ type: 'tools-changed' })
+  await broadcast.publish({ type: 'tools-changed' })
   await turn()
   t.equal(text.messages.length, 3)
 
@@ -206,12 +206,12 @@ t.test('closing sends pending notifications, and ends each stream with its resul
 })
 
 t.test('thousands of changes for thousands of streams take little time', async (t) => {
-  const { bus, subscriptions } = build(t)
+  const { broadcast, subscriptions } = build(t)
   for (let id = 0; id < 2000; id++) {
     listen(subscriptions, id, { resourceSubscriptions: [`file:///other/${id}`] }, new FakeSink())
   }
   const before = process.cpuUsage()
-  await publishUpdates(bus, Array.from({ length: 3000 }, (_, index) => `file:///a/b/c/d/e/f/g/${index}.txt`))
+  await publishUpdates(broadcast, Array.from({ length: 3000 }, (_, index) => `file:///a/b/c/d/e/f/g/${index}.txt`))
   const { user } = process.cpuUsage(before)
   t.ok(user < 4_000_000, `${user / 1000} ms of CPU`)
 })

@@ -1,7 +1,7 @@
 // Tells the replicas, and through them the clients, what a change of the catalog means.
 
+import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
-import type { EventBus } from '../../../store/changes/event-bus.ts'
 import type { CatalogChange } from '../../compiled/catalog.ts'
 import type { ListChange } from '../../compiled/lists/list-changes.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
@@ -18,12 +18,12 @@ export interface Announcer {
 }
 
 export function createAnnouncer (
-  bus: EventBus, log: { error (fields: object, message: string): void }
+  broadcast: Broadcast, log: { error (fields: object, message: string): void }
 ): Announcer {
   let announcing: Promise<void> | undefined
 
   async function publish (event: ChangeEvent): Promise<void> {
-    await bus.publish(event).catch(
+    await broadcast.publish(event).catch(
       (error: unknown) => log.error({ err: error, event }, 'change not announced')
     )
   }

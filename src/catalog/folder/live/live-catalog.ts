@@ -4,7 +4,7 @@ import { unlessAborted } from '../../../base/deadline.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import { clock } from '../../../base/time.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
-import type { EventBus } from '../../../store/changes/event-bus.ts'
+import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import { createCatalog, type Catalog, type CatalogChange } from '../../compiled/catalog.ts'
 import { createLoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError } from '../../compiled/problem.ts'
@@ -45,12 +45,12 @@ export interface LiveCatalog {
 
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
-  folder: CatalogFolder, bus: EventBus, log: CatalogLog,
+  folder: CatalogFolder, broadcast: Broadcast, log: CatalogLog,
   { signal = new AbortController().signal, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const loader = createCatalogLoader(folder, log, guard, options)
-  const announcer = createAnnouncer(bus, log)
+  const announcer = createAnnouncer(broadcast, log)
   let isDirty = false
   let mustForget = false
   let isClosed = false
@@ -72,7 +72,7 @@ export async function openLiveCatalog (
   })
   const lists = createLiveLists({
     catalog,
-    bus,
+    broadcast,
     publish: announcer.publish,
     async onChange (change, version) {
       log.info({ catalog: folder.name, version, lists: namesOf(change) }, 'resources listed again')

@@ -3,8 +3,8 @@
 
 import { createPaced } from '../../../base/paced.ts'
 import { clock } from '../../../base/time.ts'
+import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
-import type { EventBus } from '../../../store/changes/event-bus.ts'
 import type { Catalog, CatalogChange } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'
 import { relist } from '../../compiled/lists/relist.ts'
@@ -33,7 +33,7 @@ export interface LiveListsOptions extends ListingOptions {
 
 interface LiveListsDependencies {
   readonly catalog: Catalog
-  readonly bus: EventBus
+  readonly broadcast: Broadcast
   /** Must not reject. */
   publish (event: ChangeEvent): Promise<void>
   onChange (change: CatalogChange, version: string): Promise<void>
@@ -45,7 +45,7 @@ const INTERVAL_MS = 1000
 const keyOf = ({ compiled }: Listing) => compiled.key
 
 export function createLiveLists (
-  { catalog, bus, publish, onChange, onProblems }: LiveListsDependencies,
+  { catalog, broadcast, publish, onChange, onProblems }: LiveListsDependencies,
   { now = clock.now, listIntervalMs = INTERVAL_MS, ...options }: LiveListsOptions
 ): OpenLists {
   const announcing = createPaced(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
@@ -60,7 +60,7 @@ export function createLiveLists (
   const madeAt = new Map<string, number>()
   let dueAt = findDueAt()
 
-  const unsubscribe = bus.subscribe((event) => {
+  const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'resources-outdated') want(event.templates)
     // The lost event may have been of this kind.
     else if (event.type === 'events-missed') want()

@@ -1,9 +1,8 @@
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
+import { createLocalBroadcast } from '../../changes/local-broadcast.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
-import { createMemoryEventBus } from '../memory/event-bus.ts'
 import { createMemoryEventLog } from '../memory/event-log.ts'
-import { createMemoryRelay } from '../memory/relay.ts'
 import { readKeptSecret } from './secret.ts'
 import { claimFolder } from './sole-process.ts'
 import { openLmdbStateStore } from './state-store.ts'
@@ -22,8 +21,7 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
   return toOpenedBackend({
     store,
     dueTimes: store.dueTimes,
-    bus: createMemoryEventBus(),
-    relay: createMemoryRelay(),
+    broadcast: createLocalBroadcast(),
     eventLog: createMemoryEventLog(eventLogLimits),
     callCounter: createLocalCallCounter(),
     folder,

@@ -1,6 +1,7 @@
 // Sends texts to all other processes that have the same Redis channel open. Redis keeps no texts for a
 // process that is disconnected, so the channel also reports when texts may have been lost.
 
+import { withinDeadline } from '../../../base/deadline.ts'
 import { clock, random, type Timer, timers } from '../../../base/time.ts'
 import { toRedisError } from './redis-error.ts'
 
@@ -26,23 +27,19 @@ export interface RedisChannelClients {
   readonly subscriber: RedisSubscriber
 }
 
-/** Which texts may have been lost: those of other processes (`isMissed`), or of this one (`isUnsent`). */
-interface Gap { readonly isMissed: boolean, readonly isUnsent: boolean }
+interface Gap {
+  /** Whether texts of other processes may have been lost. */
+  readonly isMissed: boolean
+  /** The kinds of the texts of this process that may have been lost. */
+  readonly unsent: readonly string[]
+}
 
-/** `onError` is also told what the others throw. */
+/** `onError` is also told what the others throw: the connection must not fail because a listener fails. */
 interface RedisChannelListener {
-  onMessage (text: string): void
+  onText (text: string): void
   /** Called when texts arrive again after an interruption. */
   onRestored (gap: Gap): void
   onError (error: unknown): void
-}
-
-interface RedisChannel {
-  /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
-  readonly isWhole: boolean
-  /** Rejects if Redis did not confirm the text. */
-  send (text: string): Promise<void>
-  close (): void
 }
 
 /** After these events texts may have been lost. All but `close` are events of a cluster. */
@@ -54,156 +51,169 @@ const PROBE_EVERY_IN_GAP_MS = 200
 /** A subscriber that seems connected but has received no probe for this time is made to reconnect. */
 const MAX_SILENCE_MS = 10_000
 const OPEN_TIMEOUT_MS = 5000
+const NO_GAP: Gap = { isMissed: false, unsent: [] }
 
-/**
- * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
- * afterwards: an open connection may not be subscribed, or may be half-open.
- */
-export async function openRedisChannel (
-  { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
-): Promise<RedisChannel> {
-  const { onMessage, onRestored, onError } = listener
-  const origin = random.uuid()
-  const heardEvent = subscriber.isCluster ? 'smessage' : 'message'
-  let gap: Gap = { isMissed: true, isUnsent: false }
-  let isClosed = false
-  let isSubscribed = false
-  let onFirstProbe: (() => void) | undefined
-  let lastProbe = 0
+export class RedisChannel {
+  readonly #commands: RedisPublisher
+  readonly #subscriber: RedisSubscriber
+  readonly #name: string
+  readonly #listener: RedisChannelListener
+  readonly #origin = random.uuid()
+  #gap: Gap = { isMissed: true, unsent: [] }
+  #isClosed = false
+  #isSubscribed = false
+  #onFirstProbe: (() => void) | undefined
+  #lastProbe = 0
   /** Probes up to this number were sent before the interruption. Receiving them does not end it. */
-  let lastProbeBeforeGap = 0
-  let silentSince = clock.monotonic()
-  let lastError: Error | undefined
-  let timer: Timer | undefined
+  #lastProbeBeforeGap = 0
+  #silentSince = clock.monotonic()
+  #lastError: Error | undefined
+  #timer: Timer | undefined
 
-  async function publish (text: string): Promise<void> {
-    const message = `${origin} ${text}`
+  constructor (
+    { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
+  ) {
+    this.#commands = commands
+    this.#subscriber = subscriber
+    this.#name = name
+    this.#listener = listener
+  }
+
+  /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
+  get isWhole (): boolean {
+    return !this.#gap.isMissed && this.#gap.unsent.length === 0
+  }
+
+  /**
+   * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
+   * afterwards: an open connection may not be subscribed, or may be half-open.
+   */
+  async open (): Promise<void> {
+    const firstProbe = new Promise<void>((resolve) => { this.#onFirstProbe = resolve })
+    this.#subscriber.on(this.#textEvent, this.#receive)
+    this.#subscriber.on('ready', this.#onReady)
+    for (const event of INTERRUPTIONS) this.#subscriber.on(event, this.#interrupt)
+    if (this.#subscriber.status === 'ready') this.#onReady()
+    this.#schedule()
     try {
-      await (commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message))
+      await withinDeadline(firstProbe, OPEN_TIMEOUT_MS, () => this.#toOpenTimeout())
+    } catch (error) {
+      this.close()
+      throw error
+    } finally {
+      this.#onFirstProbe = undefined
+    }
+  }
+
+  /**
+   * Rejects if Redis did not confirm the text.
+   *
+   * @param kinds what is lost with the text, for the report of the gap.
+   */
+  async send (text: string, kinds: readonly string[]): Promise<void> {
+    try {
+      await this.#publish(text)
+    } catch (error) {
+      this.#widen({ unsent: [...new Set([...this.#gap.unsent, ...kinds])] })
+      throw error
+    }
+  }
+
+  /** Idempotent. */
+  close (): void {
+    this.#isClosed = true
+    timers.clear(this.#timer)
+    this.#subscriber.off(this.#textEvent, this.#receive)
+    this.#subscriber.off('ready', this.#onReady)
+    for (const event of INTERRUPTIONS) this.#subscriber.off(event, this.#interrupt)
+  }
+
+  get #textEvent (): string {
+    return this.#subscriber.isCluster ? 'smessage' : 'message'
+  }
+
+  async #publish (text: string): Promise<void> {
+    const message = `${this.#origin} ${text}`
+    try {
+      if (this.#commands.isCluster) await this.#commands.spublish(this.#name, message)
+      else await this.#commands.publish(this.#name, message)
     } catch (error) {
       throw toRedisError(error)
     }
   }
 
-  function probe (): void {
-    if (isClosed) return
-    schedule()
-    if (subscriber.status === 'ready' && clock.monotonic() - silentSince > MAX_SILENCE_MS) {
-      silentSince = clock.monotonic()
-      interrupt()
-      subscriber.disconnect(true)
+  #probe (): void {
+    if (this.#isClosed) return
+    this.#schedule()
+    if (this.#subscriber.status === 'ready' && clock.monotonic() - this.#silentSince > MAX_SILENCE_MS) {
+      this.#silentSince = clock.monotonic()
+      this.#interrupt()
+      this.#subscriber.disconnect(true)
     }
     // The connection logs the error.
-    publish(`?${++lastProbe}`).catch(() => {})
+    this.#publish(`?${++this.#lastProbe}`).catch(() => {})
   }
 
-  function schedule (): void {
-    timers.clear(timer)
-    if (!isClosed) timer = timers.setTimeout(probe, hasGap() ? PROBE_EVERY_IN_GAP_MS : PROBE_EVERY_MS).unref()
+  #schedule (): void {
+    timers.clear(this.#timer)
+    if (this.#isClosed) return
+    const inMs = this.isWhole ? PROBE_EVERY_MS : PROBE_EVERY_IN_GAP_MS
+    this.#timer = timers.setTimeout(() => this.#probe(), inMs).unref()
   }
 
-  function widen (by: Partial<Gap>): void {
-    const isNew = !hasGap()
-    gap = { ...gap, ...by }
+  #widen (by: Partial<Gap>): void {
+    const isNew = this.isWhole
+    this.#gap = { ...this.#gap, ...by }
     // During a gap a probe is already scheduled. Further errors must not delay it.
-    if (isNew) schedule()
+    if (isNew) this.#schedule()
   }
 
-  const hasGap = () => gap.isMissed || gap.isUnsent
-
-  function interrupt (): void {
-    lastProbeBeforeGap = lastProbe
-    widen({ isMissed: true })
+  readonly #interrupt = (): void => {
+    this.#lastProbeBeforeGap = this.#lastProbe
+    this.#widen({ isMissed: true })
   }
 
-  async function subscribe (): Promise<void> {
-    silentSince = clock.monotonic()
-    try {
-      // The subscriber of a cluster renews its subscriptions by itself.
-      if (!subscriber.isCluster) await subscriber.subscribe(name)
-      else if (!isSubscribed) await subscriber.ssubscribe(name)
-      isSubscribed = true
-      probe()
-    } catch (error) {
-      lastError = toRedisError(error)
-      throw lastError
-    }
+  readonly #onReady = (): void => {
+    this.#subscribe().catch((error: unknown) => {
+      this.#lastError = toRedisError(error)
+      this.#listener.onError(this.#lastError)
+    })
   }
 
-  /** The connection must not fail because a listener fails. */
-  function guard (call: () => void): void {
-    try {
-      call()
-    } catch (error) {
-      onError(error)
-    }
+  async #subscribe (): Promise<void> {
+    this.#silentSince = clock.monotonic()
+    // The subscriber of a cluster renews its subscriptions by itself.
+    if (!this.#subscriber.isCluster) await this.#subscriber.subscribe(this.#name)
+    else if (!this.#isSubscribed) await this.#subscriber.ssubscribe(this.#name)
+    this.#isSubscribed = true
+    this.#probe()
   }
 
-  function receive (channel: string, message: string): void {
-    if (channel !== name) return
+  readonly #receive = (channel: string, message: string): void => {
+    if (channel !== this.#name) return
     const end = message.indexOf(' ')
-    const [from, text] = [message.slice(0, end), message.slice(end + 1)]
-    if (from === origin) receiveOwn(text)
-    else if (!text.startsWith('?')) guard(() => onMessage(text))
-  }
-
-  function receiveOwn (text: string): void {
-    if (!text.startsWith('?')) return
-    silentSince = clock.monotonic()
-    if (Number(text.slice(1)) <= lastProbeBeforeGap) return
-    const endedGap = gap
-    gap = { isMissed: false, isUnsent: false }
-    if (onFirstProbe !== undefined) onFirstProbe()
-    else if (endedGap.isMissed || endedGap.isUnsent) guard(() => onRestored(endedGap))
-  }
-
-  const onReady = () => { subscribe().catch(onError) }
-
-  function close (): void {
-    isClosed = true
-    timers.clear(timer)
-    subscriber.off(heardEvent, receive)
-    subscriber.off('ready', onReady)
-    for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
-  }
-
-  function openTimeoutError (): Error {
-    const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
-    return new Error(`nothing arrived on the Redis channel ${name} within ${OPEN_TIMEOUT_MS} ms`, { cause })
-  }
-
-  async function open (): Promise<void> {
-    let late: Timer | undefined
+    const [origin, text] = [message.slice(0, end), message.slice(end + 1)]
     try {
-      await new Promise<void>((resolve, reject) => {
-        onFirstProbe = resolve
-        late = timers.setTimeout(() => reject(openTimeoutError()), OPEN_TIMEOUT_MS)
-        subscriber.on(heardEvent, receive)
-        subscriber.on('ready', onReady)
-        for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
-        if (subscriber.status === 'ready') onReady()
-        schedule()
-      })
+      if (origin === this.#origin) this.#receiveOwn(text)
+      else if (!text.startsWith('?')) this.#listener.onText(text)
     } catch (error) {
-      close()
-      throw error
-    } finally {
-      onFirstProbe = undefined
-      timers.clear(late)
+      this.#listener.onError(error)
     }
   }
 
-  await open()
-  return {
-    get isWhole () { return !hasGap() },
-    async send (text) {
-      try {
-        await publish(text)
-      } catch (error) {
-        widen({ isUnsent: true })
-        throw error
-      }
-    },
-    close
+  #receiveOwn (text: string): void {
+    if (!text.startsWith('?')) return
+    this.#silentSince = clock.monotonic()
+    if (Number(text.slice(1)) <= this.#lastProbeBeforeGap) return
+    const [gap, wasWhole] = [this.#gap, this.isWhole]
+    this.#gap = NO_GAP
+    if (this.#onFirstProbe !== undefined) this.#onFirstProbe()
+    else if (!wasWhole) this.#listener.onRestored(gap)
+  }
+
+  #toOpenTimeout (): Error {
+    const cause = this.#lastError ?? new Error('Redis is not connected, or its user may not use the channel')
+    const message = `nothing arrived on the Redis channel ${this.#name} within ${OPEN_TIMEOUT_MS} ms`
+    return new Error(message, { cause })
   }
 }

@@ -3,12 +3,11 @@ import { createOutageLog } from '../../../base/outage-log.ts'
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
+import { openRedisBroadcast } from './broadcast.ts'
 import { createRedisCallCounter } from './call-counter.ts'
 import { openRedis } from './connection.ts'
 import { createRedisDueTimes } from './due-times.ts'
-import { openRedisEventBus } from './event-bus.ts'
 import { createRedisEventLog } from './event-log.ts'
-import { openRedisRelay } from './relay.ts'
 import { createReplicaAcks } from './replica-acks.ts'
 import { openRedisStateStore } from './state-store.ts'
 
@@ -19,18 +18,13 @@ const CONNECT_DEADLINE_MS = 5000
 export const openRedisBackend: OpenBackend = async (url, options) => {
   const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS, signal = new AbortController().signal } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
-  // All databases of a server share its channels, so the name of a channel contains the database.
+  // All databases of a server share its channels, so the name of the channel contains the database.
   const channelPrefix = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
   try {
     await unlessAborted(redis.ready(CONNECT_DEADLINE_MS), signal)
-    const bus = await openRedisEventBus(redis, {
-      channel: `${channelPrefix}:events`,
-      onError: createOutageLog({ log, message: 'events are not passed on to other replicas' })
-    })
-    const relay = await openRedisRelay(redis, {
-      // The name that earlier releases use: their replicas may run at the same time.
-      channel: `${channelPrefix}:sessions`,
-      onError: createOutageLog({ log, message: 'messages are not passed on to other replicas' })
+    const broadcast = await openRedisBroadcast(redis, {
+      channel: `${channelPrefix}:broadcast`,
+      onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
     })
     const acks = redis.hasFailover ? createReplicaAcks(redis.commands) : undefined
     const store = openRedisStateStore(redis.commands, { prefix, acks })
@@ -41,7 +35,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
     })
     const dueTimes = createRedisDueTimes(redis.commands, { prefix })
-    return toOpenedBackend({ store, bus, relay, eventLog, callCounter, dueTimes }, redis.close)
+    return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, redis.close)
   } catch (error) {
     // Without it, the driver would keep trying to connect.
     await redis.close()

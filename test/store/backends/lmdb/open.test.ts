@@ -1,13 +1,12 @@
-// The bus, the relay and the log of the LMDB backend, and its prefix.
+// The broadcast and the log of the LMDB backend, and its prefix.
 
 import { open as openLmdb } from 'lmdb'
 import t, { type Test } from 'tap'
 import type { OpenedBackend } from '../../../../src/store/backends/backend.ts'
 import { openLmdbBackend } from '../../../../src/store/backends/lmdb/open.ts'
 import { EVENT_LOG_LIMITS, type EventLogLimits } from '../../../../src/store/changes/event-log.ts'
-import { checkEventBus } from '../../../contracts/event-bus-contract.ts'
+import { checkBroadcast } from '../../../contracts/broadcast-contract.ts'
 import { checkEventLog } from '../../../contracts/event-log-contract.ts'
-import { checkRelay } from '../../../contracts/relay-contract.ts'
 import { makeFolder } from '../../../helpers/folder.ts'
 import { createReadableLog } from '../../../helpers/log.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
@@ -22,8 +21,7 @@ async function open (t: Test, { folder, prefix = 'trivet', limits }: Opening = {
   return backend
 }
 
-t.test('the bus', async (t) => checkEventBus(t, async () => (await open(t)).bus))
-t.test('the relay', async (t) => checkRelay(t, async () => (await open(t)).relay))
+t.test('the broadcast', async (t) => checkBroadcast(t, async () => (await open(t)).broadcast))
 t.test('the event log', async (t) => {
   checkEventLog(t, async (limits) => (await open(t, { limits })).eventLog)
 })

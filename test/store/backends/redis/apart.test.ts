@@ -120,7 +120,7 @@ async function namesOn (server: RedisServer, db: number): Promise<{ keys: string
 }
 
 if (hasRedisServer(t)) {
-  for (const other of ['shop-2', 'shop.events', 'trivet']) {
+  for (const other of ['shop-2', 'shop.broadcast', 'trivet']) {
     t.test(`services of the prefixes shop and ${other}`, { timeout: 60_000 }, async (t) => {
       const server = await startRedisServer(t)
       const place = { stateUrl: server.url, statePrefix: 'shop' }
@@ -130,8 +130,7 @@ if (hasRedisServer(t)) {
         const { keys, channels } = await namesOn(server, 0)
         t.ok(keys.length > 3)
         t.strictSame(keys.filter((key) => !key.startsWith('shop:') && !key.startsWith(`${other}:`)), [])
-        const own = ['shop:events', 'shop:sessions']
-        t.strictSame(channels, [...own, `${other}:events`, `${other}:sessions`].toSorted())
+        t.strictSame(channels, ['shop:broadcast', `${other}:broadcast`].toSorted())
       })
     })
   }
@@ -146,10 +145,7 @@ if (hasRedisServer(t)) {
         const { keys, channels } = await namesOn(server, own)
         t.ok(keys.length > 3)
         t.strictSame(keys.filter((key) => !/^trivet:(?:stream:)?\{/.test(key)), [])
-        const named = [own, other].flatMap((db) => {
-          const place = db === 0 ? 'trivet' : `trivet:${db}`
-          return [`${place}:events`, `${place}:sessions`]
-        })
+        const named = [own, other].map((db) => `${db === 0 ? 'trivet' : `trivet:${db}`}:broadcast`)
         t.strictSame(channels, named.toSorted())
       })
     })

@@ -30,7 +30,7 @@ interface Watched {
   /** All errors that callers and the log got. */
   readonly given: unknown[]
   /**
-   * Sends the canary through the store, the bus, the relay and the log. Returns the number of rejected calls.
+   * Sends the canary through the store, the broadcast and the log. Returns the number of rejected calls.
    */
   use (): Promise<number>
 }
@@ -40,7 +40,7 @@ async function watch (t: Test, url: string): Promise<Watched> {
   const log = { warn (fields: object) { given.push(fields) } }
   const backend = await openRedisBackend(url, { log, prefix: 'trivet' })
   t.teardown(async () => await backend.close())
-  const { store, bus, relay, eventLog } = backend
+  const { store, broadcast, eventLog } = backend
   const value = toValue(`${CANARY}-value`)
   const calls: ReadonlyArray<() => Promise<unknown>> = [
     async () => await store.create(KEY, value, LIFETIME, 10),
@@ -49,8 +49,8 @@ async function watch (t: Test, url: string): Promise<Watched> {
     async () => await store.delete(KEY),
     async () => await store.list(KEY.owner),
     async () => await store.check(),
-    async () => await bus.publish({ type: 'resource-updated', uri: `test:${CANARY}`, owner: KEY.owner }),
-    async () => await relay.send({ type: 'test', text: CANARY }),
+    async () => await broadcast.publish({ type: 'resource-updated', uri: `test:${CANARY}`, owner: KEY.owner }),
+    async () => await broadcast.send({ type: 'test', text: CANARY }),
     async () => await eventLog.append(`${CANARY}.stream`, { position: 1, text: CANARY }),
     async () => await eventLog.read(`${CANARY}.stream`, 0)
   ]

@@ -1,31 +1,16 @@
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
-import type { ChangeEvent } from '../../changes/change-event.ts'
 import {
   EVENT_LOG_LIMITS, type EventLog, type EventLogLimits, type LoggedEvent
 } from '../../changes/event-log.ts'
-import { createLocalListeners } from '../../changes/local-listeners.ts'
-import type { RelayMessage } from '../../changes/relay.ts'
+import { createLocalBroadcast } from '../../changes/local-broadcast.ts'
 import { createLocalDueTimes } from '../../records/local-due-times.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { openJsonStateStore } from './state-store.ts'
 
 export const openJsonBackend: OpenBackend = async (url, { eventLogLimits = EVENT_LOG_LIMITS }) => {
-  const [events, messages] = [createLocalListeners<ChangeEvent>(), createLocalListeners<RelayMessage>()]
   return toOpenedBackend({
     store: openJsonStateStore(url.slice('json:'.length)),
-    bus: {
-      isConnected: true,
-      publish: async (event) => events.tell(event),
-      subscribe: (listener) => events.add(listener),
-      close: async () => events.close()
-    },
-    relay: {
-      isConnected: true,
-      send: async (message) => messages.tell(message),
-      listen: (listener) => messages.add(listener),
-      time: async () => Date.now(),
-      close: async () => messages.close()
-    },
+    broadcast: createLocalBroadcast(),
     eventLog: createEventLog(eventLogLimits),
     callCounter: createLocalCallCounter(),
     dueTimes: createLocalDueTimes()
