@@ -109,12 +109,9 @@ const DRIVERS: { readonly [name: string]: string } = {
 }
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(DRIVERS[target] ?? '')
 const ENTRY = /^store\/backends\/[^/]+\/backend\.ts$/
-/**
- * The table has the entry of each. The folder of LMDB has only a store: the other parts are those of memory.
- */
+/** The table has the entry of each. */
 const mayImportBackend = ({ file, target }: Import) => {
-  return (file === 'store/backends/url-schemes.ts' && ENTRY.test(target)) ||
-    (file.startsWith('store/backends/lmdb/') && target.startsWith('store/backends/memory/'))
+  return file === 'store/backends/url-schemes.ts' && ENTRY.test(target)
 }
 /** A service without an admin address must not load the library. */
 const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
@@ -315,25 +312,25 @@ const RULES: ReadonlyArray<{
       'schemes',
     breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
-      'app.ts': "import { a } from './store/backends/memory/open.ts'\nimport { b } from " +
+      'app.ts': "import { a } from './store/backends/memory/state-store.ts'\nimport { b } from " +
         "'./store/backends/url-schemes.ts'\n",
       'store/backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
         "'./lmdb/open.ts'\n",
       'store/backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
-      'store/backends/lmdb/open.ts': "import { a } from '../memory/event-log.ts'\nimport { b } from " +
+      'store/backends/lmdb/open.ts': "import { a } from '../backend.ts'\nimport { b } from " +
         "'./state-store.ts'\n",
       'store/backends/lmdb/a.ts': "import { a } from '../redis/channel.ts'\n",
-      'store/backends/redis/b.ts': "import { a } from '../memory/event-log.ts'\n" +
+      'store/backends/redis/b.ts': "import { a } from '../memory/state-store.ts'\n" +
         "import { b } from '../backend.ts'\n",
       'store/records/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
         "'./state-store.ts'\n"
     },
     found: [
-      'app.ts imports store/backends/memory/open.ts',
+      'app.ts imports store/backends/memory/state-store.ts',
       'store/backends/url-schemes.ts imports store/backends/lmdb/open.ts',
       'store/backends/outage-log.ts imports store/backends/redis/connection.ts',
       'store/backends/lmdb/a.ts imports store/backends/redis/channel.ts',
-      'store/backends/redis/b.ts imports store/backends/memory/event-log.ts',
+      'store/backends/redis/b.ts imports store/backends/memory/state-store.ts',
       'store/records/c.ts imports store/backends/redis/state-store.ts'
     ]
   },

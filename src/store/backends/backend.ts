@@ -2,9 +2,13 @@
 
 import type { Clock } from '../../base/time.ts'
 import type { CallCounter } from '../../limits/call-counter.ts'
+import { createLocalCallCounter } from '../../limits/local-call-counter.ts'
 import type { Broadcast } from '../changes/broadcast.ts'
-import type { EventLog, EventLogLimits } from '../changes/event-log.ts'
-import type { DueTimes } from '../records/due-times.ts'
+import {
+  createLocalEventLog, EVENT_LOG_LIMITS, type EventLog, type EventLogLimits
+} from '../changes/event-log.ts'
+import { createLocalBroadcast } from '../changes/local-broadcast.ts'
+import { createLocalDueTimes, type DueTimes } from '../records/due-times.ts'
 import type { StateStore } from '../records/state-store.ts'
 
 export interface Backend {
@@ -32,7 +36,7 @@ export interface BackendOptions {
   readonly prefix: string
   /** EVENT_LOG_LIMITS by default. */
   readonly eventLogLimits?: EventLogLimits
-  /** Used by the backend of memory only. */
+  /** The backend of memory uses it, the others the system clock. */
   readonly clock?: Clock
   /** Ends the opening when it aborts. Used by backends that wait for a server. */
   readonly signal?: AbortSignal
@@ -62,6 +66,18 @@ export interface OpenedBackend {
   readKeptSecret? (): KeptSecret
   /** Closes the store, the broadcast and the log. Idempotent. */
   close (): Promise<void>
+}
+
+/** Creates all parts but the store, for a backend whose state one process uses. */
+export function createLocalParts (
+  eventLogLimits = EVENT_LOG_LIMITS, clock: Clock = {}
+): Pick<OpenedBackend, 'broadcast' | 'eventLog' | 'callCounter' | 'dueTimes'> {
+  return {
+    broadcast: createLocalBroadcast(),
+    eventLog: createLocalEventLog({ ...eventLogLimits, ...clock }),
+    callCounter: createLocalCallCounter(clock),
+    dueTimes: createLocalDueTimes(clock)
+  }
 }
 
 /** @param closeConnection called after all members are closed. */

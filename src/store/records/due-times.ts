@@ -1,4 +1,6 @@
-// The times at which replicas must look after something. The interface: each backend has an implementation.
+// The times at which replicas must look after something.
+
+import { clock, type Clock } from '../../base/time.ts'
 
 /** Entries that were due. */
 export interface TakenEntries {
@@ -25,4 +27,23 @@ export interface DueTimes {
    * before, and one does if this replica is lost.
    */
   take (limit: number, holdMs: number): Promise<TakenEntries>
+}
+
+/** Creates the due times of a single process. */
+export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes {
+  const times = new Map<string, number>()
+  return {
+    async set (entry, inMs) { times.set(entry, now() + inMs) },
+    async remove (entry) { times.delete(entry) },
+    async take (limit, holdMs) {
+      const time = now()
+      const entries = [...times].filter(([, at]) => at <= time)
+        .sort(([, one], [, other]) => one - other)
+        .slice(0, limit).map(([entry]) => entry)
+      for (const entry of entries) times.set(entry, time + holdMs)
+      let next = Infinity
+      for (const at of times.values()) next = Math.min(next, at)
+      return { entries, nextInMs: next === Infinity ? undefined : Math.max(0, next - time) }
+    }
+  }
 }

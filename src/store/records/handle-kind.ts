@@ -1,4 +1,10 @@
+// The kinds of handles, and the errors of handles, which the model reads.
+
+import { HandleError } from '../../author/handles.ts'
+import { ToolError } from '../../author/tool-error.ts'
+import { ShareUsed } from '../../limits/share.ts'
 import type { Check } from '../../schema/check.ts'
+import { StoreUnavailable } from './state-store.ts'
 
 /** A compiled and checked handle definition. */
 export interface HandleKind {
@@ -18,4 +24,47 @@ export interface HandleKind {
   readonly migrate?: ((old: unknown) => unknown) | undefined
   /** Whether the check may change the value, for example by filling in defaults. */
   readonly mayChangeValue: boolean
+}
+
+/**
+ * The same error for unknown, expired and deleted handles, and for those of other owners: the caller must not
+ * learn which it is.
+ */
+export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): HandleError {
+  const advice = createdBy === undefined
+    ? 'It may have expired.'
+    : `It may have expired; ${createdBy} makes a new one.`
+  return new HandleError(`There is no ${kind} ${JSON.stringify(String(id).slice(0, 64))}. ${advice}`)
+}
+
+/** The value was written by a release whose schema was another. The cause is for the log. */
+export function otherRelease ({ kind }: HandleKind, problems: readonly string[]): ToolError {
+  const mismatch = `the kept value of a ${kind} does not match its schema: ${problems.join('; ')}`
+  const cause = new Error(`${mismatch}; give defineHandle a function migrate`)
+  const message = `This ${kind} was made by another release and cannot be read. Make a new one.`
+  return new ToolError(message, { cause })
+}
+
+export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError {
+  return new ToolError(
+    `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. ` +
+    'Use or delete one that exists.'
+  )
+}
+
+function tooManyHandlesOfAddress (kind: string, cause: ShareUsed): ToolError {
+  const advice = 'Use or delete one that exists.'
+  return new ToolError(`No new ${kind} can be made: your address has used its share. ${advice}`, { cause })
+}
+
+export function tooManyWriters ({ kind }: HandleKind): ToolError {
+  return new ToolError(`This ${kind} is being changed by too many at once. Nothing was changed; try again.`)
+}
+
+/** Turns an error of the store into a ToolError, and returns all other errors as they are. */
+export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
+  if (error instanceof ShareUsed) return tooManyHandlesOfAddress(kind, error)
+  if (!(error instanceof StoreUnavailable)) return error
+  const advice = 'Try again in a few seconds.'
+  return new ToolError(`The ${kind} cannot be reached at the moment. ${advice}`, { cause: error })
 }

@@ -3,10 +3,8 @@
 import { ToolError } from '../../author/tool-error.ts'
 import type { Verdict } from '../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../schema/json-form.ts'
-import { otherRelease } from './handle-errors.ts'
-import type { HandleKind } from './handle-kind.ts'
-import { copyJson } from './json-copy.ts'
-import { JsonValue, readJson } from './json-value.ts'
+import { otherRelease, type HandleKind } from './handle-kind.ts'
+import { copyJson, JsonValue, readJson } from './json-value.ts'
 import type { StateValue } from './state-store.ts'
 
 /** Throws an Error if the value does not match the schema, and a ToolError if the value is too large. */

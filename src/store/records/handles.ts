@@ -8,8 +8,9 @@ import { clock, random } from '../../base/time.ts'
 import { createTurns, type Turns } from '../../base/turns.ts'
 import { networkOf, type Sender } from '../../limits/network.ts'
 import { shareOf } from '../../limits/share.ts'
-import { toHandleError, tooManyHandles, tooManyWriters, unknownHandle } from './handle-errors.ts'
-import type { HandleKind } from './handle-kind.ts'
+import {
+  toHandleError, tooManyHandles, tooManyWriters, unknownHandle, type HandleKind
+} from './handle-kind.ts'
 import { checkValue, readValue } from './handle-value.ts'
 import { JsonValue, readJson } from './json-value.ts'
 import { createRemovals } from './removals.ts'

@@ -4,12 +4,12 @@ import t from 'tap'
 import { createCallStreams, readEventId } from '../../../src/legacy/sessions/call-streams.ts'
 import { createSessionRelay } from '../../../src/legacy/sessions/session-relay.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
-import { createMemoryEventLog } from '../../../src/store/backends/memory/event-log.ts'
+import { createLocalEventLog } from '../../../src/store/changes/event-log.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
 
 t.test('a chatty address pushes out its own events, and nobody else\'s', async (t) => {
-  const log = createMemoryEventLog({ maxEvents: 100, ttlMs: 60_000, maxBytes: 100_000 })
+  const log = createLocalEventLog({ maxEvents: 100, ttlMs: 60_000, maxBytes: 100_000 })
   t.teardown(async () => await log.close())
   const onError = (error: unknown) => { throw error }
   const streams = createCallStreams(log, createSessionRelay(createLocalBroadcast(), onError), onError)

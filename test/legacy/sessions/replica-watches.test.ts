@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createCallStreams, readEventId, STREAM_END } from '../../../src/legacy/sessions/call-streams.ts'
 import { createReplicaWatches, type ReplicaWatches } from '../../../src/legacy/sessions/replica-watches.ts'
-import { createMemoryEventLog } from '../../../src/store/backends/memory/event-log.ts'
+import { createLocalEventLog } from '../../../src/store/changes/event-log.ts'
 import { EVENT_LOG_LIMITS, type EventLog } from '../../../src/store/changes/event-log.ts'
 import { until } from '../../helpers/deadline.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
@@ -25,7 +25,7 @@ async function openStream (
   t: Test, wrap = (log: EventLog): EventLog => log
 ): Promise<Resumable> {
   const relay = createLocalSessionRelay()
-  const memory = createMemoryEventLog(EVENT_LOG_LIMITS)
+  const memory = createLocalEventLog(EVENT_LOG_LIMITS)
   const errors: unknown[] = []
   const onError = (error: unknown) => { errors.push(error) }
   let pings = 0

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openJsonBackend } from '../../src/store/backends/json/open.ts'
+import { jsonBackend } from '../../src/store/backends/json/backend.ts'
 import { openJsonStateStore } from '../../src/store/backends/json/state-store.ts'
 import type { EventLogLimits } from '../../src/store/changes/event-log.ts'
 import { checkBroadcast } from '../contracts/broadcast-contract.ts'
@@ -14,7 +14,7 @@ import { createReadableLog } from '../helpers/log.ts'
 async function open (t: Test, eventLogLimits?: EventLogLimits) {
   const { logger: log } = createReadableLog()
   const url = `json:${join(await makeFolder(t), 'state.json')}`
-  return await openJsonBackend(url, { log, prefix: 'trivet', ...(eventLogLimits && { eventLogLimits }) })
+  return await jsonBackend.open(url, { log, prefix: 'trivet', ...(eventLogLimits && { eventLogLimits }) })
 }
 
 t.test('the store', async (t) => checkStateStore(t, async (t) => {

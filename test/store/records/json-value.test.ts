@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { cloneJson, copyJson } from '../../../src/store/records/json-copy.ts'
-import { JsonValue, readJson } from '../../../src/store/records/json-value.ts'
+import { cloneJson, copyJson, JsonValue, readJson } from '../../../src/store/records/json-value.ts'
 
 const viaText = (value: unknown): unknown => {
   const json: string | undefined = JSON.stringify(value)

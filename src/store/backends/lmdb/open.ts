@@ -1,15 +1,11 @@
-import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
-import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
-import { createLocalBroadcast } from '../../changes/local-broadcast.ts'
-import { toOpenedBackend, type OpenBackend } from '../backend.ts'
-import { createMemoryEventLog } from '../memory/event-log.ts'
+import { createLocalParts, toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { readKeptSecret } from './secret.ts'
 import { claimFolder } from './sole-process.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
 /** `file:PATH` keeps records in a folder. Everything else exists in this process only. */
 export const openLmdbBackend: OpenBackend = async (url, options) => {
-  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS } = options
+  const { log, prefix, eventLogLimits } = options
   const folder = url.slice('file:'.length)
   const store = openLmdbStateStore(folder, {
     prefix, onBroken: (err) => log.warn({ err }, 'state is not available any more')
@@ -19,11 +15,9 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
     throw error
   })
   return toOpenedBackend({
+    ...createLocalParts(eventLogLimits),
     store,
     dueTimes: store.dueTimes,
-    broadcast: createLocalBroadcast(),
-    eventLog: createMemoryEventLog(eventLogLimits),
-    callCounter: createLocalCallCounter(),
     folder,
     readKeptSecret: () => readKeptSecret(folder, prefix)
   }, claim.release)

@@ -1,9 +1,16 @@
-import type { Backend } from '../backend.ts'
+import { createLocalParts, toOpenedBackend, type Backend } from '../backend.ts'
 
+/** `memory:` exists in this process only. No other service shares it, so the prefix is not used. */
 export const memoryBackend: Backend = {
   schemes: ['memory'],
   form: 'memory:',
   rest: /^$/,
   isShared: false,
-  open: async (url, options) => await (await import('./open.ts')).openMemoryBackend(url, options)
+  async open (_url, options) {
+    const { createMemoryStateStore } = await import('./state-store.ts')
+    return toOpenedBackend({
+      ...createLocalParts(options.eventLogLimits, options.clock),
+      store: createMemoryStateStore(options.clock)
+    })
+  }
 }

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto'
 import { PARTS, type CallCounter, type CountedRate, type UsedRate } from '../../../limits/call-counter.ts'
 import { toRedisError } from './redis-error.ts'
-import { runScript, toScript, type ScriptRunner } from './script.ts'
-import { COUNT } from './scripts.ts'
+import { COUNT, runScript, type ScriptRunner } from './scripts.ts'
 
 interface RedisCallCounterOptions {
   /** Begins the name of every key. */
@@ -14,8 +13,6 @@ interface RedisCallCounterOptions {
   /** Called with each error of Redis. */
   onError (error: unknown): void
 }
-
-const SCRIPT = toScript(COUNT)
 
 export function createRedisCallCounter (
   client: ScriptRunner, { prefix, local, onError }: RedisCallCounterOptions
@@ -29,7 +26,7 @@ export function createRedisCallCounter (
     async count (rates) {
       try {
         const args = rates.flatMap(({ calls, perMs }) => [calls, perMs / PARTS])
-        return readUsed(await runScript(client, SCRIPT, rates.map(toKey), args), rates)
+        return readUsed(await runScript(client, COUNT, rates.map(toKey), args), rates)
       } catch (error) {
         onError(toRedisError(error))
         return await local.count(rates)

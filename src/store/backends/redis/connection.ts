@@ -2,13 +2,15 @@
 // Only this file configures the driver.
 
 import { isIP } from 'node:net'
-import { Cluster, type Redis } from 'ioredis'
+import { Cluster, Redis, type Command } from 'ioredis'
 import { random, timers } from '../../../base/time.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
-import { COMMAND_TIMEOUT_MS, DeadlineCluster, DeadlineRedis } from './deadline-clients.ts'
 import { toRedisError } from './redis-error.ts'
 
 type RedisClient = Redis | Cluster
+
+/** A command without an answer rejects after this time. */
+export const COMMAND_TIMEOUT_MS = 1500
 
 interface RedisConnection {
   /** For commands. */
@@ -206,4 +208,33 @@ async function waitForStatus (
     }
     client.once(status, onStatus)
   })
+}
+
+class DeadlineRedis extends Redis {
+  override sendCommand (...parts: Parameters<Redis['sendCommand']>): unknown {
+    setDeadline(parts[0])
+    return super.sendCommand(...parts)
+  }
+}
+
+class DeadlineCluster extends Cluster {
+  override sendCommand (...parts: Parameters<Cluster['sendCommand']>): unknown {
+    setDeadline(parts[0])
+    return super.sendCommand(...parts)
+  }
+}
+
+/**
+ * The driver has a timeout for commands too, but its timer runs before the sockets are read: after a pause of
+ * the event loop it would refuse commands whose answers have arrived.
+ */
+function setDeadline (command: Command): void {
+  const timer = timers.setTimeout(() => {
+    // Sockets are read before this runs.
+    setImmediate(() => {
+      if (!command.isSettled) command.reject(new Error('Command timed out'))
+    })
+  }, COMMAND_TIMEOUT_MS)
+  const clear = () => { timers.clear(timer) }
+  command.promise.then(clear, clear)
 }

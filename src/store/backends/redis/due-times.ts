@@ -3,15 +3,12 @@
 import type { DueTimes } from '../../records/due-times.ts'
 import { StoreUnavailable } from '../../records/state-store.ts'
 import { toRedisError } from './redis-error.ts'
-import { runScript, toScript, type ScriptRunner } from './script.ts'
-import { SET_DUE, TAKE_DUE } from './scripts.ts'
+import { runScript, SET_DUE, TAKE_DUE, type ScriptRunner } from './scripts.ts'
 
 interface RedisDueTimesOptions {
   /** Begins the name of the key. */
   readonly prefix: string
 }
-
-const [SET, TAKE] = [toScript(SET_DUE), toScript(TAKE_DUE)]
 
 export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueTimesOptions): DueTimes {
   // The braces keep the key apart from those of records, whose braces hold an owner.
@@ -27,13 +24,13 @@ export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueT
 
   return {
     set: async (entry, inMs) => {
-      await attempt(async () => await runScript(client, SET, [key], [entry, Math.ceil(inMs)]))
+      await attempt(async () => await runScript(client, SET_DUE, [key], [entry, Math.ceil(inMs)]))
     },
     remove: async (entry) => {
       await attempt(async () => await client.callBuffer('ZREM', key, entry))
     },
     take: async (limit, holdMs) => await attempt(async () => {
-      const reply = await runScript(client, TAKE, [key], [limit, Math.ceil(holdMs)])
+      const reply = await runScript(client, TAKE_DUE, [key], [limit, Math.ceil(holdMs)])
       if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')
       const [next, ...entries] = reply.map(String)
       return { entries, nextInMs: next === '-1' ? undefined : Number(next) }

@@ -1,6 +1,20 @@
 // The Lua scripts that read and write Redis. Each is atomic: no other command runs between its steps.
 
+import { createHash } from 'node:crypto'
 import { PARTS } from '../../../limits/call-counter.ts'
+
+export type Argument = string | number | Buffer
+
+/** A server that has the script runs it by its digest. */
+export interface Script { readonly text: string, readonly digest: string }
+
+export interface ScriptRunner {
+  callBuffer (command: string, ...args: Argument[]): Promise<unknown>
+}
+
+function toScript (text: string): Script {
+  return { text, digest: createHash('sha1').update(text).digest('hex') }
+}
 
 /**
  * KEYS[1] is the record: a hash of the value `v`, the version `n`, the idle lifetime `i` and the end `e`,
@@ -51,7 +65,7 @@ export const FULL = -2
  * Redis may evict a record and leave its name in the sorted set. If the owner is full, the script looks for
  * such names among a hundred of them: an owner may have millions, and other commands wait for the script.
  */
-export const CREATE = `${PRELUDE}
+export const CREATE = toScript(`${PRELUDE}
 local function findLost (name, now, live)
   local lost = {}
   local last = redis.call('ZCARD', KEYS[2]) - 1
@@ -77,29 +91,29 @@ if #lost > 0 then redis.pcall('ZREM', KEYS[2], unpack(lost)) end
 if isFull then return ${FULL} end
 redis.pcall('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 return extend(ARGV[1], ARGV[4], ARGV[5])
-`
+`)
 
 /** ARGV: name. Returns value, version and expiry, or nil. */
-export const READ = `${PRELUDE}
+export const READ = toScript(`${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'v', 'n', 'i', 'e')
 if not record[1] then return false end
 return { record[1], record[2], extend(ARGV[1], record[3], record[4]) }
-`
+`)
 
 /** ARGV: name, the current version, value, the next version. Returns the expiry, or nil. */
-export const REPLACE = `${PRELUDE}
+export const REPLACE = toScript(`${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
 if record[1] ~= ARGV[2] then return false end
 redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
 return extend(ARGV[1], record[2], record[3])
-`
+`)
 
 /**
  * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by the expiry of
  * its record. Names of evicted records are left out: one EXISTS counts all records of the page, and the
  * script checks them one by one only if some are missing.
  */
-export const LIST = `${PRELUDE}
+export const LIST = toScript(`${PRELUDE}
 local page = redis.call('ZSCAN', KEYS[2], ARGV[2], 'COUNT', 1000)
 local now = clock()
 local found, keys = {}, {}
@@ -118,14 +132,14 @@ for index, at in ipairs(found) do
   end
 end
 return live
-`
+`)
 
 /** ARGV: name. Returns 1 or 0. */
-export const DELETE = `
+export const DELETE = toScript(`
 local deleted = redis.call('DEL', KEYS[1])
 redis.pcall('ZREM', KEYS[2], ARGV[1])
 return deleted
-`
+`)
 
 /**
  * KEYS[1] is a stream. ARGV: maximum number of events, id, text, lifetime. A stream always has a lifetime.
@@ -140,7 +154,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[4])
  * many calls its rate allows, and the milliseconds of a part. Counts a call for all keys and returns nil, or
  * for none: then the position of the key with the longest wait, and the wait in milliseconds.
  */
-export const COUNT = `
+export const COUNT = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local longest, used = 0, nil
@@ -174,20 +188,20 @@ for at, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, math.ceil(part * ${PARTS + 1}))
 end
 return nil
-`
+`)
 
 /** KEYS[1] is a sorted set of entries by the time when they are due. ARGV: entry, milliseconds from now. */
-export const SET_DUE = `
+export const SET_DUE = toScript(`
 local time = redis.call('TIME')
 local due = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[2]
 return redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
-`
+`)
 
 /**
  * KEYS[1] is the same set. ARGV: the most entries, and after how many milliseconds each of them is due again.
  * Returns in how many milliseconds the next entry is due, or -1, and then the entries that are due.
  */
-export const TAKE_DUE = `
+export const TAKE_DUE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local taken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
@@ -196,7 +210,7 @@ for _, entry in ipairs(taken) do redis.call('ZADD', KEYS[1], held, entry) end
 local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 table.insert(taken, 1, next[2] and string.format('%.0f', math.max(0, next[2] - now)) or '-1')
 return taken
-`
+`)
 
 /**
  * The time in milliseconds, with microseconds as its fraction, as a text. KEYS[1] is not used: it selects the
@@ -206,3 +220,17 @@ export const TIME = `
 local time = redis.call('TIME')
 return string.format('%.3f', time[1] * 1000 + time[2] / 1000)
 `
+
+/** A cluster finds the node by the text in braces in the keys: it must be the same in all of them. */
+export async function runScript (
+  client: ScriptRunner, { text, digest }: Script, keys: readonly string[], args: readonly Argument[]
+): Promise<unknown> {
+  const keysAndArguments = [keys.length, ...keys, ...args]
+  try {
+    return await client.callBuffer('EVALSHA', digest, ...keysAndArguments)
+  } catch (error) {
+    // A server without the script has done nothing, so the command may be sent again.
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+    return await client.callBuffer('EVAL', text, ...keysAndArguments)
+  }
+}

@@ -7,22 +7,15 @@ import {
 } from '../../records/state-store.ts'
 import { toRedisError } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
-import { runScript, toScript, type Argument, type Script, type ScriptRunner } from './script.ts'
-import { CREATE, DELETE, FULL, LIST, READ, REPLACE, TAKEN } from './scripts.ts'
+import {
+  CREATE, DELETE, FULL, LIST, READ, REPLACE, runScript, TAKEN, type Argument, type Script, type ScriptRunner
+} from './scripts.ts'
 
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
 interface RedisCommands extends ScriptRunner {
   ping (): Promise<unknown>
   /** Absent for a cluster, which has several. */
   readonly stream?: Pick<Writable, 'cork' | 'uncork'>
-}
-
-const SCRIPTS = {
-  create: toScript(CREATE),
-  read: toScript(READ),
-  replace: toScript(REPLACE),
-  delete: toScript(DELETE),
-  list: toScript(LIST)
 }
 
 interface RedisStateStoreOptions {
@@ -79,25 +72,25 @@ export function openRedisStateStore (
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
       // Random, so that a new record never has the version of a deleted one.
       const version = random.uuid()
-      const reply = await run(SCRIPTS.create, key, value.bytes, version, idleMs, endsAt ?? '', limit)
+      const reply = await run(CREATE, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === TAKEN) return 'taken'
       if (reply === FULL) return 'full'
       await acks?.confirm()
       return { value, version, expiresAt: readNumber(reply) }
     }),
     read: async (key) => await attempt(async () => {
-      const reply = await run(SCRIPTS.read, key)
+      const reply = await run(READ, key)
       return reply === null ? undefined : readRecord(reply)
     }),
     replace: async (key, version, value) => await attempt(async () => {
       const next = random.uuid()
-      const reply = await run(SCRIPTS.replace, key, version, value.bytes, next)
+      const reply = await run(REPLACE, key, version, value.bytes, next)
       if (reply === null) return undefined
       await acks?.confirm()
       return { value, version: next, expiresAt: readNumber(reply) }
     }),
     delete: async (key) => await attempt(async () => {
-      const isDeleted = readNumber(await run(SCRIPTS.delete, key)) === 1
+      const isDeleted = readNumber(await run(DELETE, key)) === 1
       if (isDeleted) await acks?.confirm()
       return isDeleted
     }),
@@ -106,7 +99,7 @@ export function openRedisStateStore (
       let cursor = '0'
       do {
         // In pages, because all other commands wait for a script.
-        const page = readTexts(await run(SCRIPTS.list, { owner, name: '' }, cursor))
+        const page = readTexts(await run(LIST, { owner, name: '' }, cursor))
         for (let at = 1; at < page.length; at += 2) expiries.set(page[at] ?? '', Number(page[at + 1]))
         cursor = page[0] ?? '0'
       } while (cursor !== '0')

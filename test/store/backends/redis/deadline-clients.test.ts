@@ -1,6 +1,5 @@
 import t from 'tap'
-import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
-import { COMMAND_TIMEOUT_MS } from '../../../../src/store/backends/redis/deadline-clients.ts'
+import { COMMAND_TIMEOUT_MS, openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { hasRedisServer, startRedisServer } from '../../../helpers/redis-server.ts'
 
 /** Keeps the event loop from everything else. */

@@ -1,9 +1,13 @@
-import type { Backend } from '../backend.ts'
+import { createLocalParts, toOpenedBackend, type Backend } from '../backend.ts'
 
 export const jsonBackend: Backend = {
   schemes: ['json'],
   form: 'json:FILE',
   rest: /^.+$/,
   isShared: false,
-  open: async (url, options) => await (await import('./open.ts')).openJsonBackend(url, options)
+  async open (url, { eventLogLimits }) {
+    const { openJsonStateStore } = await import('./state-store.ts')
+    const store = openJsonStateStore(url.slice('json:'.length))
+    return toOpenedBackend({ ...createLocalParts(eventLogLimits), store })
+  }
 }

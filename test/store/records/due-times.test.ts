@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLocalDueTimes } from '../../../src/store/records/local-due-times.ts'
+import { createLocalDueTimes } from '../../../src/store/records/due-times.ts'
 import { checkDueTimes } from '../../contracts/due-times-contract.ts'
 
 checkDueTimes(t, async () => {

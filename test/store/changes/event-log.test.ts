@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createMemoryEventLog } from '../../../../src/store/backends/memory/event-log.ts'
-import { checkEventLog } from '../../../contracts/event-log-contract.ts'
+import { createLocalEventLog } from '../../../src/store/changes/event-log.ts'
+import { checkEventLog } from '../../contracts/event-log-contract.ts'
 
-checkEventLog(t, async (limits) => createMemoryEventLog(limits))
+checkEventLog(t, async (limits) => createLocalEventLog(limits))
 
 t.test('the oldest streams are dropped when all streams together are too large', async (t) => {
-  const log = createMemoryEventLog({ maxEvents: 5, ttlMs: 60_000, maxBytes: 1000 })
+  const log = createLocalEventLog({ maxEvents: 5, ttlMs: 60_000, maxBytes: 1000 })
   t.teardown(async () => await log.close())
   const text = 'x'.repeat(300)
   for (let stream = 0; stream < 100; stream++) await log.append(`s.${stream}`, { position: 1, text })
