@@ -11,7 +11,7 @@ import { createMemoryStateStore } from '../src/store/backends/memory/state-store
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
 import { hasRedisServer, startRedisServer, type RedisServer } from './helpers/redis-server.ts'
-import { createLocalSessionRelay } from './helpers/session-relay.ts'
+import { createLocalSessionMessages } from './helpers/session-messages.ts'
 
 const INDEX = new URL('../dist/index.js', import.meta.url).href
 const CLIENTS = 32
@@ -189,7 +189,7 @@ t.test('the records of sessions that are never ended are gone from memory after 
   let time = 0
   const store = createMemoryStateStore({ now: () => time })
   t.teardown(async () => await store.close())
-  const settings = createSessionSettings(store, createLocalSessionRelay(), {
+  const settings = createSessionSettings(store, createLocalSessionMessages(), {
     idleMs: IDLE_MS, onError: (error) => t.fail(String(error)), now: () => time
   })
   t.teardown(() => settings.close())

@@ -34,7 +34,7 @@ import { createRecentChanges } from './sessions/recent-changes.ts'
 import { createReplicaWatches } from './sessions/replica-watches.ts'
 import { sessionCallerOf } from './sessions/session-caller.ts'
 import { createSessionCalls } from './sessions/session-calls.ts'
-import { createSessionRelay } from './sessions/session-relay.ts'
+import { createSessionMessages } from './sessions/session-messages.ts'
 import { createSessionSettings } from './sessions/session-settings.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { openSharedClock } from './sessions/shared-clock.ts'
@@ -65,19 +65,21 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const relay = createSessionRelay(broadcast, onError)
+  const messages = createSessionMessages(broadcast, onError)
   const clock = await openSharedClock(broadcast)
-  const ended = await openEndedSessions(store, relay, { onError, maxPerOwner: config.maxSessionsPerCaller })
+  const ended = await openEndedSessions(store, messages, {
+    onError, maxPerOwner: config.maxSessionsPerCaller
+  })
   const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
-  const settings = createSessionSettings(store, relay, {
+  const settings = createSessionSettings(store, messages, {
     idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
   })
-  const answers = createClientAnswers(relay)
-  const calls = createSessionCalls(relay, ended)
+  const answers = createClientAnswers(messages)
+  const calls = createSessionCalls(messages, ended)
   const changes = createRecentChanges(broadcast, clock)
-  const callStreams = createCallStreams(eventLog, relay, onError)
+  const callStreams = createCallStreams(eventLog, messages, onError)
   const sessionStreams = createSessionStreams({
-    relay,
+    messages,
     clock,
     ended,
     settings,
@@ -88,13 +90,13 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     changingLists,
     settingsIdleMs: config.sessionIdleMs
   })
-  const watches = createReplicaWatches({ eventLog, relay, onError })
+  const watches = createReplicaWatches({ eventLog, messages, onError })
   const resumedStreams = createResumedStreams({
-    eventLog, relay, watches, openStreams, keepAlive, onError
+    eventLog, messages, watches, openStreams, keepAlive, onError
   })
   const closables = [
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, sessions, ended,
-    clock, relay
+    clock, messages
   ]
   const pipeline = new Pipeline({
     ...pipelineDependencies,
@@ -110,7 +112,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     post: createLegacyPost({
       pipeline,
       replies,
-      relay,
+      messages,
       answers,
       calls,
       settings,

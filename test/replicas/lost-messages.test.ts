@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { ANONYMOUS_OWNER } from '../../src/access/principal.ts'
 import { openEndedSessions } from '../../src/legacy/sessions/ended-sessions.ts'
 import { createSessionCalls } from '../../src/legacy/sessions/session-calls.ts'
-import { createSessionRelay } from '../../src/legacy/sessions/session-relay.ts'
+import { createSessionMessages } from '../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings } from '../../src/legacy/sessions/session-settings.ts'
 import { Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import { openRedisBroadcast } from '../../src/store/backends/redis/broadcast.ts'
@@ -37,11 +37,11 @@ async function openReplica (t: Test, url: string) {
   const onError = (error: unknown) => { errors.push(error) }
   const broadcast = await openRedisBroadcast(redis, { channel: 'trivet:broadcast', onError })
   t.teardown(async () => await broadcast.close())
-  const relay = createSessionRelay(broadcast, onError)
-  const ended = await openEndedSessions(breaking, relay, { onError })
-  const settings = createSessionSettings(breaking, relay, { idleMs: 60_000, onError })
-  const calls = createSessionCalls(relay, ended)
-  t.teardown(() => { for (const part of [calls, settings, ended, relay]) part.close() })
+  const messages = createSessionMessages(broadcast, onError)
+  const ended = await openEndedSessions(breaking, messages, { onError })
+  const settings = createSessionSettings(breaking, messages, { idleMs: 60_000, onError })
+  const calls = createSessionCalls(messages, ended)
+  t.teardown(() => { for (const part of [calls, settings, ended, messages]) part.close() })
   return { state, errors, ended, settings, calls }
 }
 

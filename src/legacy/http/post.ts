@@ -13,7 +13,7 @@ import { hasBatches } from '../../protocol/revision-features.ts'
 import type { Pipeline } from '../../request/pipeline/pipeline.ts'
 import { toProtocolError } from '../../request/pipeline/to-protocol-error.ts'
 import { SessionCaller } from '../sessions/session-caller.ts'
-import type { SessionRelay } from '../sessions/session-relay.ts'
+import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { Session } from '../sessions/session.ts'
 import { BatchQueue, readBatch } from './batch.ts'
 import { CallReply, type CallReplyDependencies } from './call-reply.ts'
@@ -21,14 +21,14 @@ import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
 interface LegacyPostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
   readonly pipeline: Pipeline
-  readonly relay: SessionRelay
+  readonly messages: SessionMessages
   readonly replies: Replies
 }
 
 export function createLegacyPost (
   dependencies: LegacyPostDependencies
 ): (session: Session, request: FastifyRequest, reply: FastifyReply) => void {
-  const { pipeline, relay, answers, replies } = dependencies
+  const { pipeline, messages, answers, replies } = dependencies
 
   function serveRequest (
     message: Request, session: Session, request: FastifyRequest, callReply: CallReply
@@ -47,7 +47,7 @@ export function createLegacyPost (
     if (method !== 'notifications/cancelled' || !isRequestId(params?.requestId)) return
     // Any replica may serve the request. If it cannot be reached, the request runs on and nobody reads its
     // result: that does no harm, so the error is ignored.
-    relay.send({ type: 'call-cancelled', session, request: params.requestId }).catch(() => {})
+    messages.send({ type: 'call-cancelled', session, request: params.requestId }).catch(() => {})
   }
 
   async function takeResponse (session: Session, body: unknown): Promise<void> {

@@ -12,12 +12,12 @@ import { hasStreamPolling } from '../../protocol/revision-features.ts'
 import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
 import { STREAM_END, toEventId, type StreamPosition } from '../sessions/call-streams.ts'
 import type { ReplicaWatches } from '../sessions/replica-watches.ts'
-import type { SessionRelay } from '../sessions/session-relay.ts'
+import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { Session } from '../sessions/session.ts'
 import { Follower, type FollowerDependencies } from './follower.ts'
 
 interface ResumedStreamsDependencies extends FollowerDependencies {
-  readonly relay: SessionRelay
+  readonly messages: SessionMessages
   readonly watches: ReplicaWatches
   readonly openStreams: OpenStreams
   readonly keepAlive: KeepAlive
@@ -32,9 +32,9 @@ export interface ResumedStreams {
 }
 
 export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
-  const { eventLog, relay, watches, openStreams, keepAlive } = dependencies
+  const { eventLog, messages, watches, openStreams, keepAlive } = dependencies
   const followers = new Map<string, Follower>()
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     if (message.type === 'stream-written') followers.get(message.stream)?.readOn()
   })
 

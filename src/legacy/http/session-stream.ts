@@ -17,13 +17,13 @@ import { Subscription, type StreamMessages } from '../../store/changes/subscript
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
 import type { RecentChanges } from '../sessions/recent-changes.ts'
-import type { SessionRelay, SessionSettingsRecord, StreamOpened } from '../sessions/session-relay.ts'
+import type { SessionMessages, SessionSettingsRecord, StreamOpened } from '../sessions/session-messages.ts'
 import type { SessionSettings } from '../sessions/session-settings.ts'
 import type { Session } from '../sessions/session.ts'
 import type { SharedClock } from '../sessions/shared-clock.ts'
 
 interface SessionStreamsDependencies {
-  readonly relay: SessionRelay
+  readonly messages: SessionMessages
   readonly clock: Pick<SharedClock, 'now' | 'read'>
   readonly ended: Pick<EndedSessions, 'onEnd'>
   readonly settings: SessionSettings
@@ -80,12 +80,12 @@ export function createSessionStreams (
   dependencies: SessionStreamsDependencies
 ): SessionStreams {
   const {
-    relay, clock, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes,
+    messages, clock, ended, settings, settingsIdleMs, subscriptions, openStreams, scopeGroups, changes,
     changingLists
   } = dependencies
   const bySession = new Map<string, OpenSessionStream>()
 
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     switch (message.type) {
       case 'session-changed': return applySettings(message.session, message.settings)
       case 'stream-opened': return endOlder(message)
@@ -104,7 +104,7 @@ export function createSessionStreams (
   }
 
   function announce ({ session, openedAt }: OpenSessionStream): void {
-    relay.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
+    messages.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
   }
 
   /**

@@ -4,7 +4,7 @@
 import { random } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { EventLog } from '../../store/changes/event-log.ts'
-import type { SessionRelay } from './session-relay.ts'
+import type { SessionMessages } from './session-messages.ts'
 import { shareholderIn, type Session } from './session.ts'
 
 /** Writes the events of one stream to the log. */
@@ -49,13 +49,13 @@ function toStreamName (session: string, name: string): string {
 }
 
 export function createCallStreams (
-  log: EventLog, relay: SessionRelay, onError: (error: unknown) => void
+  log: EventLog, messages: SessionMessages, onError: (error: unknown) => void
 ): CallStreams {
   // A replica that follows a stream gets `stream-written` for each event, and as the reply to each
   // `stream-followed`. The reply proves that the stream is still being served.
   const open = new Map<string, { isFollowed: boolean }>()
-  const sendWritten = (stream: string) => { relay.send({ type: 'stream-written', stream }).catch(onError) }
-  const stopListening = relay.listen((message) => {
+  const sendWritten = (stream: string) => { messages.send({ type: 'stream-written', stream }).catch(onError) }
+  const stopListening = messages.listen((message) => {
     if (message.type !== 'stream-followed') return
     const state = open.get(message.stream)
     if (state === undefined) return

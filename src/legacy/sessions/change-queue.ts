@@ -1,6 +1,6 @@
 // Changes of one session that wait to be written. All changes that arrive during a write share the next one.
 
-import type { SessionSettingsRecord } from './session-relay.ts'
+import type { SessionSettingsRecord } from './session-messages.ts'
 import type { Session } from './session.ts'
 
 export type SettingsChange = (settings: SessionSettingsRecord) => SessionSettingsRecord

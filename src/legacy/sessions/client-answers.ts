@@ -1,12 +1,12 @@
-// Requests of the service that wait for a client's answer. The answer may arrive at another replica: the
-// relay passes it to the replica that waits.
+// Requests of the service that wait for a client's answer. The answer may arrive at another replica, which
+// sends it to the replica that waits.
 
 import { createTally } from '../../base/tally.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { shareOf } from '../../limits/share.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
-import type { SessionMessage, SessionRelay } from './session-relay.ts'
+import type { SessionMessage, SessionMessages } from './session-messages.ts'
 import type { Session } from './session.ts'
 
 /** The client answered with an error, or did not answer in time. */
@@ -80,7 +80,7 @@ const MAX_WAITING_OF_NETWORK = shareOf(MAX_WAITING)
 /** Begins with the name of the replica that asked. */
 const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
 
-export function createClientAnswers (relay: SessionRelay): ClientAnswers {
+export function createClientAnswers (messages: SessionMessages): ClientAnswers {
   const replica = random.name(9)
   const waiting = new Map<string, (response: ClientResponse) => void>()
   /** How many questions of a session, and of a network, wait. */
@@ -89,7 +89,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   const delivering = new Map<string, Delivery>()
 
   function reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
-    relay.send({ type, session, request }).catch(() => {})
+    messages.send({ type, session, request }).catch(() => {})
   }
 
   function checkLimits ({ id, network }: Asked): void {
@@ -115,7 +115,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
     return resolve !== undefined
   }
 
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     switch (message.type) {
       case 'answer-offered': {
         if (waiting.has(keyOf(message))) reply('answer-wanted', message)
@@ -128,13 +128,13 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
   })
 
   /** Resolves to whether another replica took the answer. */
-  async function relayed (key: AnswerKey, response: ClientResponse): Promise<boolean> {
+  async function passOn (key: AnswerKey, response: ClientResponse): Promise<boolean> {
     const isOffered = JSON.stringify(response).length > MAX_UNOFFERED_LENGTH
     let timer: Timer | undefined
     try {
       return await new Promise((resolve, reject) => {
         timer = timers.setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
-        const send = (message: SessionMessage) => { relay.send(message).catch(reject) }
+        const send = (message: SessionMessage) => { messages.send(message).catch(reject) }
         const sendAnswer = () => send({ type: 'answered', ...key, response })
         const onWanted = () => {
           timer?.refresh()
@@ -179,7 +179,7 @@ export function createClientAnswers (relay: SessionRelay): ClientAnswers {
       const key = { session, request }
       if (asker === undefined) return false
       // The other replica may be gone: only its silence tells.
-      return asker === replica ? take(key, response) : await relayed(key, response)
+      return asker === replica ? take(key, response) : await passOn(key, response)
     },
     close: stopListening
   }

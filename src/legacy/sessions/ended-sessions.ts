@@ -9,7 +9,7 @@ import {
 import { createLocalListeners } from '../../store/changes/local-listeners.ts'
 import { createShares, EMPTY_VALUE } from '../../store/records/shares.ts'
 import type { StateRecord, StateStore } from '../../store/records/state-store.ts'
-import type { SessionRelay } from './session-relay.ts'
+import type { SessionMessages } from './session-messages.ts'
 import { shareholderIn, type Session } from './session.ts'
 
 export interface EndedSessions {
@@ -44,7 +44,7 @@ const REMOVE_EXPIRED_EVERY_MS = 60_000
 
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
-  store: StateStore, relay: SessionRelay,
+  store: StateStore, messages: SessionMessages,
   { onError, now = clock.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const ended = new Map<string, number>()
@@ -79,7 +79,7 @@ export async function openEndedSessions (
   const loadAll = async () => {
     for (const [id, expiresAt] of await store.list(OWNER)) remember(id, expiresAt)
   }
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     if (message.type === 'session-ended') remember(message.session, message.expiresAt)
   }, () => { loadAll().catch(onError) })
   const timer = timers.setInterval(() => {
@@ -94,7 +94,7 @@ export async function openEndedSessions (
       const { id, expiresAt } = session
       // The store first: a replica that misses the message loads the end from the store later.
       if (await create(session) === 'full') throw tooManyEndedSessions()
-      await relay.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
+      await messages.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
     close () {
       stopListening()

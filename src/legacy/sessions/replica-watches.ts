@@ -6,11 +6,11 @@ import { replicaLost } from '../../protocol/errors.ts'
 import { isObject, isRequestId, toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
 import { STREAM_END } from './call-streams.ts'
-import type { SessionRelay } from './session-relay.ts'
+import type { SessionMessages } from './session-messages.ts'
 
 interface ReplicaWatchesDependencies {
   readonly eventLog: EventLog
-  readonly relay: SessionRelay
+  readonly messages: SessionMessages
   onError (error: unknown): void
   /** How often the replica is pinged, in milliseconds. 2000 by default. */
   readonly pingEveryMs?: number
@@ -40,10 +40,10 @@ const MAX_UNANSWERED = 3
 const MAX_WATCHES = 10_000
 
 export function createReplicaWatches (
-  { eventLog, relay, onError, pingEveryMs = PING_EVERY_MS }: ReplicaWatchesDependencies
+  { eventLog, messages, onError, pingEveryMs = PING_EVERY_MS }: ReplicaWatchesDependencies
 ): ReplicaWatches {
   const watches = new Map<string, Watch>()
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     if (message.type === 'stream-written') hear(message.stream)
   })
 
@@ -70,7 +70,7 @@ export function createReplicaWatches (
   function ping (stream: string, watch: Watch): void {
     if (watch.unanswered >= MAX_UNANSWERED) endLost(stream, watch)
     // A ping that could not be sent does not count as unanswered.
-    relay.send({ type: 'stream-followed', stream }).then(() => { watch.unanswered++ }, onError)
+    messages.send({ type: 'stream-followed', stream }).then(() => { watch.unanswered++ }, onError)
     watch.onPing?.()
   }
 
@@ -81,7 +81,7 @@ export function createReplicaWatches (
     logEnd(eventLog, stream).then(async () => {
       stop(stream, watch)
       // Followers of the stream, on every replica, read the log.
-      await relay.send({ type: 'stream-written', stream })
+      await messages.send({ type: 'stream-written', stream })
     }).catch(onError).finally(() => { watch.isEnding = false })
   }
 

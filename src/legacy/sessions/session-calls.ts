@@ -4,7 +4,7 @@
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { RequestCancelled, type Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { EndedSessions } from './ended-sessions.ts'
-import type { SessionRelay } from './session-relay.ts'
+import type { SessionMessages } from './session-messages.ts'
 
 export interface SessionCalls {
   /** Stops the request when its client cancels it or ends the session. */
@@ -12,10 +12,12 @@ export interface SessionCalls {
   close (): void
 }
 
-export function createSessionCalls (relay: SessionRelay, ended: Pick<EndedSessions, 'onEnd'>): SessionCalls {
+export function createSessionCalls (
+  messages: SessionMessages, ended: Pick<EndedSessions, 'onEnd'>
+): SessionCalls {
   const bySession = new Map<string, Map<RequestId, Lifetime>>()
 
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     if (message.type !== 'call-cancelled') return
     bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
   })

@@ -12,7 +12,7 @@ import { createShares } from '../../store/records/shares.ts'
 import type { StateKey, StateRecord, StateStore, StateValue } from '../../store/records/state-store.ts'
 import { createChangeQueue, type SettingsChange } from './change-queue.ts'
 import { createRecent } from './recent.ts'
-import type { SessionRelay, SessionSettingsRecord } from './session-relay.ts'
+import type { SessionMessages, SessionSettingsRecord } from './session-messages.ts'
 import type { Session } from './session.ts'
 
 export interface SessionSettings {
@@ -51,14 +51,14 @@ const neverAborted = new AbortController().signal
 interface KnownSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
 export function createSessionSettings (
-  store: StateStore, relay: SessionRelay, options: SessionSettingsOptions
+  store: StateStore, messages: SessionMessages, options: SessionSettingsOptions
 ): SessionSettings {
   const { idleMs, onError, now = clock.now, maxPerOwner = MAX_PER_OWNER } = options
   const maxPerGroup = Math.ceil(maxPerOwner / GROUPS)
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
   const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerOwner) })
   const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
-  const stopListening = relay.listen((message) => {
+  const stopListening = messages.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)
     if (message.type === 'session-ended') recent.delete(message.session)
   }, () => recent.clear())
@@ -86,7 +86,7 @@ export function createSessionSettings (
       if (written === 'nothing') return
       if (written !== 'conflict') {
         const message = { type: 'session-changed', session: session.id, settings: written } as const
-        return await relay.send(message).catch(onError)
+        return await messages.send(message).catch(onError)
       }
       await pauseBefore(tried, neverAborted)
     }

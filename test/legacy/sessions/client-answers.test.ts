@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createClientAnswers } from '../../../src/legacy/sessions/client-answers.ts'
-import type { SessionMessage } from '../../../src/legacy/sessions/session-relay.ts'
+import type { SessionMessage } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
 import { Lifetime } from '../../../src/request/pipeline/lifetime.ts'
-import { createLocalSessionRelay } from '../../helpers/session-relay.ts'
+import { createLocalSessionMessages } from '../../helpers/session-messages.ts'
 
 type Asked = Pick<Session, 'id' | 'network'>
 
@@ -14,11 +14,11 @@ const LARGE = { result: { text: 'x'.repeat(1_000_000) } }
 const SMALL = { result: { text: 'x' } }
 
 function openTwo (t: Test) {
-  const relay = createLocalSessionRelay()
+  const messages = createLocalSessionMessages()
   const sent: SessionMessage[] = []
-  relay.listen((message) => { sent.push(message) })
-  const [here, there] = [createClientAnswers(relay), createClientAnswers(relay)]
-  t.teardown(() => { for (const part of [here, there, relay]) part.close() })
+  messages.listen((message) => { sent.push(message) })
+  const [here, there] = [createClientAnswers(messages), createClientAnswers(messages)]
+  t.teardown(() => { for (const part of [here, there, messages]) part.close() })
   const ask = (session: Asked = { id: 's' }) => {
     let id = ''
     const send = (given: string) => { id = given }
@@ -41,13 +41,13 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
   }
 })
 
-t.test('a large answer that no replica waits for is not relayed', async (t) => {
+t.test('a large answer that no replica waits for is not passed on', async (t) => {
   const { here, types } = openTwo(t)
   t.equal(await here.deliver('s', `${'x'.repeat(12)}.${randomUUID()}`, LARGE), false)
   t.strictSame(types(), ['answer-offered'])
 })
 
-t.test('an answer to this replica is not relayed', async (t) => {
+t.test('an answer to this replica is not passed on', async (t) => {
   const { there, ask, types } = openTwo(t)
   const asked = ask()
   t.equal(await there.deliver('s', asked.id, LARGE), true)

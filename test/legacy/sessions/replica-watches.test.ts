@@ -5,7 +5,7 @@ import { createLocalEventLog } from '../../../src/store/changes/event-log.ts'
 import { EVENT_LOG_LIMITS, type EventLog } from '../../../src/store/changes/event-log.ts'
 import { until } from '../../helpers/deadline.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
-import { createLocalSessionRelay } from '../../helpers/session-relay.ts'
+import { createLocalSessionMessages } from '../../helpers/session-messages.ts'
 
 const PING_EVERY_MS = 30
 
@@ -24,14 +24,16 @@ interface Resumable {
 async function openStream (
   t: Test, wrap = (log: EventLog): EventLog => log
 ): Promise<Resumable> {
-  const relay = createLocalSessionRelay()
+  const messages = createLocalSessionMessages()
   const memory = createLocalEventLog(EVENT_LOG_LIMITS)
   const errors: unknown[] = []
   const onError = (error: unknown) => { errors.push(error) }
   let pings = 0
-  relay.listen(({ type }) => { if (type === 'stream-followed') pings++ })
-  const served = createCallStreams(memory, relay, onError)
-  const watches = createReplicaWatches({ eventLog: wrap(memory), relay, onError, pingEveryMs: PING_EVERY_MS })
+  messages.listen(({ type }) => { if (type === 'stream-followed') pings++ })
+  const served = createCallStreams(memory, messages, onError)
+  const watches = createReplicaWatches({
+    eventLog: wrap(memory), messages, onError, pingEveryMs: PING_EVERY_MS
+  })
   t.teardown(async () => {
     served.close()
     watches.close()

@@ -1,12 +1,12 @@
 // The settings of sessions: kept in the store, known to all replicas, removed when unused.
 
 import t, { type Test } from 'tap'
-import type { SessionMessage, SessionRelay } from '../../../src/legacy/sessions/session-relay.ts'
+import type { SessionMessage, SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings, type SessionSettings } from '../../../src/legacy/sessions/session-settings.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
-import { createLocalSessionRelay } from '../../helpers/session-relay.ts'
+import { createLocalSessionMessages } from '../../helpers/session-messages.ts'
 import { toValue } from '../../helpers/state-value.ts'
 
 /** Of the records of all sessions of this principal whose id begins with this character. */
@@ -34,15 +34,15 @@ function createCountingStore (now?: () => number): Counted {
 
 function open (
   t: Test, store: StateStore,
-  { relay = createLocalSessionRelay(), idleMs = 600_000, now = Date.now, maxPerOwner = 640 }: {
-    relay?: SessionRelay
+  { messages = createLocalSessionMessages(), idleMs = 600_000, now = Date.now, maxPerOwner = 640 }: {
+    messages?: SessionMessages
     idleMs?: number
     now?: () => number
     maxPerOwner?: number
   } = {}
 ): SessionSettings {
   const onError = (error: unknown) => { throw error }
-  const settings = createSessionSettings(store, relay, { idleMs, onError, now, maxPerOwner })
+  const settings = createSessionSettings(store, messages, { idleMs, onError, now, maxPerOwner })
   t.teardown(() => settings.close())
   return settings
 }
@@ -64,8 +64,8 @@ t.test('a replica knows changed settings without reading the store again (336)',
   t
 ) => {
   const { store, reads } = createCountingStore()
-  const relay = createLocalSessionRelay()
-  const [here, there] = [open(t, store, { relay }), open(t, store, { relay })]
+  const messages = createLocalSessionMessages()
+  const [here, there] = [open(t, store, { messages }), open(t, store, { messages })]
   await there.read(SESSION)
   await here.update(SESSION, (before) => ({ ...before, logLevel: 'error' }))
   const before = reads()
@@ -77,8 +77,8 @@ t.test('a replica knows changed settings without reading the store again (336)',
 
 t.test('loses no change when two replicas update at once (338)', async (t) => {
   const store = createMemoryStateStore()
-  const relay = createLocalSessionRelay()
-  const replicas = [open(t, store, { relay }), open(t, store, { relay }), open(t, store)]
+  const messages = createLocalSessionMessages()
+  const replicas = [open(t, store, { messages }), open(t, store, { messages }), open(t, store)]
   const uris = Array.from({ length: 12 }, (_, index) => `test:${index}`)
   await Promise.all(
     uris.map(async (uri, index) => await addUri(replicas[index % 3] ?? replicas[0] as SessionSettings, uri))
@@ -88,9 +88,9 @@ t.test('loses no change when two replicas update at once (338)', async (t) => {
 })
 
 t.test('messages in the wrong order do no harm', async (t) => {
-  const relay = createLocalSessionRelay()
-  const settings = open(t, createMemoryStateStore(), { relay })
-  const say = async (version: number) => await relay.send({
+  const messages = createLocalSessionMessages()
+  const settings = open(t, createMemoryStateStore(), { messages })
+  const say = async (version: number) => await messages.send({
     type: 'session-changed', session: 'one', settings: { version, uris: [`test:${version}`] }
   })
   await say(2)
@@ -103,7 +103,7 @@ t.test('messages in the wrong order do no harm', async (t) => {
 t.test('are read from the store again after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionRelay = {
+  const deaf: SessionMessages = {
     send: async () => {},
     listen: (_: (message: SessionMessage) => void, onMissed = () => {}) => {
       miss = onMissed
@@ -111,7 +111,7 @@ t.test('are read from the store again after missed messages', async (t) => {
     },
     close () {}
   }
-  const there = open(t, store, { relay: deaf })
+  const there = open(t, store, { messages: deaf })
   await there.read(SESSION)
   await addUri(open(t, store), 'test:a')
   t.strictSame((await there.read(SESSION)).uris, [])

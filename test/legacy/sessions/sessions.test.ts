@@ -3,14 +3,14 @@
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
 import { openEndedSessions } from '../../../src/legacy/sessions/ended-sessions.ts'
-import type { SessionRelay } from '../../../src/legacy/sessions/session-relay.ts'
+import type { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
 import { createSessions, type Sessions } from '../../../src/legacy/sessions/sessions.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { createSealer } from '../../../src/store/sealing/sealer.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
-import { createLocalSessionRelay } from '../../helpers/session-relay.ts'
+import { createLocalSessionMessages } from '../../helpers/session-messages.ts'
 
 const SECRET = 'the secret of these tests, which is long'
 const TTL_MS = 100_000
@@ -21,7 +21,7 @@ const SETTLED = {
 
 interface ReplicaOptions {
   readonly store?: StateStore
-  readonly relay?: SessionRelay
+  readonly messages?: SessionMessages
   readonly now?: () => number
   readonly secrets?: readonly string[]
 }
@@ -29,10 +29,11 @@ interface ReplicaOptions {
 async function open (
   t: { teardown (end: () => void): unknown },
   {
-    store = createMemoryStateStore(), relay = createLocalSessionRelay(), now = Date.now, secrets = [SECRET]
+    store = createMemoryStateStore(), messages = createLocalSessionMessages(), now = Date.now,
+    secrets = [SECRET]
   }: ReplicaOptions = {}
 ) {
-  const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, now })
+  const ended = await openEndedSessions(store, messages, { onError: (error) => { throw error }, now })
   const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
   t.teardown(() => {
     sessions.close()
@@ -131,9 +132,9 @@ t.test('expires, also if it is in memory (324)', async (t) => {
 
 t.test('no replica opens an ended session, also one that starts later (324, 325)', async (t) => {
   const store = createMemoryStateStore()
-  const relay = createLocalSessionRelay()
-  const here = await open(t, { store, relay })
-  const there = await open(t, { store, relay })
+  const messages = createLocalSessionMessages()
+  const here = await open(t, { store, messages })
+  const there = await open(t, { store, messages })
   const token = here.sessions.create(SETTLED, { principal: ALICE })
   const other = here.sessions.create(SETTLED, { principal: ALICE })
   opened(there.sessions, token)
@@ -148,13 +149,13 @@ t.test('no replica opens an ended session, also one that starts later (324, 325)
 t.test('its end is loaded from the store after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionRelay = {
+  const deaf: SessionMessages = {
     send: async () => {},
     listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} },
     close () {}
   }
   const here = await open(t, { store })
-  const there = await open(t, { store, relay: deaf })
+  const there = await open(t, { store, messages: deaf })
   const token = here.sessions.create(SETTLED, { principal: ALICE })
   const told: string[] = []
   there.ended.onEnd((id) => { told.push(id) })
@@ -191,9 +192,11 @@ t.test('a large client description is shortened, and its capabilities are kept',
 })
 
 t.test('an ended session stays ended, however many others end after it', async (t) => {
-  const [store, relay] = [createMemoryStateStore(), createLocalSessionRelay()]
+  const [store, messages] = [createMemoryStateStore(), createLocalSessionMessages()]
   const openReplica = async () => {
-    const ended = await openEndedSessions(store, relay, { onError: (error) => { throw error }, maxEnded: 3 })
+    const ended = await openEndedSessions(store, messages, {
+      onError: (error) => { throw error }, maxEnded: 3
+    })
     t.teardown(() => ended.close())
     return ended
   }
@@ -228,7 +231,7 @@ t.test('the network of the sender that began the session is sealed in it', async
 
 t.test('one network ends at most a tenth of the sessions whose ends are remembered', async (t) => {
   const store = createMemoryStateStore()
-  const ended = await openEndedSessions(store, createLocalSessionRelay(), {
+  const ended = await openEndedSessions(store, createLocalSessionMessages(), {
     onError: (error) => { throw error }, maxEnded: 11
   })
   t.teardown(() => ended.close())
@@ -249,7 +252,7 @@ t.test('one network ends at most a tenth of the sessions whose ends are remember
 })
 
 t.test('the ends of one principal\'s sessions are limited', async (t) => {
-  const ended = await openEndedSessions(createMemoryStateStore(), createLocalSessionRelay(), {
+  const ended = await openEndedSessions(createMemoryStateStore(), createLocalSessionMessages(), {
     onError: (error) => { throw error }, maxPerOwner: 2
   })
   t.teardown(() => ended.close())

@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import {
-  createSessionRelay, type SessionMessage, type SessionRelay
-} from '../../../src/legacy/sessions/session-relay.ts'
+  createSessionMessages, type SessionMessage, type SessionMessages
+} from '../../../src/legacy/sessions/session-messages.ts'
 import type { Broadcast, ReplicaMessage } from '../../../src/store/changes/broadcast.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 
@@ -22,19 +22,19 @@ const MESSAGES: readonly SessionMessage[] = [
 ]
 
 interface Opened {
-  readonly relay: Broadcast
-  readonly sessions: SessionRelay
+  readonly broadcast: Broadcast
+  readonly sessions: SessionMessages
   readonly heard: SessionMessage[]
   readonly errors: unknown[]
 }
 
-function open (t: Test, relay = createLocalBroadcast()): Opened {
+function open (t: Test, broadcast = createLocalBroadcast()): Opened {
   const errors: unknown[] = []
   const heard: SessionMessage[] = []
-  const sessions = createSessionRelay(relay, (error) => { errors.push(error) })
+  const sessions = createSessionMessages(broadcast, (error) => { errors.push(error) })
   t.teardown(() => sessions.close())
   sessions.listen((message) => { heard.push(message) })
-  return { relay, sessions, heard, errors }
+  return { broadcast, sessions, heard, errors }
 }
 
 const toChanged = (settings: object): ReplicaMessage => ({ type: 'session-changed', session: 'a', settings })
@@ -47,23 +47,23 @@ t.test('every message of a session arrives as it was sent', async (t) => {
 })
 
 t.test('delivers a message of a later release with its additional members', async (t) => {
-  const { relay, heard, errors } = open(t)
-  await relay.send({ type: 'session-ended', session: 'a', expiresAt: 1, reason: 'deleted' })
+  const { broadcast, heard, errors } = open(t)
+  await broadcast.send({ type: 'session-ended', session: 'a', expiresAt: 1, reason: 'deleted' })
   t.match(heard, [{ type: 'session-ended', session: 'a', expiresAt: 1 }])
   t.strictSame(errors, [])
 })
 
 t.test('ignores messages that are not about sessions', async (t) => {
-  const { relay, heard, errors } = open(t)
+  const { broadcast, heard, errors } = open(t)
   const types = ['task-done', '', 'session', 'constructor', '__proto__', 'toString']
-  for (const type of types) await relay.send({ type, session: 'a' })
+  for (const type of types) await broadcast.send({ type, session: 'a' })
   t.strictSame(heard, [])
   t.strictSame(errors, [])
 })
 
 t.test('reports a message of an unknown shape without its values, and does not deliver it', async (t) => {
   const settings = { version: 1, logLevel: 'error', uris: [] }
-  const { relay, heard, errors } = open(t)
+  const { broadcast, heard, errors } = open(t)
   const wrong: ReadonlyArray<readonly [ReplicaMessage, RegExp]> = [
     [{ type: 'session-ended', session: 'canary' }, /session-ended .*: expiresAt$/],
     [{ type: 'session-ended', session: ['canary'], expiresAt: 1 }, /session-ended .*: session$/],
@@ -72,11 +72,11 @@ t.test('reports a message of an unknown shape without its values, and does not d
     [{ type: 'call-cancelled', session: 'a', request: { canary: 1 } }, /call-cancelled .*: request/],
     [{ type: 'stream-written', session: 'canary' }, /stream-written .*: stream$/]
   ]
-  for (const [message] of wrong) await t.resolves(relay.send(message), 'its sender is not to blame')
+  for (const [message] of wrong) await t.resolves(broadcast.send(message), 'its sender is not to blame')
   t.strictSame(heard, [])
   t.match(errors, wrong.map(([, pattern]) => ({ name: 'TypeError', message: pattern })))
   t.notMatch(errors.join('\n'), /canary/)
-  await relay.send({ type: 'stream-written', stream: 'a.b' })
+  await broadcast.send({ type: 'stream-written', stream: 'a.b' })
   t.equal(heard.length, 1, 'and the next one is heard')
 })
 
@@ -107,12 +107,12 @@ t.test('tells each listener about missed messages until it is removed', async (t
   t.strictSame(missed, ['one', 'other', 'other'])
 })
 
-t.test('delivers nothing once it is closed, and leaves the underlying relay open', async (t) => {
-  const { relay, sessions, heard } = open(t)
+t.test('delivers nothing once it is closed, and leaves the broadcast open', async (t) => {
+  const { broadcast, sessions, heard } = open(t)
   const others: ReplicaMessage[] = []
-  relay.listen((message) => { others.push(message) })
+  broadcast.listen((message) => { others.push(message) })
   sessions.close()
-  await relay.send({ type: 'stream-written', stream: 'a.b' })
+  await broadcast.send({ type: 'stream-written', stream: 'a.b' })
   t.strictSame(heard, [])
   t.equal(others.length, 1)
 })

@@ -1,4 +1,4 @@
-// The messages that replicas send each other about sessions, and the relay that delivers them.
+// The messages that replicas send each other about sessions.
 
 import { LOG_LEVELS, type LogLevel } from '../../protocol/log-levels.ts'
 import { createReader } from '../../schema/reader.ts'
@@ -85,7 +85,7 @@ function createMessageReader<T extends MessageType, M extends Members> (type: T,
 }
 
 /** Sends messages about sessions to every replica, this one included. */
-export interface SessionRelay {
+export interface SessionMessages {
   /**
    * Resolves when the listeners of this replica have received the message. Rejects if other replicas may not
    * have received it.
@@ -97,18 +97,20 @@ export interface SessionRelay {
    * @param onMissed called when messages of other replicas may have been lost.
    */
   listen (onMessage: (message: SessionMessage) => void, onMissed?: () => void): () => void
-  /** Ends delivery to the listeners. The underlying relay stays open. */
+  /** Ends delivery to the listeners. The broadcast stays open. */
   close (): void
 }
 
 /** @param onError called for a message of an unknown shape, and for an error that a listener throws. */
-export function createSessionRelay (broadcast: Broadcast, onError: (error: unknown) => void): SessionRelay {
-  const messages = createLocalListeners<SessionMessage>()
+export function createSessionMessages (
+  broadcast: Broadcast, onError: (error: unknown) => void
+): SessionMessages {
+  const listeners = createLocalListeners<SessionMessage>()
   const misses = createLocalListeners<undefined>()
 
   function receive (message: ReplicaMessage): void {
     const { type } = message
-    if (isSessionMessageType(type)) reportErrors(() => messages.tell(READERS[type](message)))
+    if (isSessionMessageType(type)) reportErrors(() => listeners.tell(READERS[type](message)))
   }
 
   function reportErrors (work: () => void): void {
@@ -123,18 +125,18 @@ export function createSessionRelay (broadcast: Broadcast, onError: (error: unkno
   return {
     send: async (message) => await broadcast.send(message),
     listen (onMessage, onMissed = () => {}) {
-      const stops = [messages.add(onMessage), misses.add(onMissed)]
+      const stops = [listeners.add(onMessage), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
     close () {
       stopListening()
-      messages.close()
+      listeners.close()
       misses.close()
     }
   }
 }
 
-/** The underlying relay also delivers messages that are not about sessions. */
+/** The broadcast also delivers messages that are not about sessions. */
 function isSessionMessageType (type: string): type is MessageType {
   return Object.hasOwn(READERS, type)
 }
