@@ -7,8 +7,7 @@ import { clock } from '../../base/time.ts'
 import { toJavaScript } from './javascript.ts'
 import type { ModuleFacts, ModuleRequest } from './module-facts.ts'
 import { rewriteModule } from './rewrite.ts'
-import type { Place } from './syntax-error.ts'
-import { placeAt } from './syntax-tree.ts'
+import { placeAt, type SourcePlace } from './syntax.ts'
 
 export interface CompiledModule extends ModuleFacts {
   /** The hash of the text. */
@@ -20,7 +19,7 @@ export interface CompiledModule extends ModuleFacts {
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean
   readonly body: ModuleBody
-  readonly places: ReadonlyMap<ModuleRequest, Place>
+  readonly places: ReadonlyMap<ModuleRequest, SourcePlace>
 }
 
 type ModuleBody = (
@@ -51,26 +50,26 @@ export interface CompiledModules {
 }
 
 export function createCompiledModules (): CompiledModules {
-  let earlier = new Map<string, Entry>()
-  let current = new Map<string, Entry>()
+  let earlier = new Map<string, CompiledText>()
+  let current = new Map<string, CompiledText>()
 
   async function enter (source: string, file: string, stamp: string | undefined): Promise<CompiledModule> {
     const digest = createHash('sha256').update(source).digest('base64')
-    const known = current.get(file) ?? earlier.get(file)
-    const compiled = known?.digest === digest ? known.compiled : await compileModule(source, file, digest)
+    const entry = current.get(file) ?? earlier.get(file)
+    const compiled = entry?.digest === digest ? entry.compiled : await compileModule(source, file, digest)
     current.set(file, { digest, stamp, compiled })
     return compiled
   }
 
   return {
     async read (file) {
-      const known = current.get(file) ?? earlier.get(file)
+      const entry = current.get(file) ?? earlier.get(file)
       const stamp = stampOf(file)
-      if (known?.stamp === undefined || known.stamp !== stamp) {
+      if (entry?.stamp === undefined || entry.stamp !== stamp) {
         return await enter(readFileSync(file, 'utf8'), file, stamp)
       }
-      current.set(file, known)
-      return known.compiled
+      current.set(file, entry)
+      return entry.compiled
     },
     compile: async (source, file) => await enter(source, file, undefined),
     forgetUnused () {
@@ -80,7 +79,7 @@ export function createCompiledModules (): CompiledModules {
   }
 }
 
-interface Entry {
+interface CompiledText {
   readonly digest: string
   /** A file that still has this stamp still has this text. `undefined`: only the digest shows it. */
   readonly stamp: string | undefined
@@ -123,6 +122,6 @@ function bodyOf (script: Script): ModuleBody {
 
 function placesOf (
   requests: readonly ModuleRequest[], source: string, file: string
-): Map<ModuleRequest, Place> {
-  return new Map(requests.map((request) => [request, { file, ...placeAt(source, request.position) }]))
+): Map<ModuleRequest, SourcePlace> {
+  return new Map(requests.map((request) => [request, placeAt(source, request.position, file)]))
 }

@@ -1,8 +1,7 @@
 // Evaluates modules by the algorithms of the specification, with their names (ECMA-262, 16.2.1.6.1.3).
 
 import { timers } from '../../base/time.ts'
-import { lateError } from './deadline.ts'
-import type { ModuleRecord, PromiseWithResolvers } from './module-record.ts'
+import { lateError, type ModuleRecord, type PromiseWithResolvers } from './module-record.ts'
 
 /**
  * Evaluates a linked module and all that it requests. Modules that await nothing have run when it returns.
@@ -69,11 +68,10 @@ let nextAsyncOrder = 0
 
 /** Marks all modules of a cycle as evaluated at the same time. */
 function finishCycle (root: ModuleRecord, stack: ModuleRecord[]): void {
-  for (let left: ModuleRecord | undefined; left !== root;) {
-    left = stack.pop()
-    if (left === undefined) return
-    left.status = left.evaluation.asyncOrder === 'unset' ? 'evaluated' : 'evaluating-async'
-    left.evaluation.cycleRoot = root
+  for (let module = stack.pop(); module !== undefined; module = stack.pop()) {
+    module.status = module.evaluation.asyncOrder === 'unset' ? 'evaluated' : 'evaluating-async'
+    module.evaluation.cycleRoot = root
+    if (module === root) return
   }
 }
 

@@ -3,8 +3,7 @@
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import type { Program } from 'acorn'
-import { hasUsing } from './engine.ts'
-import { parseModule } from './syntax-tree.ts'
+import { engineHasUsing, parseModule } from './syntax.ts'
 import { readTree, type TreeFacts } from './tree-facts.ts'
 
 export interface JavaScript {
@@ -47,7 +46,7 @@ function read (source: string, file: string, mayImportTypes: boolean): JavaScrip
 }
 
 function isRunnable (result: JavaScript | SyntaxError | undefined): result is JavaScript {
-  return result !== undefined && !(result instanceof SyntaxError) && (hasUsing || !result.tree.hasUsing)
+  return result !== undefined && !(result instanceof SyntaxError) && (engineHasUsing || !result.tree.hasUsing)
 }
 
 /** `f<T>(x)` is the only TypeScript syntax that is also valid JavaScript with another meaning. */

@@ -3,10 +3,9 @@
 
 import { extname } from 'node:path'
 import { transform, type Loader, type Message, type TransformResult } from 'esbuild'
-import { hasUsing } from './engine.ts'
 import { isBuildError, runInEsbuild } from './esbuild-process.ts'
 import { keepLines } from './keep-lines.ts'
-import { syntaxError } from './syntax-error.ts'
+import { engineHasUsing, syntaxError } from './syntax.ts'
 
 const LOADERS: { readonly [extension: string]: Loader } = {
   '.ts': 'ts', '.mts': 'ts', '.cts': 'ts', '.tsx': 'tsx', '.jsx': 'jsx'
@@ -29,7 +28,9 @@ type Options = typeof OPTIONS & { readonly loader: Loader }
 /** Rejects with a SyntaxError that has a place. */
 export async function lower (source: string, file: string): Promise<string> {
   const options = {
-    ...OPTIONS, loader: LOADERS[extname(file)] ?? 'js', supported: { decorators: false, using: hasUsing }
+    ...OPTIONS,
+    loader: LOADERS[extname(file)] ?? 'js',
+    supported: { decorators: false, using: engineHasUsing }
   }
   try {
     // esbuild would read a text without imports and exports as a script.

@@ -2,7 +2,9 @@
 // records (ECMA-262, 16.2.1.7).
 
 import type { ImportAttribute, ImportDeclaration, Identifier, Literal, Pattern, Program } from 'acorn'
-import type { Attributes } from './attributes.ts'
+
+/** Import attributes: `with { type: 'json' }`. */
+export type Attributes = { readonly [key: string]: string }
 
 export interface ModuleRequest {
   readonly specifier: string
@@ -22,7 +24,7 @@ interface IndirectExport { readonly request: ModuleRequest, readonly name: strin
 export interface ModuleFacts {
   /** In the order of the statements. */
   readonly requests: readonly ModuleRequest[]
-  /** By local name. */
+  /** The imports by local name. */
   readonly imports: ReadonlyMap<string, ImportEntry>
   /** Local names by export name. */
   readonly localExports: ReadonlyMap<string, string>
@@ -51,21 +53,21 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
   const starExports: ModuleRequest[] = []
 
   function request (source: Literal, attributes: ImportAttribute[], position: number): ModuleRequest {
-    const made = {
+    const moduleRequest = {
       specifier: String(source.value),
       attributes: Object.fromEntries(attributes.map(({ key, value }) => [nameOf(key), String(value.value)])),
       position
     }
-    requests.push(made)
-    return made
+    requests.push(moduleRequest)
+    return moduleRequest
   }
 
   for (const node of program.body) {
     if (node.type === 'ImportDeclaration') {
-      const kept = node.specifiers.filter(({ local }) => !isElided.name(local.name))
-      if (kept.length === 0 && isElided.statement(node)) continue
+      const specifiers = node.specifiers.filter(({ local }) => !isElided.name(local.name))
+      if (specifiers.length === 0 && isElided.statement(node)) continue
       const from = request(node.source, node.attributes, node.start)
-      for (const specifier of kept) {
+      for (const specifier of specifiers) {
         const local = specifier.local.name
         if (specifier.type === 'ImportDefaultSpecifier') {
           imports.set(local, { local, request: from, name: 'default' })

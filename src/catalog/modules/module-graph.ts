@@ -2,16 +2,15 @@
 // that import it are evaluated again. The old graph is collected after its last request has ended. Node's own
 // registry would keep its modules for ever.
 
-import { pathToFileURL } from 'node:url'
-import { readAttributes, type Attributes } from './attributes.ts'
+import { dirname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createCompiledModules, type CompiledModules } from './compiled-module.ts'
-import { evaluateInOrder } from './evaluate-in-order.ts'
-import { createMeta } from './import-meta.ts'
-import { link, postOrder } from './linking.ts'
-import { createLoader } from './loader.ts'
+import { Loader } from './loader.ts'
+import type { Attributes } from './module-facts.ts'
+import { evaluateInOrder, link, postOrder } from './module-order.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
-import { createResolver } from './resolver.ts'
+import { createResolver, type Resolver } from './resolver.ts'
 import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
 import type { ModuleHost } from './source-module.ts'
 
@@ -72,7 +71,7 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
   } = options
   const origins = new WeakMap<object, string>()
   const resolver = createResolver(root)
-  const loader = createLoader({
+  const loader = new Loader({
     resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport
   })
   let turn = Promise.resolve()
@@ -124,14 +123,43 @@ export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
       return module.namespace
     },
     loaded () {
-      return loader.files()
+      return loader.files
         .filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
         .map(({ file, namespace, registered }) => ({ file, exports: namespace, registered }))
     },
     endLoading () { isLoading = false },
     findReusable: async (earlier) => await findReusable(earlier.files(), compiled, resolver),
-    reuse: loader.reuse,
-    files: loader.files,
+    reuse: (modules) => loader.reuse(modules),
+    files: () => loader.files,
     originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
   }
+}
+
+/** Creates the `import.meta` of a file, with the members that Node defines. */
+function createMeta (url: string, resolver: Resolver): object {
+  const filename = fileURLToPath(url)
+  return Object.assign(Object.create(null), {
+    dirname: dirname(filename),
+    filename,
+    ...('main' in import.meta ? { main: false } : {}),
+    resolve: (specifier: unknown) => resolver.resolve(`${specifier}`, url),
+    url
+  })
+}
+
+/** Reads the attributes in the options of an `import()`. Throws a TypeError for malformed options. */
+function readAttributes (options: unknown): Attributes {
+  if (options === undefined) return {}
+  if (!isObject(options)) throw new TypeError('The second argument to import() must be an object')
+  const { with: attributes } = options
+  if (attributes === undefined) return {}
+  if (!isObject(attributes)) throw new TypeError("The 'with' option must be an object")
+  return Object.fromEntries(Object.entries(attributes).map(([key, value]) => {
+    if (typeof value !== 'string') throw new TypeError('Import attribute value must be a string')
+    return [key, value]
+  }))
+}
+
+function isObject (value: unknown): value is { readonly [key: string]: unknown } {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }

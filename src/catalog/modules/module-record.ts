@@ -80,3 +80,9 @@ export interface PromiseWithResolvers {
   readonly resolve: () => void
   readonly reject: (reason: unknown) => void
 }
+
+/** The error of a module that is not loaded within its deadline. */
+export function lateError (deadlineMs: number): Error {
+  const problem = `is not loaded within ${deadlineMs / 1000} s`
+  return new Error(`${problem}; a top-level await may wait for something that never comes`)
+}

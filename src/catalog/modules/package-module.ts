@@ -1,10 +1,11 @@
-// A module that Node loads: a package, a built-in, or a module of the service. Node evaluates it once in the
+// Modules that Node loads: packages, built-ins, and modules of the service. Node evaluates each once in the
 // process, so the service and all graphs share it.
 
+import { withinDeadline } from '../../base/deadline.ts'
 import type { Getter } from './compiled-module.ts'
-import { loadInTime } from './deadline.ts'
-import { ModuleRecord, type Resolution } from './module-record.ts'
-import type { Namespace } from './namespace.ts'
+import type { Attributes } from './module-facts.ts'
+import { lateError, ModuleRecord, type Resolution } from './module-record.ts'
+import { createNamespace, type Namespace } from './namespace.ts'
 
 export class PackageModule extends ModuleRecord {
   readonly url: string
@@ -23,10 +24,11 @@ export class PackageModule extends ModuleRecord {
     return this.#namespace !== undefined
   }
 
+  /** Rejects when the module is not loaded within the deadline. Its work is not cancelled. */
   async load (deadlineMs: number): Promise<void> {
-    this.#loading ??= loadInTime(this.#import(), deadlineMs).then((namespace) => {
-      this.#namespace = namespace
-    })
+    this.#loading ??= withinDeadline(this.#import(), deadlineMs, () => lateError(deadlineMs)).then(
+      (namespace) => { this.#namespace = namespace }
+    )
     await this.#loading
   }
 
@@ -42,12 +44,64 @@ export class PackageModule extends ModuleRecord {
   }
 
   override getterOf (name: string): Getter {
-    const known = this.#namespace
-    return known === undefined ? () => this.namespace[name] : () => known[name]
+    const namespace = this.#namespace
+    return namespace === undefined ? () => this.namespace[name] : () => namespace[name]
   }
 
   override get namespace (): Namespace {
     if (this.#namespace === undefined) throw new Error(`${this.url} is not loaded`)
     return this.#namespace
+  }
+}
+
+/** The URLs that Node has evaluated for any graph. */
+const imported = new Set<string>()
+
+export async function openPackage (
+  url: string, attributes: Attributes, deadlineMs: number
+): Promise<PackageModule> {
+  const module = new PackageModule(url, async () => {
+    const namespace: Namespace = await import(url, { with: attributes })
+    imported.add(url)
+    return namespace
+  })
+  // Loading these has no side effect. Any other package is loaded at its place in the order of evaluation.
+  if (url.startsWith('node:') || imported.has(url)) await module.load(deadlineMs)
+  return module
+}
+
+/**
+ * A module of the service. Some of its functions register what they return with the module that imports them:
+ * a definition then counts without being exported.
+ */
+export class ProvidedModule extends PackageModule {
+  readonly #registering: ReadonlySet<string>
+  readonly #namespaces = new WeakMap<ModuleRecord, Namespace>()
+
+  /** @param registering the names of the functions that register what they return */
+  constructor (specifier: string, namespace: Namespace, registering: ReadonlySet<string>) {
+    super(specifier, async () => namespace)
+    this.#registering = registering
+  }
+
+  override namespaceFor (importer: ModuleRecord): Namespace {
+    const namespace = this.#namespaces.get(importer) ?? createNamespace(new Map(
+      [...this.exportedNames()].map((name) => [name, this.getterFor(importer, name)])
+    ))
+    this.#namespaces.set(importer, namespace)
+    return namespace
+  }
+
+  override getterFor (importer: ModuleRecord, name: string | undefined): Getter {
+    if (name === undefined || !this.#registering.has(name)) return super.getterFor(importer, name)
+    const value = this.namespace[name]
+    if (typeof value !== 'function') return () => value
+    const register = (...args: unknown[]): unknown => {
+      const result: unknown = value(...args)
+      importer.register(result)
+      return result
+    }
+    Object.defineProperty(register, 'name', { value: name, configurable: true })
+    return () => register
   }
 }

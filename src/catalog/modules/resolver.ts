@@ -25,16 +25,18 @@ export function createResolver (root: string): Resolver {
 
   function resolvePackage (specifier: string, importerUrl: string): string {
     const key = `${dirname(importerUrl)} ${specifier}`
-    const known = packages.get(key) ?? moduleResolve(specifier, new URL(importerUrl), CONDITIONS).href
-    packages.set(key, known)
-    return known
+    const url = packages.get(key) ?? moduleResolve(specifier, new URL(importerUrl), CONDITIONS).href
+    packages.set(key, url)
+    return url
   }
 
   return {
     resolve (specifier, importerUrl) {
       if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
-      if (/^(?:\.\.?)?(?:\/|$)/.test(specifier)) return writtenUrl(new URL(specifier, importerUrl))
-      return URL.canParse(specifier) ? writtenUrl(new URL(specifier)) : resolvePackage(specifier, importerUrl)
+      if (/^(?:\.\.?)?(?:\/|$)/.test(specifier)) return toSourceUrl(new URL(specifier, importerUrl))
+      return URL.canParse(specifier)
+        ? toSourceUrl(new URL(specifier))
+        : resolvePackage(specifier, importerUrl)
     },
     isOwn (url) {
       if (!url.startsWith('file:')) return false
@@ -46,13 +48,13 @@ export function createResolver (root: string): Resolver {
 }
 
 /** TypeScript allows importing a source file by the name of its compiled file. */
-function writtenUrl (url: URL): string {
+function toSourceUrl (url: URL): string {
   if (url.protocol !== 'file:' || isFile(url)) return url.href
-  const written = new URL(url)
-  written.pathname = url.pathname.replace(/\.([cm]?)js(x?)$/, '.$1ts$2')
-  if (isFile(written)) return written.href
-  written.pathname = url.pathname.replace(/\.js$/, '.tsx')
-  return isFile(written) ? written.href : url.href
+  const source = new URL(url)
+  source.pathname = url.pathname.replace(/\.([cm]?)js(x?)$/, '.$1ts$2')
+  if (isFile(source)) return source.href
+  source.pathname = url.pathname.replace(/\.js$/, '.tsx')
+  return isFile(source) ? source.href : url.href
 }
 
 function isFile (url: URL): boolean {

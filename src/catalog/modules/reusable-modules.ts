@@ -71,16 +71,16 @@ function requestsAreUnchanged (module: SourceModule, resolver: Resolver): boolea
 /** Removes each module that requests, directly or not, a module that is not in the set. */
 function removeImporters (files: readonly FileModule[], reusable: Set<ModuleRecord>): void {
   const importers = new Map<ModuleRecord, ModuleRecord[]>()
-  const removed: ModuleRecord[] = []
+  const outdated: ModuleRecord[] = []
   for (const module of files) {
     for (const requested of module.requested) {
-      const known = importers.get(requested)
-      if (known === undefined) importers.set(requested, [module])
-      else known.push(module)
-      if (!reusable.has(requested)) removed.push(module)
+      const requesting = importers.get(requested)
+      if (requesting === undefined) importers.set(requested, [module])
+      else requesting.push(module)
+      if (!reusable.has(requested)) outdated.push(module)
     }
   }
-  for (let module = removed.pop(); module !== undefined; module = removed.pop()) {
-    if (reusable.delete(module)) removed.push(...importers.get(module) ?? [])
+  for (let module = outdated.pop(); module !== undefined; module = outdated.pop()) {
+    if (reusable.delete(module)) outdated.push(...importers.get(module) ?? [])
   }
 }

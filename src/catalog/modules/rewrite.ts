@@ -6,7 +6,7 @@ import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, typ
 import type { JavaScript } from './javascript.ts'
 import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
 import { createTextEdits, type TextEdits } from './text-edits.ts'
-import { readScopes, type Range, type TreeFacts } from './tree-facts.ts'
+import { readScopes, type TextRange, type TreeFacts } from './tree-facts.ts'
 
 interface RewrittenModule extends ModuleFacts {
   readonly code: string
@@ -96,7 +96,7 @@ function definition (
 ): string {
   const getters = [...localExports].map(([name, local]) => {
     if (local === DEFAULT) {
-      return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.defaultExport}.read`}`
+      return `["default"]:${hasHoistedDefault ? `()=>${names.hoisted}` : `${names.defaultExport}.get`}`
     }
     return `[${JSON.stringify(name)}]:()=>${imports.has(local) ? `${names.imports}.` : ''}${local}`
   })
@@ -156,7 +156,8 @@ function parenthesisAfter (source: string, from: number): number {
 
 /** A callee must not be a property access, which would pass the imports object as `this`. */
 function rewriteReference (
-  { start, end }: Range, reference: string, { callees, shorthands, statements }: TreeFacts, edits: TextEdits
+  { start, end }: TextRange, reference: string, { callees, shorthands, statements }: TreeFacts,
+  edits: TextEdits
 ): void {
   if (shorthands.has(start)) edits.insert(end, `:${reference}`)
   else if (!callees.has(start)) edits.replace(start, end, reference)

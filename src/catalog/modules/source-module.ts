@@ -4,7 +4,7 @@ import type { CompiledModule, Getter, Steps } from './compiled-module.ts'
 import { ALL, type ModuleRequest } from './module-facts.ts'
 import { ModuleRecord, type Binding, type Resolution } from './module-record.ts'
 import { createNamespace, type Namespace } from './namespace.ts'
-import { syntaxError } from './syntax-error.ts'
+import { syntaxError } from './syntax.ts'
 
 /** The graph's functions that a module uses. */
 export interface ModuleHost {
@@ -97,7 +97,7 @@ export class SourceModule extends ModuleRecord {
     const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
       for (const [name, local] of localExports) {
-        this.#getters.set(local, getters[name] ?? defaultExport.read)
+        this.#getters.set(local, getters[name] ?? defaultExport.get)
       }
     }
     const meta = usesMeta ? this.#host.createMeta() : undefined
@@ -119,8 +119,8 @@ export class SourceModule extends ModuleRecord {
 
   override run (): void | Promise<unknown> {
     try {
-      const ended = this.#steps?.next()
-      if (ended instanceof Promise) return ended
+      const step = this.#steps?.next()
+      if (step instanceof Promise) return step
     } catch (error) {
       this.noteError(error)
       throw error
@@ -143,29 +143,29 @@ export class SourceModule extends ModuleRecord {
   }
 
   override resolveExport (name: string, seen = new Map<ModuleRecord, Set<string>>()): Resolution {
-    const asked = seen.get(this) ?? new Set()
+    const names = seen.get(this) ?? new Set()
     // Circular re-exports resolve to no binding.
-    if (asked.has(name)) return undefined
-    seen.set(this, asked.add(name))
+    if (names.has(name)) return undefined
+    seen.set(this, names.add(name))
     const { localExports, indirectExports, starExports } = this.compiled
     const local = localExports.get(name)
     if (local !== undefined) return { module: this, name: local }
     const indirect = indirectExports.get(name)
     if (indirect !== undefined) return this.#follow(indirect.request, indirect.name, seen)
     if (name === 'default') return undefined
-    let found: Binding | undefined
+    let binding: Binding | undefined
     for (const request of starExports) {
       const resolution = this.#get(request).resolveExport(name, seen)
       if (resolution === 'ambiguous') return resolution
       if (
-        resolution !== undefined && found !== undefined &&
-          (found.module !== resolution.module || found.name !== resolution.name)
+        resolution !== undefined && binding !== undefined &&
+          (binding.module !== resolution.module || binding.name !== resolution.name)
       ) {
         return 'ambiguous'
       }
-      found ??= resolution
+      binding ??= resolution
     }
-    return found
+    return binding
   }
 
   override getterOf (name: string): Getter {
@@ -212,7 +212,7 @@ class DefaultExport {
   #value: { readonly is: unknown } | undefined
 
   get value (): unknown {
-    return this.read()
+    return this.get()
   }
 
   set value (value: unknown) {
@@ -220,7 +220,7 @@ class DefaultExport {
   }
 
   get named (): unknown {
-    return this.read()
+    return this.get()
   }
 
   /** Set to an anonymous function, which gets the name `default`. */
@@ -229,7 +229,7 @@ class DefaultExport {
     this.value = value
   }
 
-  readonly read = (): unknown => {
+  readonly get = (): unknown => {
     if (this.#value === undefined) throw new ReferenceError("Cannot access 'default' before initialization")
     return this.#value.is
   }

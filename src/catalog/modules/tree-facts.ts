@@ -3,9 +3,9 @@
 import type { AnyNode, Program } from 'acorn'
 import { analyze, type Reference } from 'eslint-scope'
 import type { Program as ESTreeProgram } from 'estree'
-import { walk } from './syntax-tree.ts'
+import { walk } from './syntax.ts'
 
-export interface Range { readonly start: number, readonly end: number }
+export interface TextRange { readonly start: number, readonly end: number }
 
 export interface TreeFacts {
   /** Every identifier. */
@@ -19,10 +19,10 @@ export interface TreeFacts {
   /** Statements in a list: without a semicolon, the text before one may continue into it. */
   readonly statements: ReadonlySet<number>
   /** Each `typeof name`, by the start of the name. */
-  readonly typeofs: ReadonlyMap<number, Range>
+  readonly typeofs: ReadonlyMap<number, TextRange>
   /** Each `import` of an `import()`. */
-  readonly dynamicImports: readonly Range[]
-  readonly metas: readonly Range[]
+  readonly dynamicImports: readonly TextRange[]
+  readonly metas: readonly TextRange[]
   /** Each `!--` after a `<`. It is a comment in scripts, and an expression in modules. */
   readonly htmlComments: readonly number[]
   /** Whether there is a top-level await. */
@@ -39,9 +39,9 @@ export function readTree (program: Program, source: string): TreeFacts {
   const shorthands = new Set<number>()
   const exported = new Set<number>()
   const statements = new Set<number>()
-  const typeofs = new Map<number, Range>()
-  const dynamicImports: Range[] = []
-  const metas: Range[] = []
+  const typeofs = new Map<number, TextRange>()
+  const dynamicImports: TextRange[] = []
+  const metas: TextRange[] = []
   const htmlComments: number[] = []
   let isAsync = false
   let hasUsing = false
@@ -95,9 +95,9 @@ export function readTree (program: Program, source: string): TreeFacts {
 
 interface ScopeFacts {
   /** The references to each imported name. */
-  readonly imported: ReadonlyMap<string, readonly Range[]>
+  readonly imported: ReadonlyMap<string, readonly TextRange[]>
   /** References to `arguments` outside of functions. */
-  readonly globalArguments: readonly Range[]
+  readonly globalArguments: readonly TextRange[]
 }
 
 export function readScopes (program: Program): ScopeFacts {
@@ -112,7 +112,7 @@ export function readScopes (program: Program): ScopeFacts {
 }
 
 /** Each range once: the analyzer reports the target of a destructuring with a default twice. */
-function toRanges (references: readonly Reference[]): Range[] {
+function toRanges (references: readonly Reference[]): TextRange[] {
   return [...new Map(references.map(toRange).map((range) => [range.start, range])).values()]
 }
 
@@ -126,6 +126,6 @@ function isESTree (program: object): program is ESTreeProgram {
   return 'range' in program && 'body' in program
 }
 
-function toRange ({ identifier: { range: [start, end] = [0, 0] } }: Reference): Range {
+function toRange ({ identifier: { range: [start, end] = [0, 0] } }: Reference): TextRange {
   return { start, end }
 }

@@ -1,12 +1,46 @@
-// Node links and evaluates a package in one step. A package that Node has not loaded yet is therefore
-// imported at its place in the order of evaluation: after all modules before it have run.
+// The order of linking and evaluation: each module after the modules that it requests.
 
 import { evaluate } from './evaluation.ts'
-import { postOrder } from './linking.ts'
 import type { ModuleRecord } from './module-record.ts'
 import { PackageModule } from './package-module.ts'
 
-/** Starts a linked module. `ended` is in an object, so that awaiting the start does not await the end. */
+/**
+ * Links a module and all that it requests: each import is bound to its export before any module runs
+ * (ECMA-262, 16.2.1.6.1.2). Throws a SyntaxError, and then links no module.
+ */
+export function link (root: ModuleRecord): void {
+  const unlinked = postOrder(root, ({ status }) => status === 'unlinked')
+  for (const module of unlinked) module.checkBindings()
+  for (const module of unlinked) module.instantiate()
+  const positions = new Map(unlinked.map((module, index) => [module, index]))
+  for (const [index, module] of unlinked.entries()) {
+    module.bind((other) => (positions.get(other) ?? -1) >= index)
+  }
+  for (const module of unlinked) module.status = 'linked'
+}
+
+/** A module and all that it requests, each after the modules that it requests itself. */
+export function postOrder (
+  root: ModuleRecord, isIncluded: (module: ModuleRecord) => boolean
+): ModuleRecord[] {
+  const visited = new Set<ModuleRecord>()
+  const order: ModuleRecord[] = []
+  visit(root)
+  return order
+
+  function visit (module: ModuleRecord): void {
+    if (visited.has(module) || !isIncluded(module)) return
+    visited.add(module)
+    for (const requested of module.requested) visit(requested)
+    order.push(module)
+  }
+}
+
+/**
+ * Starts a linked module. Node links and evaluates a package in one step, so a package that Node has not
+ * loaded yet is imported at its place in the order: after all modules before it have run. `ended` is in an
+ * object, so that awaiting the start does not await the end.
+ */
 export async function evaluateInOrder (
   root: ModuleRecord, deadlineMs: number
 ): Promise<{ readonly ended: Promise<void> }> {
