@@ -19,25 +19,22 @@ import type { Subscriptions } from '../store/changes/subscriptions.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
-import { createHandshake } from './http/handshake.ts'
-import { createListen } from './http/listen.ts'
-import { createLegacyPost } from './http/post.ts'
-import { createResumedStreams } from './http/resumed-stream.ts'
-import { createSessionStreams } from './http/session-stream.ts'
-import { createLegacyMethods } from './methods/legacy-method-list.ts'
+import { createSessionCalls } from './http/outlet.ts'
+import { createResumedStreams } from './http/resumed-streams.ts'
+import { SessionStreams } from './http/session-streams.ts'
+import { createLegacyMethods } from './methods/session-methods.ts'
 import { createCallStreams } from './sessions/call-streams.ts'
-import { createClientAnswers } from './sessions/client-answers.ts'
+import { ClientAnswers } from './sessions/client-answers.ts'
 import { openEndedSessions } from './sessions/ended-sessions.ts'
-import { createLegacySnapshots } from './sessions/legacy-snapshots.ts'
 import { describeMissing, LiveInputRound, InputUnavailable } from './sessions/live-input-round.ts'
 import { createRecentChanges } from './sessions/recent-changes.ts'
 import { createReplicaWatches } from './sessions/replica-watches.ts'
 import { sessionCallerOf } from './sessions/session-caller.ts'
-import { createSessionCalls } from './sessions/session-calls.ts'
 import { createSessionMessages } from './sessions/session-messages.ts'
 import { createSessionSettings } from './sessions/session-settings.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { openSharedClock } from './sessions/shared-clock.ts'
+import { createLegacySnapshots } from './sessions/snapshots.ts'
 
 interface LegacyDependencies {
   readonly config: ServiceConfig
@@ -67,21 +64,21 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const messages = createSessionMessages(broadcast, onError)
   const clock = await openSharedClock(broadcast)
-  const ended = await openEndedSessions(store, messages, {
+  const endedSessions = await openEndedSessions(store, messages, {
     onError, maxPerOwner: config.maxSessionsPerCaller
   })
-  const sessions = createSessions({ sealer, ended, ttlMs: config.sessionTtlMs })
+  const sessions = createSessions({ sealer, ended: endedSessions, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, messages, {
     idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
   })
-  const answers = createClientAnswers(messages)
-  const calls = createSessionCalls(messages, ended)
+  const answers = new ClientAnswers(messages)
+  const calls = createSessionCalls(messages, endedSessions)
   const changes = createRecentChanges(broadcast, clock)
   const callStreams = createCallStreams(eventLog, messages, onError)
-  const sessionStreams = createSessionStreams({
+  const sessionStreams = new SessionStreams({
     messages,
     clock,
-    ended,
+    endedSessions,
     settings,
     subscriptions,
     openStreams,
@@ -95,7 +92,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     eventLog, messages, watches, openStreams, keepAlive, onError
   })
   const closables = [
-    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, sessions, ended,
+    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, endedSessions,
     clock, messages
   ]
   const pipeline = new Pipeline({
@@ -104,25 +101,19 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     methods: [...methods, ...createLegacyMethods({ settings, changingLists })]
   })
   return createLegacyEra({
-    sessions,
-    ended,
-    settings,
+    ...answerDependencies,
+    pipeline,
     replies,
-    handshake: createHandshake({ pipeline, sessions, ...answerDependencies }),
-    post: createLegacyPost({
-      pipeline,
-      replies,
-      messages,
-      answers,
-      calls,
-      settings,
-      callStreams,
-      ...answerDependencies,
-      answerTtlMs: config.requestStateTtlMs
-    }),
-    listen: createListen({ replies, sessionStreams, resumedStreams }),
-    // The streams of sessions are subscriptions: app.ts ends all subscriptions together.
-    endStreams: () => resumedStreams.end(),
+    messages,
+    sessions,
+    endedSessions,
+    settings,
+    answers,
+    calls,
+    callStreams,
+    sessionStreams,
+    resumedStreams,
+    answerTtlMs: config.requestStateTtlMs,
     async close () {
       for (const closable of closables) closable.close()
     }

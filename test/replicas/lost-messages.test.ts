@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { ANONYMOUS_OWNER } from '../../src/access/principal.ts'
 import { openEndedSessions } from '../../src/legacy/sessions/ended-sessions.ts'
-import { createSessionCalls } from '../../src/legacy/sessions/session-calls.ts'
+import { createSessionCalls } from '../../src/legacy/http/outlet.ts'
 import { createSessionMessages } from '../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings } from '../../src/legacy/sessions/session-settings.ts'
 import { Lifetime } from '../../src/request/pipeline/lifetime.ts'

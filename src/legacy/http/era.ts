@@ -2,41 +2,80 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { checkAccept, checkAcceptStream } from '../../http/accept.ts'
 import type { Era } from '../../http/era.ts'
-import type { Replies } from '../../http/replies.ts'
+import { openEventStream } from '../../http/event-stream.ts'
+import { ModernOutlet } from '../../http/modern/outlet.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
+import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
+import { negotiate } from '../../protocol/legacy-revisions.ts'
+import { readEventId } from '../sessions/call-streams.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
-import type { SessionSettings } from '../sessions/session-settings.ts'
+import { HandshakeCaller } from '../sessions/session-caller.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { isHandshake, isLegacy, openSession } from './admission.ts'
+import { isHandshake, isLegacy, openSession, SESSION_HEADER } from './admission.ts'
+import { createLegacyPost, type LegacyPostDependencies } from './post.ts'
+import type { ResumedStreams } from './resumed-streams.ts'
+import type { SessionStreams } from './session-streams.ts'
 
-interface LegacyEraDependencies {
+interface LegacyEraDependencies extends LegacyPostDependencies {
   readonly sessions: Sessions
-  readonly ended: EndedSessions
-  readonly settings: SessionSettings
-  readonly replies: Replies
-  /** Serves a POST of `initialize`. */
-  handshake (request: FastifyRequest, reply: FastifyReply): void
-  /** Serves a POST of a session. */
-  post (session: Session, request: FastifyRequest, reply: FastifyReply): void
-  /** Serves a GET of a session: opens or resumes a stream. */
-  listen (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void>
-  endStreams (): void
+  readonly endedSessions: EndedSessions
+  readonly sessionStreams: SessionStreams
+  readonly resumedStreams: ResumedStreams
   close (): Promise<void>
 }
 
 export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
-  const { sessions, ended, settings, replies, handshake, post, listen, endStreams, close } = dependencies
+  const {
+    sessions, endedSessions, settings, pipeline, replies, sessionStreams, resumedStreams, close
+  } = dependencies
+  const post = createLegacyPost(dependencies)
+
+  /**
+   * Serves `initialize`. The answer's header has the new session.
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+   */
+  function begin (request: FastifyRequest, reply: FastifyReply): void {
+    checkAccept(request.headers.accept)
+    const message = readMessage(request.body)
+    if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
+    // The method refuses a version that is not a string.
+    const version = message.params?.protocolVersion
+    const revision = negotiate(typeof version === 'string' ? version : '')
+    const caller = new HandshakeCaller(request, revision, (negotiated) => {
+      reply.header(SESSION_HEADER, sessions.create(negotiated, request))
+    })
+    // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
+    pipeline.serve(message, caller, new ModernOutlet(reply, message.id, dependencies))
+  }
+
+  /**
+   * Serves the session's stream of change notifications or, with the Last-Event-ID of a call's stream, the
+   * rest of that stream.
+   */
+  async function listen (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { accept, 'last-event-id': header } = request.headers
+    checkAcceptStream(accept)
+    const lastEventId = typeof header === 'string' ? header : undefined
+    const position = lastEventId === undefined ? undefined : readEventId(lastEventId, session)
+    const stream = position === undefined
+      ? await sessionStreams.open(session, request, lastEventId)
+      : await resumedStreams.open(session, request, position)
+    stream.onClose((isComplete) => replies.end(request, reply, { isCancelled: !isComplete }))
+    openEventStream(reply, stream)
+  }
 
   async function end (session: Session, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await ended.add(session)
+    await endedSessions.add(session)
     await settings.delete(session)
     reply.code(204).send()
     replies.end(request, reply)
   }
 
   function serve (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-    if (request.method === 'POST' && isHandshake(request.body)) return handshake(request, reply)
+    if (request.method === 'POST' && isHandshake(request.body)) return begin(request, reply)
     const session = openSession(sessions, request)
     switch (request.method) {
       case 'POST': return post(session, request, reply)
@@ -55,7 +94,8 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
         replies.refuse(error, request, reply)
       }
     },
-    endStreams,
+    // The streams of sessions are subscriptions: app.ts ends all subscriptions together.
+    endStreams: () => resumedStreams.end(),
     close
   }
 }

@@ -6,10 +6,11 @@ import { ProtocolError, ResourceNotFound } from '../../protocol/errors.ts'
 import { toRequest, toResultResponse, type Params, type RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
 import type { Outlet } from '../../request/pipeline/caller.ts'
-import type { Lifetime } from '../../request/pipeline/lifetime.ts'
+import { RequestCancelled, type Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { ClientAnswers } from '../sessions/client-answers.ts'
+import type { EndedSessions } from '../sessions/ended-sessions.ts'
 import type { ClientRequester } from '../sessions/session-caller.ts'
-import type { SessionCalls } from '../sessions/session-calls.ts'
+import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { SessionSettings } from '../sessions/session-settings.ts'
 import type { Session } from '../sessions/session.ts'
 import type { CallReply } from './call-reply.ts'
@@ -34,7 +35,7 @@ export class LegacyOutlet implements Outlet, ClientRequester {
   readonly #id: RequestId
   readonly #dependencies: LegacyOutletDependencies
   /** The messages that wait until the session's log level has been read; `undefined` if no message waits. */
-  #held: Promise<void> | undefined
+  #waiting: Promise<void> | undefined
 
   constructor (reply: CallReply, session: Session, id: RequestId, dependencies: LegacyOutletDependencies) {
     this.#reply = reply
@@ -92,17 +93,17 @@ export class LegacyOutlet implements Outlet, ClientRequester {
     return await answer.finally(resumeClock)
   }
 
-  /** Runs `next` after all held messages, or at once if no message is held. */
+  /** Runs `next` after all messages that wait, or at once if no message waits. */
   #inOrder (next: () => void): void {
-    if (this.#held === undefined) next()
+    if (this.#waiting === undefined) next()
     else this.#hold(async () => next())
   }
 
   #hold (work: () => Promise<void>): void {
-    const held: Promise<void> = (this.#held ?? Promise.resolve()).then(work).finally(() => {
-      if (this.#held === held) this.#held = undefined
+    const waiting: Promise<void> = (this.#waiting ?? Promise.resolve()).then(work).finally(() => {
+      if (this.#waiting === waiting) this.#waiting = undefined
     })
-    this.#held = held
+    this.#waiting = waiting
   }
 
   /** Falls back to the default if the settings cannot be read: the client must get its result anyway. */
@@ -117,4 +118,39 @@ function toLegacyError (error: ProtocolError): ProtocolError {
   return error instanceof ResourceNotFound
     ? new ProtocolError(LEGACY_RESOURCE_NOT_FOUND, error.message, { data: error.data })
     : error
+}
+
+/**
+ * The requests of sessions that this replica is serving. The client may cancel a request, or end its session,
+ * through another replica.
+ */
+interface SessionCalls {
+  /** Stops the request when its client cancels it or ends the session. */
+  add (session: string, request: RequestId, lifetime: Lifetime): void
+  close (): void
+}
+
+export function createSessionCalls (messages: SessionMessages, ended: Pick<EndedSessions, 'onEnd'>): SessionCalls {
+  const bySession = new Map<string, Map<RequestId, Lifetime>>()
+
+  const stopListening = messages.listen((message) => {
+    if (message.type !== 'call-cancelled') return
+    bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
+  })
+  ended.onEnd((session) => {
+    for (const lifetime of bySession.get(session)?.values() ?? []) lifetime.stop(new RequestCancelled())
+  })
+
+  return {
+    add (session, request, lifetime) {
+      const calls = bySession.get(session) ?? new Map<RequestId, Lifetime>()
+      bySession.set(session, calls.set(request, lifetime))
+      lifetime.onEnd(() => {
+        // The client may have used the same id for a newer request.
+        if (calls.get(request) === lifetime) calls.delete(request)
+        if (calls.size === 0 && bySession.get(session) === calls) bySession.delete(session)
+      })
+    },
+    close: stopListening
+  }
 }

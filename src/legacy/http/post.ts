@@ -19,7 +19,7 @@ import { BatchQueue, readBatch } from './batch.ts'
 import { CallReply, type CallReplyDependencies } from './call-reply.ts'
 import { LegacyOutlet, type LegacyOutletDependencies } from './outlet.ts'
 
-interface LegacyPostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
+export interface LegacyPostDependencies extends CallReplyDependencies, LegacyOutletDependencies {
   readonly pipeline: Pipeline
   readonly messages: SessionMessages
   readonly replies: Replies

@@ -8,8 +8,8 @@ import type { ListName } from '../../protocol/notifications.ts'
 import { hasCompletionsCapability } from '../../protocol/revision-features.ts'
 import { defineMethod, type Method } from '../../request/pipeline/method.ts'
 import { Type } from '../../schema/type.ts'
-import { toLegacyImplementation } from '../sessions/legacy-entries.ts'
 import { HandshakeCaller } from '../sessions/session-caller.ts'
+import { toLegacyImplementation } from '../sessions/wire-forms.ts'
 
 export interface InitializeOptions {
   /** The lists that can change while the service runs. */

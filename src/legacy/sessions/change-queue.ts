@@ -26,7 +26,7 @@ export function createChangeQueue (
 
   async function writeWaiting (session: Session): Promise<void> {
     for (let batch = take(session); batch.length > 0; batch = take(session)) {
-      // Of the last attempt: an attempt that conflicts with another replica is made again.
+      // The errors of the last attempt: one that conflicts with another replica is repeated.
       let errors = new Map<QueuedChange, unknown>()
       const apply = (before: SessionSettingsRecord) => {
         const applied = applyAll(batch, before)
@@ -56,13 +56,13 @@ export function createChangeQueue (
     async add (session, change) {
       const queue = waiting.get(session.id)
       const batch = queue ?? []
-      const written = new Promise<void>((resolve, reject) => { batch.push({ change, resolve, reject }) })
+      const settled = new Promise<void>((resolve, reject) => { batch.push({ change, resolve, reject }) })
       if (queue === undefined) {
         waiting.set(session.id, batch)
         // Settles each change, and does not reject.
         writeWaiting(session).catch(() => {})
       }
-      await written
+      await settled
     }
   }
 }

@@ -1,6 +1,7 @@
-// Requests of the service that wait for a client's answer. The answer may arrive at another replica, which
-// sends it to the replica that waits.
+// Requests of the service that wait for a client's answer. The answer may arrive at another replica: the
+// messages passes it to the replica that waits.
 
+import { withinDeadline } from '../../base/deadline.ts'
 import { createTally } from '../../base/tally.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { shareOf } from '../../limits/share.ts'
@@ -28,7 +29,7 @@ export class TooManyQuestions extends Error {
 /** The `result` or the `error` of a client's response, unchecked. */
 interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
 
-type Asked = Pick<Session, 'id' | 'network'>
+type Asker = Pick<Session, 'id' | 'network'>
 
 interface AnswerKey { readonly session: string, readonly request: string }
 
@@ -45,20 +46,6 @@ interface AskOptions {
   readonly lifetime: Pick<Lifetime, 'onStop'>
   /** How long the client has for its answer. */
   readonly timeoutMs: number
-}
-
-export interface ClientAnswers {
-  /**
-   * Sends a request to the client. Resolves to the result. Rejects with a ClientRefusal, with
-   * TooManyQuestions, or when the request that asked is stopped.
-   */
-  ask (session: Asked, options: AskOptions): Promise<unknown>
-  /**
-   * Resolves to whether a replica, this one included, was waiting for the response. Rejects if the other
-   * replicas could not be asked.
-   */
-  deliver (session: string, request: string, response: ClientResponse): Promise<boolean>
-  close (): void
 }
 
 /** How long the replica that waits for an answer may take to confirm it, in milliseconds. */
@@ -80,108 +67,120 @@ const MAX_WAITING_OF_NETWORK = shareOf(MAX_WAITING)
 /** Begins with the name of the replica that asked. */
 const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
 
-export function createClientAnswers (messages: SessionMessages): ClientAnswers {
-  const replica = random.name(9)
-  const waiting = new Map<string, (response: ClientResponse) => void>()
+export class ClientAnswers {
+  readonly #messages: SessionMessages
+  readonly #replica = random.name(9)
+  readonly #waiting = new Map<string, (response: ClientResponse) => void>()
   /** How many questions of a session, and of a network, wait. */
-  const bySession = createTally()
-  const byNetwork = createTally()
-  const delivering = new Map<string, Delivery>()
+  readonly #bySession = createTally()
+  readonly #byNetwork = createTally()
+  readonly #deliveries = new Map<string, Delivery>()
+  readonly #stopListening: () => void
 
-  function reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
-    messages.send({ type, session, request }).catch(() => {})
+  constructor (messages: SessionMessages) {
+    this.#messages = messages
+    this.#stopListening = messages.listen((message) => this.#receive(message))
   }
 
-  function checkLimits ({ id, network }: Asked): void {
-    if (bySession.of(id) >= MAX_WAITING_OF_SESSION) {
+  /**
+   * Sends a request to the client. Resolves to the result. Rejects with a ClientRefusal, with
+   * TooManyQuestions, or when the request that asked is stopped.
+   */
+  async ask (session: Asker, { send, lifetime, timeoutMs }: AskOptions): Promise<unknown> {
+    this.#checkLimits(session)
+    const request = `${this.#replica}.${random.uuid()}`
+    const key = keyOf({ session: session.id, request })
+    const uncounts = [this.#bySession.add(session.id, 1), this.#byNetwork.add(session.network, 1)]
+    const answer = new Promise<unknown>((resolve, reject) => {
+      this.#waiting.set(key, ({ result, error }) => {
+        this.#waiting.delete(key)
+        if (error === undefined) resolve(result)
+        else reject(new ClientRefusal(toReason(error)))
+      })
+      lifetime.onStop(reject)
+      send(request)
+    })
+    return await withinDeadline(
+      answer, timeoutMs, () => new ClientRefusal('it did not answer in time')
+    ).finally(() => {
+      for (const uncount of uncounts) uncount()
+      this.#waiting.delete(key)
+    })
+  }
+
+  /**
+   * Resolves to whether a replica, this one included, was waiting for the response. Rejects if the other
+   * replicas could not be asked.
+   */
+  async deliver (session: string, request: string, response: ClientResponse): Promise<boolean> {
+    const [, replica] = QUESTION_ID.exec(request) ?? []
+    const key = { session, request }
+    if (replica === undefined) return false
+    // The other replica may be gone: only its silence tells.
+    return replica === this.#replica ? this.#take(key, response) : await this.#passOn(key, response)
+  }
+
+  close (): void {
+    this.#stopListening()
+  }
+
+  #checkLimits ({ id, network }: Asker): void {
+    if (this.#bySession.of(id) >= MAX_WAITING_OF_SESSION) {
       throw new TooManyQuestions(`${MAX_WAITING_OF_SESSION} of this session`)
     }
-    if (waiting.size >= MAX_WAITING) throw new TooManyQuestions(`${waiting.size} of this replica`)
-    if (byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
+    if (this.#waiting.size >= MAX_WAITING) {
+      throw new TooManyQuestions(`${this.#waiting.size} of this replica`)
+    }
+    if (this.#byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
       throw new TooManyQuestions(`${MAX_WAITING_OF_NETWORK} of this address`)
     }
   }
 
-  /** Returns a function that ends the counting. */
-  function count ({ id, network }: Asked): () => void {
-    const uncounts = [bySession.add(id, 1), byNetwork.add(network, 1)]
-    return () => { for (const uncount of uncounts) uncount() }
+  #receive (message: SessionMessage): void {
+    switch (message.type) {
+      case 'answer-offered': {
+        if (this.#waiting.has(keyOf(message))) this.#reply('answer-wanted', message)
+        return
+      }
+      case 'answer-wanted': return this.#deliveries.get(keyOf(message))?.onWanted()
+      case 'answer-taken': return this.#deliveries.get(keyOf(message))?.onTaken()
+      case 'answered':
+        if (this.#take(message, toResponse(message.response))) this.#reply('answer-taken', message)
+    }
+  }
+
+  #reply (type: 'answer-wanted' | 'answer-taken', { session, request }: AnswerKey): void {
+    this.#messages.send({ type, session, request }).catch(() => {})
   }
 
   /** Returns whether the answer was waited for. */
-  function take (key: AnswerKey, response: ClientResponse): boolean {
-    const resolve = waiting.get(keyOf(key))
+  #take (key: AnswerKey, response: ClientResponse): boolean {
+    const resolve = this.#waiting.get(keyOf(key))
     resolve?.(response)
     return resolve !== undefined
   }
 
-  const stopListening = messages.listen((message) => {
-    switch (message.type) {
-      case 'answer-offered': {
-        if (waiting.has(keyOf(message))) reply('answer-wanted', message)
-        return
-      }
-      case 'answer-wanted': return delivering.get(keyOf(message))?.onWanted()
-      case 'answer-taken': return delivering.get(keyOf(message))?.onTaken()
-      case 'answered': if (take(message, toResponse(message.response))) reply('answer-taken', message)
-    }
-  })
-
   /** Resolves to whether another replica took the answer. */
-  async function passOn (key: AnswerKey, response: ClientResponse): Promise<boolean> {
+  async #passOn (key: AnswerKey, response: ClientResponse): Promise<boolean> {
     const isOffered = JSON.stringify(response).length > MAX_UNOFFERED_LENGTH
     let timer: Timer | undefined
     try {
       return await new Promise((resolve, reject) => {
         timer = timers.setTimeout(() => resolve(false), CONFIRM_TIMEOUT_MS)
-        const send = (message: SessionMessage) => { messages.send(message).catch(reject) }
+        const send = (message: SessionMessage) => { this.#messages.send(message).catch(reject) }
         const sendAnswer = () => send({ type: 'answered', ...key, response })
         const onWanted = () => {
           timer?.refresh()
           sendAnswer()
         }
-        delivering.set(keyOf(key), { onWanted, onTaken: () => resolve(true) })
+        this.#deliveries.set(keyOf(key), { onWanted, onTaken: () => resolve(true) })
         if (isOffered) send({ type: 'answer-offered', ...key })
         else sendAnswer()
       })
     } finally {
       timers.clear(timer)
-      delivering.delete(keyOf(key))
+      this.#deliveries.delete(keyOf(key))
     }
-  }
-
-  return {
-    async ask (session, { send, lifetime, timeoutMs }) {
-      checkLimits(session)
-      const request = `${replica}.${random.uuid()}`
-      const key = keyOf({ session: session.id, request })
-      const uncount = count(session)
-      let timer: Timer | undefined
-      try {
-        return await new Promise<unknown>((resolve, reject) => {
-          waiting.set(key, ({ result, error }) => {
-            waiting.delete(key)
-            if (error === undefined) resolve(result)
-            else reject(new ClientRefusal(toReason(error)))
-          })
-          timer = timers.setTimeout(() => reject(new ClientRefusal('it did not answer in time')), timeoutMs)
-          lifetime.onStop(reject)
-          send(request)
-        })
-      } finally {
-        uncount()
-        timers.clear(timer)
-        waiting.delete(key)
-      }
-    },
-    async deliver (session, request, response) {
-      const [, asker] = QUESTION_ID.exec(request) ?? []
-      const key = { session, request }
-      if (asker === undefined) return false
-      // The other replica may be gone: only its silence tells.
-      return asker === replica ? take(key, response) : await passOn(key, response)
-    },
-    close: stopListening
   }
 }
 

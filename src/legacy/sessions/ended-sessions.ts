@@ -47,7 +47,7 @@ export async function openEndedSessions (
   store: StateStore, messages: SessionMessages,
   { onError, now = clock.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
 ): Promise<EndedSessions> {
-  const ended = new Map<string, number>()
+  const expiries = new Map<string, number>()
   const listeners = createLocalListeners<string>()
   const shares = {
     network: createShares(store, { purpose: OWNER, share: shareOf(maxEnded) }),
@@ -68,8 +68,8 @@ export async function openEndedSessions (
   }
 
   const remember = (id: string, expiresAt: number) => {
-    if (ended.has(id)) return
-    ended.set(id, expiresAt)
+    if (expiries.has(id)) return
+    expiries.set(id, expiresAt)
     try {
       listeners.tell(id)
     } catch (error) {
@@ -83,12 +83,12 @@ export async function openEndedSessions (
     if (message.type === 'session-ended') remember(message.session, message.expiresAt)
   }, () => { loadAll().catch(onError) })
   const timer = timers.setInterval(() => {
-    for (const [id, expiresAt] of ended) if (expiresAt <= now()) ended.delete(id)
+    for (const [id, expiresAt] of expiries) if (expiresAt <= now()) expiries.delete(id)
   }, REMOVE_EXPIRED_EVERY_MS).unref()
 
   await loadAll()
   return {
-    has: (id) => ended.has(id),
+    has: (id) => expiries.has(id),
     onEnd (listener) { listeners.add(listener) },
     async add (session) {
       const { id, expiresAt } = session

@@ -13,7 +13,7 @@ import type { Answer, Question } from '../../request/questions/question.ts'
 import { readQuestions, type Questions } from '../../request/questions/questions.ts'
 import { runOnce } from '../../request/questions/round-state.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
-import { toLegacyRequest } from './legacy-questions.ts'
+import { toLegacyRequest } from './client-requests.ts'
 import type { ClientRequester, SessionCaller } from './session-caller.ts'
 import type { Session } from './session.ts'
 
@@ -66,8 +66,8 @@ export class LiveInputRound implements InputRound {
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const known = this.#onces.get(key)
-    if (known !== undefined) return known
+    const earlier = this.#onces.get(key)
+    if (earlier !== undefined) return earlier
     const result = runOnce(key, fn)
     this.#onces.set(key, result)
     result.catch(() => this.#onces.delete(key))
@@ -77,8 +77,8 @@ export class LiveInputRound implements InputRound {
   settle (): undefined {}
 
   #answerTo (key: string, question: Question, revision: string): Promise<unknown> {
-    const known = this.#asked.get(key)
-    if (known !== undefined) return known.answer
+    const earlier = this.#asked.get(key)
+    if (earlier !== undefined) return earlier.answer
     const answer = this.#obtain(question, revision)
     this.#asked.set(key, { question, answer })
     return answer

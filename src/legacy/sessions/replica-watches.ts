@@ -87,10 +87,10 @@ export function createReplicaWatches (
 
   return {
     follow (stream, onPing) {
-      const known = watches.get(stream)
-      const watch = known ?? begin(stream)
+      const isNew = !watches.has(stream)
+      const watch = watches.get(stream) ?? begin(stream)
       watch.onPing = onPing
-      if (known === undefined) ping(stream, watch)
+      if (isNew) ping(stream, watch)
       return () => {
         if (watch.onPing !== onPing) return
         watch.onPing = undefined

@@ -1,6 +1,7 @@
 // The settings that clients change in their sessions. The store has a record only for sessions that changed a
 // setting. Each replica remembers recently read settings for a while.
 
+import { LRUCache } from 'lru-cache'
 import { pauseBefore } from '../../base/retry.ts'
 import { clock } from '../../base/time.ts'
 import { ShareUsed, shareOf } from '../../limits/share.ts'
@@ -11,7 +12,6 @@ import { JsonValue, readJson } from '../../store/records/json-value.ts'
 import { createShares } from '../../store/records/shares.ts'
 import type { StateKey, StateRecord, StateStore, StateValue } from '../../store/records/state-store.ts'
 import { createChangeQueue, type SettingsChange } from './change-queue.ts'
-import { createRecent } from './recent.ts'
 import type { SessionMessages, SessionSettingsRecord } from './session-messages.ts'
 import type { Session } from './session.ts'
 
@@ -39,7 +39,7 @@ interface SessionSettingsOptions {
 
 const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
 const MAX_UPDATE_ATTEMPTS = 20
-const RECENT_SETTINGS = { max: 1000, idleMs: 30_000 }
+const MAX_RECENT = 1000
 /** After this time the record is read from the store again, which keeps it from expiring: at most this. */
 const MAX_REREAD_AFTER_MS = 60_000
 /** All anonymous callers are one principal. */
@@ -48,7 +48,7 @@ const MAX_PER_OWNER = 100_000
 const GROUPS = 64
 const neverAborted = new AbortController().signal
 
-interface KnownSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
+interface RecentSettings { readonly at: number, readonly settings: Promise<SessionSettingsRecord> }
 
 export function createSessionSettings (
   store: StateStore, messages: SessionMessages, options: SessionSettingsOptions
@@ -57,7 +57,7 @@ export function createSessionSettings (
   const maxPerGroup = Math.ceil(maxPerOwner / GROUPS)
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
   const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerOwner) })
-  const recent = createRecent<string, KnownSettings>(RECENT_SETTINGS)
+  const recent = new LRUCache<string, RecentSettings>({ max: MAX_RECENT })
   const stopListening = messages.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)
     if (message.type === 'session-ended') recent.delete(message.session)
@@ -71,8 +71,8 @@ export function createSessionSettings (
     const newest = async (before: SessionSettingsRecord) => before.version > settings.version
       ? before
       : settings
-    const known = recent.get(session)?.settings ?? Promise.resolve(settings)
-    recent.set(session, { at: now(), settings: known.then(newest, () => settings) })
+    const before = recent.get(session)?.settings ?? Promise.resolve(settings)
+    recent.set(session, { at: now(), settings: before.then(newest, () => settings) })
   }
 
   async function load (session: Session): Promise<SessionSettingsRecord> {
@@ -82,10 +82,10 @@ export function createSessionSettings (
 
   const changes = createChangeQueue(async (session, apply) => {
     for (let tried = 0; tried < MAX_UPDATE_ATTEMPTS; tried++) {
-      const written = await attempt(session, apply)
-      if (written === 'nothing') return
-      if (written !== 'conflict') {
-        const message = { type: 'session-changed', session: session.id, settings: written } as const
+      const settings = await attempt(session, apply)
+      if (settings === 'nothing') return
+      if (settings !== 'conflict') {
+        const message = { type: 'session-changed', session: session.id, settings } as const
         return await messages.send(message).catch(onError)
       }
       await pauseBefore(tried, neverAborted)
@@ -105,11 +105,11 @@ export function createSessionSettings (
     if (applied === undefined) return 'nothing'
     const settings = { ...applied, version: before.version + 1 }
     const value = new JsonValue(settings)
-    const written = record === undefined
+    const outcome = record === undefined
       ? await create(session, value)
       : await store.replace(key, record.version, value)
-    if (written === 'full') throw tooManySessionSettings()
-    return typeof written === 'object' ? settings : 'conflict'
+    if (outcome === 'full') throw tooManySessionSettings()
+    return typeof outcome === 'object' ? settings : 'conflict'
   }
 
   async function create (session: Session, value: StateValue): Promise<StateRecord | 'taken' | 'full'> {
@@ -123,8 +123,8 @@ export function createSessionSettings (
 
   return {
     async read (session) {
-      const known = recent.get(session.id)
-      if (known !== undefined && now() - known.at < rereadAfterMs) return await known.settings
+      const cached = recent.get(session.id)
+      if (cached !== undefined && now() - cached.at < rereadAfterMs) return await cached.settings
       const settings = load(session)
       recent.set(session.id, { at: now(), settings })
       settings.catch(() => recent.delete(session.id))
@@ -135,10 +135,7 @@ export function createSessionSettings (
       recent.delete(session.id)
       await shares.delete(session.network, toKey(session))
     },
-    close () {
-      stopListening()
-      recent.close()
-    }
+    close: stopListening
   }
 }
 

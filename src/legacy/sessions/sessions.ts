@@ -1,6 +1,7 @@
 // Sessions without a record: the session id that the client sends is the sealed session itself. Any replica
 // can open it, also after a deploy.
 
+import { LRUCache } from 'lru-cache'
 import { ownerOf, type Principal } from '../../access/principal.ts'
 import { clock, random } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/network.ts'
@@ -9,7 +10,6 @@ import { toImplementation } from '../../protocol/envelope.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Sealer } from '../../store/sealing/sealer.ts'
 import type { EndedSessions } from './ended-sessions.ts'
-import { createRecent } from './recent.ts'
 import type { Negotiated, Session } from './session.ts'
 
 export interface Sessions {
@@ -20,9 +20,6 @@ export interface Sessions {
    * not learn which.
    */
   open (token: string, principal: Principal): Session | undefined
-  /** How many opened sessions are in memory. */
-  readonly remembered: number
-  close (): void
 }
 
 interface SessionsOptions {
@@ -37,11 +34,11 @@ const SESSION_PURPOSE = 'session'
 const SESSION_ID_BYTES = 16
 /** The sealed session is a header of each request, and proxies accept headers of about 8,000 bytes. */
 const MAX_NEGOTIATED_BYTES = 3000
-const RECENT_SESSIONS = { max: 1000, idleMs: 30_000 }
+/** Opened sessions that are kept. Opening a token takes a noticeable part of a call's time. */
+const MAX_RECENT = 2000
 
 export function createSessions ({ sealer, ended, ttlMs, now = clock.now }: SessionsOptions): Sessions {
-  // Opened sessions are kept because opening a token takes a noticeable part of a call's time.
-  const recent = createRecent<string, Session>(RECENT_SESSIONS)
+  const recent = new LRUCache<string, Session>({ max: MAX_RECENT })
 
   function unseal (token: string, owner: string): Session | undefined {
     const bytes = sealer.open(SESSION_PURPOSE, owner, token)
@@ -61,14 +58,12 @@ export function createSessions ({ sealer, ended, ttlMs, now = clock.now }: Sessi
     },
     open (token, principal) {
       const owner = ownerOf(principal)
-      const known = recent.get(token)
-      const session = known?.owner === owner ? known : unseal(token, owner)
+      const cached = recent.get(token)
+      const session = cached?.owner === owner ? cached : unseal(token, owner)
       return session === undefined || session.expiresAt <= now() || ended.has(session.id)
         ? undefined
         : session
-    },
-    get remembered () { return recent.size },
-    close () { recent.close() }
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import type { LiveListsOptions } from '../../../src/catalog/folder/live/live-lis
 import {
   defineResource, defineResourceTemplate, defineTool, type ListedResource, type ResourceTemplateOptions
 } from '../../../src/index.ts'
-import { createLegacySnapshots } from '../../../src/legacy/sessions/legacy-snapshots.ts'
+import { createLegacySnapshots } from '../../../src/legacy/sessions/snapshots.ts'
 import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { until } from '../../helpers/deadline.ts'

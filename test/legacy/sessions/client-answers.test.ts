@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { createClientAnswers } from '../../../src/legacy/sessions/client-answers.ts'
+import { ClientAnswers } from '../../../src/legacy/sessions/client-answers.ts'
 import type { SessionMessage } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
 import { Lifetime } from '../../../src/request/pipeline/lifetime.ts'
@@ -17,7 +17,7 @@ function openTwo (t: Test) {
   const messages = createLocalSessionMessages()
   const sent: SessionMessage[] = []
   messages.listen((message) => { sent.push(message) })
-  const [here, there] = [createClientAnswers(messages), createClientAnswers(messages)]
+  const [here, there] = [new ClientAnswers(messages), new ClientAnswers(messages)]
   t.teardown(() => { for (const part of [here, there, messages]) part.close() })
   const ask = (session: Asked = { id: 's' }) => {
     let id = ''
@@ -41,13 +41,13 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
   }
 })
 
-t.test('a large answer that no replica waits for is not passed on', async (t) => {
+t.test('a large answer that no replica waits for is not relayed', async (t) => {
   const { here, types } = openTwo(t)
   t.equal(await here.deliver('s', `${'x'.repeat(12)}.${randomUUID()}`, LARGE), false)
   t.strictSame(types(), ['answer-offered'])
 })
 
-t.test('an answer to this replica is not passed on', async (t) => {
+t.test('an answer to this replica is not relayed', async (t) => {
   const { there, ask, types } = openTwo(t)
   const asked = ask()
   t.equal(await there.deliver('s', asked.id, LARGE), true)

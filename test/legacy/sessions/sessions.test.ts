@@ -35,10 +35,7 @@ async function open (
 ) {
   const ended = await openEndedSessions(store, messages, { onError: (error) => { throw error }, now })
   const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
-  t.teardown(() => {
-    sessions.close()
-    ended.close()
-  })
+  t.teardown(() => ended.close())
   return { sessions, ended }
 }
 

@@ -2,10 +2,15 @@
 // first request of that revision.
 
 import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
+import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import { createSnapshot, type Snapshot } from '../../catalog/compiled/snapshot.ts'
 import type { Primitives } from '../../catalog/compiled/view.ts'
-import { toLegacyPrompt, toLegacyResource, toLegacyTool } from './legacy-entries.ts'
-import { createLegacyWriter } from './legacy-writer.ts'
+import type { Meta } from '../../protocol/content.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import { hasStructuredContent } from '../../protocol/revision-features.ts'
+import {
+  toLegacyContent, toLegacyContents, toLegacyMessage, toLegacyPrompt, toLegacyResource, toLegacyTool
+} from './wire-forms.ts'
 
 type Convert<T> = (current: T) => T
 
@@ -52,10 +57,34 @@ function convertAll<P extends CompiledPrimitive, E> (
 
 /** Each result is held as long as its object. */
 function oncePer<T extends object> (convert: Convert<T>): Convert<T> {
-  const known = new WeakMap<T, T>()
+  const results = new WeakMap<T, T>()
   return (current) => {
-    const converted = known.get(current) ?? convert(current)
-    known.set(current, converted)
-    return converted
+    const result = results.get(current) ?? convert(current)
+    results.set(current, result)
+    return result
+  }
+}
+
+/** Writes results without the members that later revisions added. */
+function createLegacyWriter (revision: string): ResultWriter {
+  function write (members: string, meta?: Meta): string {
+    return meta === undefined
+      ? `{${members}}`
+      : `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`
+  }
+  return {
+    write,
+    writeCacheable: (members, _cache, meta) => write(members, meta),
+    writeInputRequired () {
+      throw new TypeError('unreachable: in this revision the client is asked by requests')
+    },
+    writeTask () {
+      throw new TypeError('unreachable: in this revision no call becomes a task')
+    },
+    toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
+    toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
+    toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
+    mayBeStructuredContent: (structuredContent) => hasStructuredContent(revision) &&
+      isObject(structuredContent)
   }
 }

@@ -14,13 +14,14 @@ import { STREAM_END, toEventId, type StreamPosition } from '../sessions/call-str
 import type { ReplicaWatches } from '../sessions/replica-watches.ts'
 import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { Session } from '../sessions/session.ts'
-import { Follower, type FollowerDependencies } from './follower.ts'
 
-interface ResumedStreamsDependencies extends FollowerDependencies {
+interface ResumedStreamsDependencies {
+  readonly eventLog: EventLog
   readonly messages: SessionMessages
   readonly watches: ReplicaWatches
   readonly openStreams: OpenStreams
   readonly keepAlive: KeepAlive
+  onError (error: unknown): void
 }
 
 export interface ResumedStreams {
@@ -33,7 +34,7 @@ export interface ResumedStreams {
 
 export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
   const { eventLog, messages, watches, openStreams, keepAlive } = dependencies
-  const followers = new Map<string, Follower>()
+  const followers = new Map<string, LogFollower>()
   const stopListening = messages.listen((message) => {
     if (message.type === 'stream-written') followers.get(message.stream)?.readOn()
   })
@@ -41,7 +42,7 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
   function start (position: StreamPosition, stream: EventStream, logged: readonly LoggedEvent[]): void {
     const { stream: name } = position
     followers.get(name)?.end()
-    const follower = new Follower(position, stream, dependencies)
+    const follower = new LogFollower(position, stream, dependencies)
     followers.set(name, follower)
     const stopWatching = watches.follow(name, () => follower.readOn())
     stream.onClose(() => {
@@ -86,4 +87,54 @@ async function readLog (eventLog: EventLog, { stream, position }: StreamPosition
     throw invalidRequest('there are no events after this Last-Event-ID: its stream has ended', 405)
   }
   return logged
+}
+
+/** Follows the log of one call's stream, and sends the events after a position to a client. */
+class LogFollower {
+  readonly #from: StreamPosition
+  readonly #sink: EventStream
+  readonly #dependencies: ResumedStreamsDependencies
+  #last = 0
+  #reading: Promise<void> | undefined
+  #isStale = false
+
+  constructor (from: StreamPosition, sink: EventStream, dependencies: ResumedStreamsDependencies) {
+    this.#from = from
+    this.#sink = sink
+    this.#dependencies = dependencies
+  }
+
+  /** Sends the given events that were not sent yet. */
+  take (events: readonly LoggedEvent[]): void {
+    const { stream, position: received } = this.#from
+    for (const { position, text } of events) {
+      if (position <= this.#last) continue
+      this.#last = position
+      if (text === STREAM_END) this.end()
+      // A list has the ids of the stream's requests, and is no message.
+      else if (!text.startsWith('[') && position > received) {
+        this.#sink.send(text, toEventId({ stream, position }))
+      }
+    }
+  }
+
+  /** Sends the new events of the log. One read at a time: a call during a read starts another afterwards. */
+  readOn (): void {
+    this.#isStale = true
+    this.#reading ??= this.#readWhileStale().catch(this.#dependencies.onError).finally(() => {
+      this.#reading = undefined
+    })
+  }
+
+  /** Ends the client's stream. */
+  end (): void {
+    this.#sink.end()
+  }
+
+  async #readWhileStale (): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false
+      this.take(await this.#dependencies.eventLog.read(this.#from.stream, this.#last) ?? [])
+    }
+  }
 }
