@@ -38,13 +38,13 @@ export function toServerCapabilities (changingLists: ReadonlySet<string>): Serve
 
 /** Several sets of required capabilities as one set. */
 export function mergeCapabilities (all: readonly ClientCapabilities[]): ClientCapabilities {
-  const merged: ClientCapabilities = {}
+  const union: ClientCapabilities = {}
   for (const { elicitation, sampling, roots } of all) {
-    if (elicitation !== undefined) merged.elicitation = { ...merged.elicitation, ...elicitation }
-    if (sampling !== undefined) merged.sampling = { ...merged.sampling, ...sampling }
-    if (roots !== undefined) merged.roots = roots
+    if (elicitation !== undefined) union.elicitation = { ...union.elicitation, ...elicitation }
+    if (sampling !== undefined) union.sampling = { ...union.sampling, ...sampling }
+    if (roots !== undefined) union.roots = roots
   }
-  return merged
+  return union
 }
 
 /** The part of `required` that `declared` lacks. `undefined` when nothing is missing. */
@@ -69,11 +69,11 @@ type JsonObject = { readonly [key: string]: unknown }
 function findMissing (required: JsonObject, declared: JsonObject): JsonObject | undefined {
   const missing: { [key: string]: unknown } = {}
   for (const [key, value] of Object.entries(required)) {
-    const own = declared[key]
-    if (isJsonObject(value) && isJsonObject(own)) {
-      const inner = findMissing(value, own)
+    const declaration = declared[key]
+    if (isJsonObject(value) && isJsonObject(declaration)) {
+      const inner = findMissing(value, declaration)
       if (inner !== undefined) missing[key] = inner
-    } else if (!isDeepStrictEqual(value, own)) {
+    } else if (!isDeepStrictEqual(value, declaration)) {
       missing[key] = value
     }
   }

@@ -6,11 +6,19 @@ import type { Meta } from './content.ts'
 import { invalidEnvelope, invalidParams } from './errors.ts'
 import { isObject, type Params } from './json-rpc.ts'
 import { isLogLevel, LOG_LEVELS, type LogLevel } from './log-levels.ts'
-import {
-  META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION
-} from './meta-keys.ts'
 import type { Implementation } from './primitives.ts'
 import { CURRENT_REVISION } from './revisions.ts'
+
+/** The reserved `_meta` keys of the specification, and Trivet's own. */
+export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
+export const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
+export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+export const META_SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
+export const META_SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
+
+/** In the result of `server/discover`: the version of the catalog of the replica that answered. */
+export const META_CATALOG_VERSION = 'dev.trivet/catalogVersion'
 
 export type ProgressToken = string | number
 

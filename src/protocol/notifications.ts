@@ -1,10 +1,9 @@
 // The names of the notifications that clients send, and those that this service sends, as JSON.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#notifications
 
-import type { ProgressToken } from './envelope.ts'
+import { META_SUBSCRIPTION_ID, type ProgressToken } from './envelope.ts'
 import { toNotification, type RequestId } from './json-rpc.ts'
 import type { LogLevel } from './log-levels.ts'
-import { META_SUBSCRIPTION_ID } from './meta-keys.ts'
 
 export interface Progress { progress: number, total?: number, message?: string }
 
@@ -14,7 +13,7 @@ export interface SubscriptionFilter {
   promptsListChanged?: boolean
   resourcesListChanged?: boolean
   resourceSubscriptions?: string[]
-  /** Of the extension io.modelcontextprotocol/tasks. */
+  /** The tasks to hear of, with the extension io.modelcontextprotocol/tasks. */
   taskIds?: string[]
 }
 

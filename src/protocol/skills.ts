@@ -19,9 +19,9 @@ export const RESERVED_METADATA_PREFIX = 'io.modelcontextprotocol/'
 /** A file of a skill. */
 export interface SkillResource {
   readonly uri: string
-  /** Of its bytes: `sha256:` and 64 hexadecimal digits in lower case. */
+  /** The hash of its bytes: `sha256:` and 64 hexadecimal digits in lower case. */
   readonly digest: string
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number
 }
 

@@ -25,11 +25,11 @@ export interface Task {
 
 /** How much the JSON of a task says: a new task has no members of its status. */
 export interface TaskDetails {
-  /** Of an `input_required` task, as JSON. */
+  /** The questions of an `input_required` task, as JSON. */
   readonly inputRequests?: string
-  /** Of a `completed` task, as JSON. */
+  /** The result of a `completed` task, as JSON. */
   readonly result?: string
-  /** Of a `failed` task, as JSON. */
+  /** The error of a `failed` task, as JSON. */
   readonly error?: string
 }
 

@@ -5,7 +5,6 @@ import { _, Ajv, type Options } from 'ajv'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { COST, createMeter, meterPattern } from './check-cost.ts'
-import type { Dialect } from './dialects.ts'
 import { replaceComparisons } from './json-equality.ts'
 import { createLinearPattern } from './linear-pattern.ts'
 
@@ -26,19 +25,38 @@ export const OPTIONS: Options = {
 /** RegExp matches the service's own patterns fast too. RE2 takes 20 ms, 3 % of a start, to compile them. */
 export const OWN_PATTERNS: Options = { code: { optimize: false } }
 
+/**
+ * The JSON Schema dialects that a schema may declare in `$schema`. 2020-12 is the default.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#json-schema-usage
+ */
+export type Dialect = '2020-12' | 'draft-07'
+
+const dialects = new Map<unknown, Dialect>([
+  [undefined, '2020-12'],
+  ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
+  ['http://json-schema.org/draft-07/schema', 'draft-07'],
+  ['https://json-schema.org/draft-07/schema', 'draft-07']
+])
+
+/** `undefined` when the dialect is not supported. */
+export function dialectOf (schema: { readonly [keyword: string]: unknown }): Dialect | undefined {
+  const { $schema } = schema
+  return dialects.get(typeof $schema === 'string' ? $schema.replace(/#$/, '') : $schema)
+}
+
 export type Instances = (dialect: Dialect) => Ajv
 
 /** Makes the instance of a dialect when it is first used. */
 export function createInstances (options: Options): Instances {
-  const made = new Map<Dialect, Ajv>()
+  const byDialect = new Map<Dialect, Ajv>()
   return (dialect) => {
-    let ajv = made.get(dialect)
+    let ajv = byDialect.get(dialect)
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
       replaceComparisons(ajv, meter)
       addCostKeyword(ajv)
-      made.set(dialect, ajv)
+      byDialect.set(dialect, ajv)
     }
     return ajv
   }

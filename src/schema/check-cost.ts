@@ -20,12 +20,12 @@ export interface Meter {
 }
 
 export function createMeter (): Meter {
-  let left = 0
+  let budget = 0
   return {
-    start (steps) { left = steps },
+    start (steps) { budget = steps },
     spend (steps) {
-      left -= steps
-      if (left < 0) throw new TooManySteps()
+      budget -= steps
+      if (budget < 0) throw new TooManySteps()
     }
   }
 }

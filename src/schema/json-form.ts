@@ -1,6 +1,8 @@
-// Finds values that JSON would lose or change without a word, such as a Map, which becomes `{}`.
+// Finds values that JSON would lose or change without a word, such as a Map, which becomes `{}`, and checks
+// values of any kind that become JSON.
 
 import { isPromise } from 'node:util/types'
+import { accepted, refused, type Check, type Verdict } from './check.ts'
 
 /** Deeper values are looked at one by one, which finds cycles. */
 const PLAIN_DEPTH = 100
@@ -68,13 +70,13 @@ function findLoss (given: unknown, place: string, within: readonly object[]): st
   // Not `forEach`: it skips the holes of an array.
   for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue
-    const found = findLoss(member, `${place}/${toSegment(key)}`, [...within, value])
-    if (found !== undefined) return found
+    const memberLoss = findLoss(member, `${place}/${toSegment(key)}`, [...within, value])
+    if (memberLoss !== undefined) return memberLoss
   }
   return undefined
 }
 
-/** As `JSON.stringify` asks it: primitive values have the method of their prototype. */
+/** Asks as `JSON.stringify` does: primitive values have the method of their prototype. */
 function hasToJson (value: unknown): value is { toJSON (key: string): unknown } {
   if (value === null || value === undefined) return false
   if (typeof value !== 'object' && typeof value !== 'bigint') return false
@@ -125,4 +127,38 @@ function isBoxed (value: object): boolean {
 
 function toSegment (key: string | number): string {
   return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/**
+ * Creates the check of values that must be JSON. It accepts a value with a JSON form of its own, such as a
+ * Date, if the schema accepts that form. The accepted value is plain JSON.
+ * @param readsForm whether the schema is about the JSON form. Else it may be about the value, as schemas of
+ * libraries are: only a value that they refuse is checked again in its JSON form.
+ */
+export function checkJsonForm (check: Check, readsForm: boolean): Check {
+  const checkForm = (value: unknown): Verdict | Promise<Verdict> => {
+    const loss = findJsonLoss(value)
+    return loss === undefined ? check(toForm(value)) : refused([loss])
+  }
+  const toPlain = (value: unknown, verdict: Verdict): Verdict | Promise<Verdict> => {
+    if (!verdict.ok) return isChecked(value) ? verdict : checkForm(value)
+    if (isPlainJson(verdict.value)) return verdict
+    const loss = findJsonLoss(verdict.value)
+    return loss === undefined ? accepted(toForm(verdict.value)) : refused([loss])
+  }
+  if (readsForm) return (value) => isChecked(value) ? check(value) : checkForm(value)
+  return (value) => {
+    const verdict = check(value)
+    return verdict instanceof Promise
+      ? verdict.then(async (settled) => await toPlain(value, settled))
+      : toPlain(value, verdict)
+  }
+}
+
+/** Whether `check` itself says all that is wrong with the value. It does so of a missing one. */
+const isChecked = (value: unknown) => value === undefined || isPlainJson(value)
+
+/** @param value a value that JSON represents. */
+function toForm (value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
 }

@@ -3,11 +3,10 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import { messageOf } from '../base/words.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import { createInstances, meter, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
+import { createInstances, dialectOf, meter, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
 import { CHECK_STEPS, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
-import { dialectOf } from './dialects.ts'
 import { findSchemaProblems } from './schema-limits.ts'
 import { isLongerThan } from './value-preview.ts'
 import { describeProblems } from './value-problems.ts'
@@ -76,11 +75,11 @@ export function createSchemaCompiler (
     if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
     // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
     // "#" refer to this schema.
-    const named = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
+    const identified = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
     const mayWait = isDeferrable(schema)
-    if (!mayWait && !isOwn) assertValid(named, metaSchemas(dialect))
+    if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
     const { fast, complete } = instances
-    return createCheck(named, {
+    return createCheck(identified, {
       mayWait, showsValues, ajv: () => fast(dialect), explainer: () => complete(dialect)
     })
   }
@@ -114,7 +113,7 @@ function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   if (metaSchema.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(metaSchema.errors))
 }
 
-interface CheckOptions {
+interface CheckSource {
   /** Whether the check may be compiled at its first use. */
   readonly mayWait: boolean
   readonly showsValues: boolean
@@ -123,7 +122,7 @@ interface CheckOptions {
 }
 
 function createCheck (
-  schema: JsonSchema, { mayWait, showsValues, ajv, explainer }: CheckOptions
+  schema: JsonSchema, { mayWait, showsValues, ajv, explainer }: CheckSource
 ): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
   let validate = mayWait ? undefined : compileNow(ajv(), schema)
@@ -167,7 +166,7 @@ function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
 
 function toSchemaProblems (errors: ErrorObject[] | null | undefined): string[] {
   return (errors ?? []).map(({ instancePath, message, params }) => {
-    const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''
-    return `${instancePath || '/'} ${message ?? 'is invalid'}${allowed}`
+    const choices = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''
+    return `${instancePath || '/'} ${message ?? 'is invalid'}${choices}`
   })
 }

@@ -62,8 +62,8 @@ export function findLiteralProblems (root: JsonSchema, { usesDefaults, compile }
     if (!Array.isArray(required) || !isObject(properties)) return
     for (const name of required) {
       if (Object.hasOwn(properties, String(name))) continue
-      const named = `${place}/required names ${JSON.stringify(name)}`
-      problems.push(`${named}, which is not in properties; additionalProperties: false forbids it`)
+      const problem = `${place}/required names ${JSON.stringify(name)}`
+      problems.push(`${problem}, which is not in properties; additionalProperties: false forbids it`)
     }
   }
 }
@@ -107,12 +107,12 @@ function matchesSimply (value: unknown, schema: JsonSchema): boolean {
 
 function hasType (value: unknown, type: unknown): boolean {
   if (Array.isArray(type)) return type.some((one) => hasType(value, one))
-  const own: string = typeof value
+  const kind: string = typeof value
   switch (type) {
     case 'null': return value === null
     case 'array': return Array.isArray(value)
     case 'object': return isObject(value)
     case 'integer': return Number.isInteger(value)
-    default: return own === type
+    default: return type === kind
   }
 }

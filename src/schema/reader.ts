@@ -1,7 +1,8 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
+import { invalidParams } from '../protocol/errors.ts'
 import { createSchemaCompiler, type JsonSchemaCheck, type SchemaCompiler } from './json-schema.ts'
-import type { Static, TypedSchema } from './type.ts'
+import type { Static, FormatSchema } from './type.ts'
 
 const compiler = createSchemaCompiler({ useDefaults: false, isOwn: true })
 const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, showsValues: false })
@@ -10,16 +11,16 @@ const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, s
  * The first call compiles the schema. A service needs few of the formats before it listens, and compiling all
  * of them takes a quarter of the time to start.
  */
-export function checkOf (schema: TypedSchema): JsonSchemaCheck {
+export function checkOf (schema: FormatSchema): JsonSchemaCheck {
   return compileLater(compiler, schema)
 }
 
 /** For outputs of handlers: problems of outputs are logged, and do not quote them. */
-export function checkOfOutput (schema: TypedSchema): JsonSchemaCheck {
+export function checkOfOutput (schema: FormatSchema): JsonSchemaCheck {
   return compileLater(hidingCompiler, schema)
 }
 
-function compileLater ({ compile }: SchemaCompiler, schema: TypedSchema): JsonSchemaCheck {
+function compileLater ({ compile }: SchemaCompiler, schema: FormatSchema): JsonSchemaCheck {
   let check: JsonSchemaCheck | undefined
   return (value) => {
     check ??= compile(schema)
@@ -30,7 +31,7 @@ function compileLater ({ compile }: SchemaCompiler, schema: TypedSchema): JsonSc
 /**
  * The reader returns a value of the schema's type. It throws the error that `toError` makes of the problems.
  */
-export function createReader<T extends TypedSchema> (
+export function createReader<T extends FormatSchema> (
   schema: T, toError: (problems: readonly string[]) => Error
 ): (value: unknown) => Static<T> {
   const check = checkOf(schema)
@@ -42,4 +43,9 @@ export function createReader<T extends TypedSchema> (
     assertAccepted(value)
     return value
   }
+}
+
+/** The reader returns params of the schema's type. It throws invalid params that name the wrong field. */
+export function createParamsReader<T extends FormatSchema> (schema: T): (params: unknown) => Static<T> {
+  return createReader(schema, (problems) => invalidParams(problems.join('; ')))
 }

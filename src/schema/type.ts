@@ -7,17 +7,17 @@ declare const ACCEPTED: unique symbol
 const OPTIONAL: unique symbol = Symbol('optional')
 
 /** A JSON Schema of values of type `T`. JSON and checks see no symbols. */
-export interface TypedSchema<T = unknown> extends JsonSchema {
+export interface FormatSchema<T = unknown> extends JsonSchema {
   readonly [ACCEPTED]?: T
   readonly [OPTIONAL]?: true
 }
 
-export interface OptionalSchema<T = unknown> extends TypedSchema<T> { readonly [OPTIONAL]: true }
+export interface OptionalSchema<T = unknown> extends FormatSchema<T> { readonly [OPTIONAL]: true }
 
 /** The type of the values that a schema accepts. */
-export type Static<S> = S extends TypedSchema<infer T> ? T : never
+export type Static<S> = S extends FormatSchema<infer T> ? T : never
 
-export type Members = { readonly [name: string]: TypedSchema }
+export type Members = { readonly [name: string]: FormatSchema }
 
 type OptionalNames<M> = { [N in keyof M]: M[N] extends OptionalSchema ? N : never }[keyof M]
 
@@ -27,7 +27,7 @@ export type ObjectOf<M> = Flat<
   { [N in Exclude<keyof M, OptionalNames<M>>]: Static<M[N]> } & { [N in OptionalNames<M>]?: Static<M[N]> }
 >
 
-const build = <T>(keywords: JsonSchema, options: JsonSchema | undefined): TypedSchema<T> => {
+const build = <T>(keywords: JsonSchema, options: JsonSchema | undefined): FormatSchema<T> => {
   return { ...keywords, ...options }
 }
 
@@ -39,10 +39,12 @@ export const Type = {
   Boolean: () => build<boolean>({ type: 'boolean' }, undefined),
   Literal: <const T extends string>(value: T) => build<T>({ type: 'string', const: value }, undefined),
   Enum: <const T extends string>(values: readonly T[]) => build<T>({ enum: values }, undefined),
-  Array: <T>(items: TypedSchema<T>, options?: JsonSchema) => build<T[]>({ type: 'array', items }, options),
-  Union: <const S extends readonly TypedSchema[]>(anyOf: S) => build<Static<S[number]>>({ anyOf }, undefined),
+  Array: <T>(items: FormatSchema<T>, options?: JsonSchema) => build<T[]>({ type: 'array', items }, options),
+  Union: <const S extends readonly FormatSchema[]>(anyOf: S) => {
+    return build<Static<S[number]>>({ anyOf }, undefined)
+  },
   /** A member that may be missing. */
-  Optional: <T>(schema: TypedSchema<T>): OptionalSchema<T> => ({ ...schema, [OPTIONAL]: true }),
+  Optional: <T>(schema: FormatSchema<T>): OptionalSchema<T> => ({ ...schema, [OPTIONAL]: true }),
   Object: <M extends Members>(properties: M, options?: JsonSchema) => {
     const required = Object.keys(properties).filter((name) => properties[name]?.[OPTIONAL] !== true)
     const keywords = { type: 'object', ...(required.length > 0 && { required }), properties }
@@ -52,7 +54,7 @@ export const Type = {
    * An object whose members all have one schema. A pattern for the names is matched with each of them, and a
    * client chooses how many there are.
    */
-  Record: <T>(member: TypedSchema<T>, names?: string) => build<{ [name: string]: T }>(
+  Record: <T>(member: FormatSchema<T>, names?: string) => build<{ [name: string]: T }>(
     names === undefined
       ? { type: 'object', additionalProperties: member }
       : { type: 'object', patternProperties: { [names]: member }, additionalProperties: false },

@@ -52,18 +52,18 @@ function beginningOf (value: unknown, room: { left: number }): unknown {
 
 /** Whether the JSON of the value has more than this many characters, counted roughly. */
 export function isLongerThan (value: unknown, length: number): boolean {
-  let left = length
+  let room = length
   const waiting: unknown[] = [value]
-  while (waiting.length > 0 && left >= 0) {
+  while (waiting.length > 0 && room >= 0) {
     const next = waiting.pop()
-    left -= typeof next === 'string' ? next.length + 2 : 2
+    room -= typeof next === 'string' ? next.length + 2 : 2
     if (typeof next !== 'object' || next === null) continue
     // Not `for … in`: it looks each name up once more.
     const names = Object.keys(next)
-    left -= names.length
-    if (left < 0) break
-    if (!Array.isArray(next)) for (const name of names) left -= name.length + 3
+    room -= names.length
+    if (room < 0) break
+    if (!Array.isArray(next)) for (const name of names) room -= name.length + 3
     for (const member of Object.values(next)) waiting.push(member)
   }
-  return left < 0
+  return room < 0
 }

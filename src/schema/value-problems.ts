@@ -19,9 +19,9 @@ export function describeProblems (
   const previews = new Map<string, string>()
   // Several problems may be about the same value, and the value may be large.
   const previewAt = (pointer: string) => {
-    const known = previews.get(pointer) ?? (showsValues ? preview : typeOf)(valueAt(value, pointer))
-    previews.set(pointer, known)
-    return known
+    const text = previews.get(pointer) ?? (showsValues ? preview : typeOf)(valueAt(value, pointer))
+    previews.set(pointer, text)
+    return text
   }
   for (const error of errors) {
     // An `if` reports that one of its branches failed. The branch reports the reason itself.

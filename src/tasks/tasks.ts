@@ -1,7 +1,7 @@
 // The tasks of the service: calls begin them, methods read and change them, the runner continues them.
 
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
-import { hasTasks } from '../protocol/revision-features.ts'
+import { hasTasks } from '../protocol/revisions.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import type { Pipeline } from '../request/pipeline/pipeline.ts'

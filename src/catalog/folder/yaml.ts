@@ -5,13 +5,13 @@ import { isMap, isNode, isSeq, LineCounter, parse, parseDocument } from 'yaml'
 import { createNearestNames } from '../../base/nearest-names.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { checkOf } from '../../schema/reader.ts'
-import type { Static, TypedSchema } from '../../schema/type.ts'
+import type { Static, FormatSchema } from '../../schema/type.ts'
 
 /** How the check reports a member that a closed schema does not have. */
 const NOT_KNOWN = ': is not known here; remove it'
 
 /** The reader returns a value of the schema's type. It throws a SyntaxError that has all problems. */
-export function createSettingsReader<T extends TypedSchema> (
+export function createSettingsReader<T extends FormatSchema> (
   schema: T, subject = ''
 ): (value: unknown) => Static<T> {
   const findProblems = createSettingsCheck(schema)
@@ -26,7 +26,7 @@ export function createSettingsReader<T extends TypedSchema> (
 }
 
 /** Finds all problems of a value. Each begins with the path of the setting, if it is about one. */
-export function createSettingsCheck (schema: TypedSchema): (value: unknown) => readonly string[] {
+export function createSettingsCheck (schema: FormatSchema): (value: unknown) => readonly string[] {
   const check = checkOf(schema)
   return (value) => {
     const verdict = check(value)

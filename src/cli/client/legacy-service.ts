@@ -3,8 +3,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 
 import { isObject, isResponse } from '../../protocol/json-rpc.ts'
-import { LATEST_LEGACY_REVISION } from '../../protocol/legacy-revisions.ts'
-import { CURRENT_REVISION } from '../../protocol/revisions.ts'
+import { CURRENT_REVISION, LATEST_LEGACY_REVISION } from '../../protocol/revisions.ts'
 import { ConnectionError } from './connection-error.ts'
 import type { Endpoint, EndpointAnswer, Received } from './endpoint.ts'
 import {

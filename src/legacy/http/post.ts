@@ -9,7 +9,7 @@ import {
   isObject, isRequest, isRequestId, isResponse, readMessage, toErrorResponse, type Notification,
   type Request
 } from '../../protocol/json-rpc.ts'
-import { hasBatches } from '../../protocol/revision-features.ts'
+import { hasBatches } from '../../protocol/revisions.ts'
 import type { Pipeline } from '../../request/pipeline/pipeline.ts'
 import { toProtocolError } from '../../request/pipeline/to-protocol-error.ts'
 import { SessionCaller } from '../sessions/session-caller.ts'

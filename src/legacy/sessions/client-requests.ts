@@ -5,7 +5,7 @@ import { random } from '../../base/time.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
 import {
   hasAudio, hasElicitation, hasElicitationModes, hasLastModified, hasMetaOnParts, hasSamplingTools
-} from '../../protocol/revision-features.ts'
+} from '../../protocol/revisions.ts'
 
 /** Returns the method and params of a request to the client, or the reason why the revision has none. */
 export function toLegacyRequest (

@@ -7,7 +7,7 @@ import { createSnapshot, type Snapshot } from '../../catalog/compiled/snapshot.t
 import type { Primitives } from '../../catalog/compiled/view.ts'
 import type { Meta } from '../../protocol/content.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
-import { hasStructuredContent } from '../../protocol/revision-features.ts'
+import { hasStructuredContent } from '../../protocol/revisions.ts'
 import {
   toLegacyContent, toLegacyContents, toLegacyMessage, toLegacyPrompt, toLegacyResource, toLegacyTool
 } from './wire-forms.ts'

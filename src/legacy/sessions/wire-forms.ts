@@ -11,7 +11,7 @@ import type {
 import {
   hasAudio, hasDescribedImplementations, hasIcons, hasLastModified, hasMetaOnParts, hasResourceLinks,
   hasStructuredContent, hasTitles, hasToolAnnotations
-} from '../../protocol/revision-features.ts'
+} from '../../protocol/revisions.ts'
 
 interface CommonFields { title?: string, icons?: readonly Icon[], _meta?: Meta }
 

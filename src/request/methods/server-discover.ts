@@ -3,7 +3,7 @@
 import { createResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import { toExtensions, type Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { toServerCapabilities } from '../../protocol/capabilities.ts'
-import { META_CATALOG_VERSION } from '../../protocol/meta-keys.ts'
+import { META_CATALOG_VERSION } from '../../protocol/envelope.ts'
 import type { ListName } from '../../protocol/notifications.ts'
 import { CURRENT_REVISION, SUPPORTED_REVISIONS } from '../../protocol/revisions.ts'
 import { Type } from '../../schema/type.ts'

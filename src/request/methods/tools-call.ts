@@ -10,7 +10,7 @@ import {
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { invalidParams, LimitReached, unknownTool } from '../../protocol/errors.ts'
-import { hasArgumentErrorResults, hasTasks } from '../../protocol/revision-features.ts'
+import { hasArgumentErrorResults, hasTasks } from '../../protocol/revisions.ts'
 import type { Verdict } from '../../schema/check.ts'
 import { Type, type Static } from '../../schema/type.ts'
 import { HandlerContext, type HandlerDependencies } from '../pipeline/handler-context.ts'

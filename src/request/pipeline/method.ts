@@ -4,8 +4,8 @@ import type { CallLimits } from '../../limits/call-limits.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { MirroredField } from '../../protocol/header-values.ts'
 import type { EraName } from '../../protocol/revisions.ts'
-import { createParamsReader } from '../../schema/params.ts'
-import type { Static, TypedSchema } from '../../schema/type.ts'
+import { createParamsReader } from '../../schema/reader.ts'
+import type { Static, FormatSchema } from '../../schema/type.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
 import type { Outlet } from './caller.ts'
 import type { GivenArguments } from './observer.ts'
@@ -59,7 +59,7 @@ export interface Method {
   open (params: unknown, request: RequestContext): Call
 }
 
-export interface MethodOptions<T extends TypedSchema> {
+export interface MethodOptions<T extends FormatSchema> {
   readonly name: string
   /** Both by default. */
   readonly eras?: readonly EraName[]
@@ -79,7 +79,7 @@ function rethrow (error: unknown): never {
 }
 
 /** The params are checked before `open` is called. */
-export function defineMethod<T extends TypedSchema> (
+export function defineMethod<T extends FormatSchema> (
   { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
 ): Method {
   const readParams = createParamsReader(params)

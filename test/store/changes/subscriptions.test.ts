@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { META_SUBSCRIPTION_ID } from '../../../src/protocol/meta-keys.ts'
+import { META_SUBSCRIPTION_ID } from '../../../src/protocol/envelope.ts'
 import { until } from '../../helpers/deadline.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 

@@ -3,7 +3,7 @@
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../../protocol/primitives.ts'
 import type { Check } from '../../../schema/check.ts'
-import { checkJsonForm } from '../../../schema/json-form-check.ts'
+import { checkJsonForm } from '../../../schema/json-form.ts'
 import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../../../schema/json-schema.ts'
 import { findLiteralProblems } from '../../../schema/literal-problems.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../../../schema/standard-schema.ts'

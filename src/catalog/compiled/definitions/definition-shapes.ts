@@ -7,7 +7,7 @@ import { APP_PERMISSIONS } from '../../../protocol/apps.ts'
 import { findJsonLoss } from '../../../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
 import { checkOf } from '../../../schema/reader.ts'
-import { Type, type TypedSchema } from '../../../schema/type.ts'
+import { Type, type FormatSchema } from '../../../schema/type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
 // A key may begin with a reverse domain name and a slash. The specification reserves the domain names whose
@@ -235,7 +235,7 @@ const listedResource = Type.Object({
 }, closedDefinition)
 
 /** Checks a definition that a list has: JSON must represent all of its `_meta`. */
-function checkOfListed (schema: TypedSchema): JsonSchemaCheck {
+function checkOfListed (schema: FormatSchema): JsonSchemaCheck {
   const check = checkOf(schema)
   return (value) => {
     const verdict = check(value)

@@ -1,7 +1,7 @@
 // Writes results as JSON text, from members that are JSON already: nothing is serialised twice.
 
 import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
-import { META_SERVER_INFO } from '../../../protocol/meta-keys.ts'
+import { META_SERVER_INFO } from '../../../protocol/envelope.ts'
 import type { CacheHints, Implementation } from '../../../protocol/primitives.ts'
 
 /** The output of a handler does not match its definition. An internal error: the log has the problems. */
