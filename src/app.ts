@@ -1,7 +1,7 @@
 // The composition root: opens each part, composes the methods and the eras, and registers the routes.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Authenticator } from './access/authenticator.ts'
+import type { Authenticator } from './access/authentication.ts'
 import { openAuthenticator } from './app/access.ts'
 import { openMetering, type Build } from './app/admin.ts'
 import { openServedCatalog, toCheckedParts } from './app/catalog.ts'

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../src/access/authenticator.ts'
+import type { Authenticator } from '../src/access/authentication.ts'
 import { ANONYMOUS } from '../src/access/principal.ts'
 import { createApp, type AppOptions } from '../src/app.ts'
 import { QUIET } from './helpers/quiet-options.ts'

@@ -6,11 +6,9 @@ import {
 } from 'oauth4webapi'
 import { withCooldown } from '../base/single-flight.ts'
 import { clock } from '../base/time.ts'
-import { AuthenticationUnavailable } from './authentication-error.ts'
-import {
-  createBoundedFetch, FETCH_LIMITS, readServerUrl, type Fetch, type FetchLimits
-} from './bounded-fetch.ts'
-import { reasonOf } from './error-reason.ts'
+import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
+import { createBoundedFetch, FETCH_LIMITS, type Fetch, type FetchLimits } from './bounded-fetch.ts'
+import { readServerUrl } from './server-url.ts'
 
 export interface AuthorizationServerOptions {
   readonly limits?: FetchLimits
@@ -40,19 +38,19 @@ export function openIssuer (
   if (/[?#]/.test(issuer)) throw new TypeError(`${issuer} is no issuer: it has a query or a fragment`)
   const fetch = createBoundedFetch(limits)
   const ask = withCooldown(async () => await readMetadata(issuer, url, fetch), cooldownMs, now)
-  let kept: { readonly metadata: AuthorizationServer, readonly until: number } | undefined
+  let cached: { readonly metadata: AuthorizationServer, readonly until: number } | undefined
   return {
     issuer,
     fetch,
     async readMetadata () {
-      if (kept !== undefined && now() < kept.until) return kept.metadata
+      if (cached !== undefined && now() < cached.until) return cached.metadata
       try {
-        kept = { metadata: await ask(), until: now() + METADATA_MAX_AGE_MS }
+        cached = { metadata: await ask(), until: now() + METADATA_MAX_AGE_MS }
       } catch (error) {
         // Old metadata serves while the server is down: its keys and answers are asked for anyway.
-        if (kept === undefined) throw error
+        if (cached === undefined) throw error
       }
-      return kept.metadata
+      return cached.metadata
     }
   }
 }

@@ -2,17 +2,16 @@
 
 import { LRUCache } from 'lru-cache'
 import { clock } from '../base/time.ts'
-import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
-import type { Authenticator } from './authenticator.ts'
-import { readBearerToken } from './bearer-token.ts'
+import {
+  AuthenticationError, AuthenticationUnavailable, TokenNotKnown, type Authenticator
+} from './authentication.ts'
 import { ANONYMOUS, type Principal } from './principal.ts'
-import { hashToken } from './token-hash.ts'
-import type { TokenVerifier } from './token-verifier.ts'
+import { hashToken, readBearerToken, type TokenVerifier } from './token.ts'
 
 export interface BearerAuthenticatorOptions {
   /** Whether a request without a token is anonymous. It is refused by default. */
   readonly anonymous?: boolean
-  /** How many verified tokens are kept. 10 000 by default. */
+  /** How many verified tokens are cache. 10 000 by default. */
   readonly maxTokens?: number
   readonly now?: () => number
 }
@@ -22,22 +21,20 @@ export interface BearerAuthenticator extends Authenticator {
   close (): Promise<void>
 }
 
-interface KeptPrincipal {
+interface CachedPrincipal {
   readonly principal: Principal
   readonly until: number
 }
 
-/** However long a verifier would keep a token. */
+/** The longest time that a token is cached, whatever its verifier allows. */
 const MAX_AGE_MS = 5 * 60_000
 
-/**
- * Asks the verifiers in order. The first that knows the token decides. A token that is kept needs no promise.
- */
+/** Asks the verifiers in order. The first that knows the token decides. A cached token needs no promise. */
 export function createBearerAuthenticator (
   verifiers: readonly TokenVerifier[],
   { anonymous = false, maxTokens = 10_000, now = clock.now }: BearerAuthenticatorOptions = {}
 ): BearerAuthenticator {
-  const kept = new LRUCache<string, KeptPrincipal>({ max: maxTokens })
+  const cache = new LRUCache<string, CachedPrincipal>({ max: maxTokens })
   // Requests with one token share its verification.
   const verifying = new Map<string, Promise<Principal>>()
 
@@ -45,7 +42,7 @@ export function createBearerAuthenticator (
     try {
       const { principal, maxAgeMs } = await verifyByFirst(verifiers, token)
       const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
-      if (until > now()) kept.set(key, { principal, until })
+      if (until > now()) cache.set(key, { principal, until })
       return principal
     } finally {
       verifying.delete(key)
@@ -60,19 +57,19 @@ export function createBearerAuthenticator (
         throw new AuthenticationError(undefined, 'the request has no bearer token')
       }
       const key = hashToken(token)
-      const entry = kept.get(key)
+      const entry = cache.get(key)
       if (entry !== undefined) {
         if (entry.until > now()) return entry.principal
-        kept.delete(key)
+        cache.delete(key)
       }
       const running = verifying.get(key)
       if (running !== undefined) return running
-      const started = verify(token, key)
-      verifying.set(key, started)
-      return started
+      const verification = verify(token, key)
+      verifying.set(key, verification)
+      return verification
     },
     async close () {
-      kept.clear()
+      cache.clear()
       await Promise.all(verifiers.map(async (verifier) => await verifier.close?.()))
     }
   }

@@ -1,7 +1,6 @@
 // Requests to authorization servers. They are trusted, but may be slow, broken or hijacked.
 
 import { signalAfter } from '../base/deadline.ts'
-import { isLoopback } from '../base/loopback.ts'
 
 /** What the libraries ask of `fetch`. */
 export interface FetchInit {
@@ -36,15 +35,6 @@ export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch
   }
 }
 
-/** As `fetch`, and rejects unless the status is 200. */
-export function onlyOk (fetch: Fetch): Fetch {
-  return async (url, init) => {
-    const response = await fetch(url, init)
-    if (response.status !== 200) throw new Error(`${url} answered with status ${response.status}`)
-    return response
-  }
-}
-
 async function readBody (response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -55,15 +45,4 @@ async function readBody (response: Response, maxBytes: number): Promise<Buffer<A
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-/**
- * The URL of an authorization server or one of its endpoints. Throws a TypeError if it is not https. This
- * machine may use http.
- */
-export function readServerUrl (text: string): URL {
-  if (!URL.canParse(text)) throw new TypeError(`${text} is not a URL`)
-  const url = new URL(text)
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
-  throw new TypeError(`${text} must begin with https://. Only an address of this machine may use http://`)
 }

@@ -6,10 +6,10 @@ import {
 } from 'jose'
 import { withCooldown } from '../base/single-flight.ts'
 import { clock } from '../base/time.ts'
-import { AuthenticationUnavailable } from './authentication-error.ts'
+import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
 import type { IssuerAccess } from './authorization-servers.ts'
-import { onlyOk, readServerUrl } from './bounded-fetch.ts'
-import { reasonOf } from './error-reason.ts'
+import type { Fetch } from './bounded-fetch.ts'
+import { readServerUrl } from './server-url.ts'
 
 export interface IssuerKeysOptions {
   /**
@@ -42,7 +42,7 @@ export function createIssuerKeys (
   function open (uri: string): RemoteKeys {
     const url = readServerUrl(uri)
     // Without a cooldown every token would ask while the keys cannot be read.
-    const ask = withCooldown(async () => await onlyOk(fetch)(url.href, {}), cooldownMs, now)
+    const ask = withCooldown(async () => await readOk(fetch, url.href), cooldownMs, now)
     return createRemoteJWKSet(url, {
       cooldownDuration: keysCooldownMs, cacheMaxAge: keysMaxAgeMs, [customFetch]: ask
     })
@@ -56,11 +56,17 @@ export function createIssuerKeys (
       return await current.keys(header, token)
     } catch (error) {
       if (error instanceof AuthenticationUnavailable || isOfToken(error)) throw error
-      const known = await findLastKey(current?.keys, header, token)
-      if (known !== undefined) return known
+      const key = await findLastKey(current?.keys, header, token)
+      if (key !== undefined) return key
       throw new AuthenticationUnavailable(`The keys of ${issuer} cannot be read: ${reasonOf(error)}`)
     }
   }
+}
+
+async function readOk (fetch: Fetch, url: string): Promise<Response> {
+  const response = await fetch(url, {})
+  if (response.status !== 200) throw new Error(`${url} answered with status ${response.status}`)
+  return response
 }
 
 async function findLastKey (

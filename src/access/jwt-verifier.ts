@@ -2,16 +2,13 @@
 
 import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
 import { clock } from '../base/time.ts'
-import { audiencesOf, type AcceptedAudience } from './accepted-audience.ts'
-import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication-error.ts'
+import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
-import { CLOCK_LEEWAY_MS } from './clock-leeway.ts'
-import { reasonOf } from './error-reason.ts'
+import { toPrincipal } from './claims.ts'
 import { createIssuerKeys, type IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts'
 import type { Principal } from './principal.ts'
-import { toPrincipal } from './token-principal.ts'
-import type { TokenRules } from './token-rules.ts'
-import type { TokenVerifier } from './token-verifier.ts'
+import { audiencesOf, CLOCK_LEEWAY_MS, type AcceptedAudience, type TokenRules } from './token-rules.ts'
+import type { TokenVerifier } from './token.ts'
 
 export interface JwtVerifierOptions extends AuthorizationServerOptions, IssuerKeysOptions {
   /** Compared with `iss` exactly: a slash at the end counts. */

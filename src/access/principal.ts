@@ -37,11 +37,12 @@ export const ANONYMOUS_OWNER = 'anonymous'
  */
 export function ownerOf (principal: Principal): string {
   if (isAnonymous(principal)) return ANONYMOUS_OWNER
-  const known = owners.get(principal)
-  if (known !== undefined) return known
-  const { issuer, subject, clientId } = principal
-  const owner = createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
-  owners.set(principal, owner)
+  let owner = owners.get(principal)
+  if (owner === undefined) {
+    const { issuer, subject, clientId } = principal
+    owner = createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
+    owners.set(principal, owner)
+  }
   return owner
 }
 
@@ -50,4 +51,12 @@ const owners = new WeakMap<Principal, string>()
 
 export function isAnonymous ({ subject, clientId }: Principal): boolean {
   return subject === undefined && clientId === undefined
+}
+
+/** The callers with the same granted scopes. A reload of the catalog may change what they may hear of. */
+export interface ScopeGroup {
+  /** Whether its callers hold all of these scopes. */
+  holds (scopes: readonly string[]): boolean
+  /** Whether its callers may learn that the resource with this URI has changed. */
+  mayHearOf (uri: string): boolean
 }

@@ -1,6 +1,17 @@
-// The URLs of servers that settings may have.
+// The URLs of servers that settings and metadata may have.
 
-import { readServerUrl } from './bounded-fetch.ts'
+import { isLoopback } from '../base/addresses.ts'
+
+/**
+ * The URL of an authorization server or one of its endpoints. Throws a TypeError if it is not https. This
+ * machine may use http.
+ */
+export function readServerUrl (text: string): URL {
+  if (!URL.canParse(text)) throw new TypeError(`${text} is not a URL`)
+  const url = new URL(text)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
+  throw new TypeError(`${text} must begin with https://. Only an address of this machine may use http://`)
+}
 
 /** Whether an authorization server may have the URL. */
 export function isServerUrl (text: string): boolean {

@@ -1,12 +1,11 @@
 // Opens the authenticator that the settings ask for.
 
-import { openToAll, type Authenticator } from '../access/authenticator.ts'
+import { openToAll, reasonOf, type Authenticator } from '../access/authentication.ts'
 import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'
-import { reasonOf } from '../access/error-reason.ts'
 import { createIntrospectionVerifier } from '../access/introspection-verifier.ts'
 import { createJwtVerifier } from '../access/jwt-verifier.ts'
 import { openStaticTokens, type StaticTokensLog } from '../access/static-tokens.ts'
-import type { TokenVerifier } from '../access/token-verifier.ts'
+import type { TokenVerifier } from '../access/token.ts'
 import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 

@@ -2,12 +2,10 @@
 // address of the authorization server.
 
 import type { FastifyInstance } from 'fastify'
-import { createRangeCheck } from '../access/proxy-range.ts'
-import { isLocal } from '../base/loopback.ts'
 import { createOutageLog } from '../base/outage-log.ts'
 import { registerBody } from '../http/body.ts'
 import { createChallenges } from '../http/challenges.ts'
-import { rememberPeers } from '../http/client-address.ts'
+import { createRangeCheck, rememberPeers } from '../http/client-address.ts'
 import { limitConnections, MAX_OTHER_CONNECTIONS } from '../http/connections.ts'
 import type { Era } from '../http/era.ts'
 import { registerGuards } from '../http/guards.ts'
@@ -65,8 +63,5 @@ function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPo
     onRefused: createOutageLog({ log, message: 'connections were refused' })
   })
   rememberPeers(app.server)
-  const policy = createOriginPolicy(config)
-  // Runs before the first connection. The policy depends on the address that the app listens on.
-  app.server.once('listening', () => { if (!isLocal(app.server.address())) policy.expose() })
-  return policy
+  return createOriginPolicy(app.server, config)
 }

@@ -1,6 +1,6 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
-import { createStaticToken } from '../access/new-static-token.ts'
+import { createStaticToken } from '../access/static-token-file.ts'
 import { clock } from '../base/time.ts'
 import { toJsonText, UsageError, type CommandModule } from './command.ts'
 

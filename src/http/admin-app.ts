@@ -1,7 +1,6 @@
 // The app of the admin address: health in detail and metrics, for operators. It never has the endpoint.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { isLoopback } from '../base/loopback.ts'
 import { createFastify } from './fastify.ts'
 import { createOriginPolicy } from './origin-policy.ts'
 import type { Readiness } from './readiness.ts'
@@ -36,11 +35,7 @@ export function createAdminApp ({ log, readiness, metrics }: AdminAppDependencie
 
 /** A web page could reach an address of this machine by a name of its own. Its requests have that name. */
 function guardAgainstRebinding (app: FastifyInstance): void {
-  const policy = createOriginPolicy({ allowedHosts: [], allowedOrigins: [] })
-  app.server.once('listening', () => {
-    const address = app.server.address()
-    if (typeof address === 'object' && address !== null && !isLoopback(address.address)) policy.expose()
-  })
+  const policy = createOriginPolicy(app.server, { allowedHosts: [], allowedOrigins: [] })
   app.addHook('onRequest', async ({ headers: { host, origin } }, reply) => {
     if (policy.isAllowedHost(host) && policy.isAllowedOrigin(origin)) return
     const message = 'Host or Origin not allowed'

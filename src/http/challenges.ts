@@ -1,7 +1,7 @@
 // The WWW-Authenticate header: what a client needs for a request that it may not make yet (RFC 6750).
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
 
-import type { AuthenticationErrorCode } from '../access/authentication-error.ts'
+import type { AuthenticationErrorCode } from '../access/authentication.ts'
 import { isAnonymous, type Principal } from '../access/principal.ts'
 
 declare module 'fastify' {

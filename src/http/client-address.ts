@@ -2,6 +2,7 @@
 // the address that the proxy names in X-Forwarded-For.
 
 import type { Server } from 'node:http'
+import { compile } from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
@@ -15,6 +16,15 @@ declare module 'fastify' {
  */
 export function rememberPeers (server: Server): void {
   server.on('connection', ({ remoteAddress }) => remoteAddress)
+}
+
+/**
+ * Returns a function that tells whether an address is in one of the ranges, as Fastify decides it for
+ * `request.ip`. An IPv4 address within an IPv6 address is the IPv4 address.
+ */
+export function createRangeCheck (ranges: readonly string[]): (address: string) => boolean {
+  const isInRange = compile([...ranges])
+  return (address) => isInRange(address, 0)
 }
 
 /**

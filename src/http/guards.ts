@@ -2,9 +2,9 @@
 
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { AuthenticationError, AuthenticationUnavailable } from '../access/authentication-error.ts'
-import type { Authenticator } from '../access/authenticator.ts'
-import { reasonOf } from '../access/error-reason.ts'
+import {
+  AuthenticationError, AuthenticationUnavailable, reasonOf, type Authenticator
+} from '../access/authentication.ts'
 import type { Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
 import type { Shedding } from '../ops/overload/shedding.ts'

@@ -1,6 +1,9 @@
 // The allowed host names and web origins: the protection against DNS rebinding.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-endpoint
 
+import type { Server } from 'node:http'
+import { isLocal } from '../base/addresses.ts'
+
 interface OriginPolicyOptions {
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
@@ -10,20 +13,23 @@ export interface OriginPolicy {
   isAllowedHost (host: string | undefined): boolean
   /** An absent origin is allowed: the client is not a web page. */
   isAllowedOrigin (origin: string | undefined): boolean
-  /**
-   * To be called when the service listens on an address that other machines can reach. Until then the names
-   * of this machine are allowed as well as the configured names.
-   */
-  expose (): void
 }
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
 
-export function createOriginPolicy ({ allowedHosts, allowedOrigins }: OriginPolicyOptions): OriginPolicy {
+/**
+ * The names of this machine are allowed beside the configured names, until the server listens on an address
+ * that other machines can reach.
+ */
+export function createOriginPolicy (
+  server: Server, { allowedHosts, allowedOrigins }: OriginPolicyOptions
+): OriginPolicy {
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   let isExposed = false
+  // Emitted before the first connection.
+  server.once('listening', () => { isExposed = !isLocal(server.address()) })
 
   return {
     isAllowedHost (host) {
@@ -37,7 +43,6 @@ export function createOriginPolicy ({ allowedHosts, allowedOrigins }: OriginPoli
     isAllowedOrigin (origin) {
       if (origin === undefined || origins.has('*') || origins.has(origin.toLowerCase())) return true
       return !isExposed && LOOPBACK_ORIGIN.test(origin)
-    },
-    expose () { isExposed = true }
+    }
   }
 }

@@ -4,7 +4,7 @@ import { createBearerAuthenticator } from '../../src/access/bearer-authenticator
 import {
   createIntrospectionVerifier, type IntrospectionVerifierOptions
 } from '../../src/access/introspection-verifier.ts'
-import { PRESETS } from '../../src/access/presets.ts'
+import { PRESETS } from '../../src/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../helpers/authorization-server.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createJwtVerifier, type JwtVerifierOptions } from '../../src/access/jwt-verifier.ts'
-import { PRESETS } from '../../src/access/presets.ts'
+import { PRESETS } from '../../src/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServerSettings
 } from '../helpers/authorization-server.ts'

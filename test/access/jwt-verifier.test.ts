@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { base64url, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { createJwtVerifier } from '../../src/access/jwt-verifier.ts'
-import { PRESETS } from '../../src/access/presets.ts'
+import { PRESETS } from '../../src/access/token-rules.ts'
 import { startAuthorizationServer, type AuthorizationServer } from '../helpers/authorization-server.ts'
 
 const AUDIENCE = 'https://books.example/mcp'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openToAll } from '../../src/access/authenticator.ts'
+import { openToAll } from '../../src/access/authentication.ts'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 
 t.test('an anonymous caller has no subject and no scopes', async (t) => {

@@ -1,8 +1,7 @@
 // Tools that hand out and take files, and what a client does with them.
 
 import type { FastifyInstance } from 'fastify'
-import { AuthenticationError } from '../../src/access/authentication-error.ts'
-import type { Authenticator } from '../../src/access/authenticator.ts'
+import { AuthenticationError, type Authenticator } from '../../src/access/authentication.ts'
 import { send, type Message } from '../helpers/request.ts'
 
 export const FILES = {

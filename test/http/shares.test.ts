@@ -1,7 +1,7 @@
 // What one anonymous address may use. Each client of these tests has the address that a trusted proxy names.
 
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../../src/access/authenticator.ts'
+import type { Authenticator } from '../../src/access/authentication.ts'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'

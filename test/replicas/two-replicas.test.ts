@@ -2,7 +2,7 @@
 // Redis is away.
 
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../../src/access/authenticator.ts'
+import type { Authenticator } from '../../src/access/authentication.ts'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createApp } from '../../src/app.ts'
 import { listen } from '../helpers/app.ts'

@@ -2,7 +2,7 @@
 // request.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Authenticator } from '../../access/authenticator.ts'
+import type { Authenticator } from '../../access/authentication.ts'
 import { ANONYMOUS } from '../../access/principal.ts'
 import { fileOwnerOf } from '../../files/accounts.ts'
 import type { FileServer } from '../../files/file-server.ts'

@@ -3,8 +3,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 // ("Listening for Messages from the Server")
 
-import type { Principal } from '../../access/principal.ts'
-import type { ScopeGroup } from '../../access/scope-group.ts'
+import type { Principal, ScopeGroup } from '../../access/principal.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/network.ts'

@@ -1,10 +1,8 @@
 // The rows of the settings about access, the problems of these settings together, and what the room of access
 // gets.
 
-import type { AcceptedAudience } from '../../access/accepted-audience.ts'
-import { PRESETS } from '../../access/presets.ts'
 import { isPublicUrl, isServerUrl } from '../../access/server-url.ts'
-import type { TokenRules } from '../../access/token-rules.ts'
+import { PRESETS, type AcceptedAudience, type TokenRules } from '../../access/token-rules.ts'
 import { file, keyOf, list, manyOf, setting, text, type Setting, type ValuesOf } from './setting-kinds.ts'
 
 export const ACCESS_SETTINGS = {

@@ -1,7 +1,7 @@
 // Reads the settings once and freezes them. All problems are reported together.
 
 import { inspect } from 'node:util'
-import { isLoopback } from '../../base/loopback.ts'
+import { isLoopback } from '../../base/addresses.ts'
 import { isSharedUrl } from '../../store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'

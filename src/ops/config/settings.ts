@@ -1,8 +1,8 @@
 // Every setting of the service. A new one is one row: its type, its flag, its checks and its place in
 // docs/settings.md follow.
 
-import { isProxyRange } from '../../access/proxy-range.ts'
 import { isHttpUrl } from '../../access/server-url.ts'
+import { isProxyRange } from '../../base/addresses.ts'
 import { FILES_URL_FORM, isFilesUrl } from '../../files/url-schemes.ts'
 import { RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
 import { isStateUrl, STATE_URL_FORM } from '../../store/backends/url-schemes.ts'

@@ -1,6 +1,6 @@
 // Who hears of a change. The decision is made once for all streams of callers with the same granted scopes.
 
-import type { ScopeGroup } from '../../access/scope-group.ts'
+import type { ScopeGroup } from '../../access/principal.ts'
 import type { ChangeEvent } from './change-event.ts'
 
 function mayHear (group: ScopeGroup, event: ChangeEvent): boolean {

@@ -1,7 +1,7 @@
 // One open stream of changes: its filter, and its pending notifications.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
-import type { ScopeGroup } from '../../access/scope-group.ts'
+import type { ScopeGroup } from '../../access/principal.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
 import { Announcement, withoutSlash } from './announcement.ts'

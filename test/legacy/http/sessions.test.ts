@@ -1,7 +1,7 @@
 // Opening sessions and ending them, on one service and on two that share a Redis.
 
 import t from 'tap'
-import type { Authenticator } from '../../../src/access/authenticator.ts'
+import type { Authenticator } from '../../../src/access/authentication.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'

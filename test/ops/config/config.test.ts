@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLoopback } from '../../../src/base/loopback.ts'
+import { isLoopback } from '../../../src/base/addresses.ts'
 import { completeConfig, ConfigError, readConfig, toAppConfig } from '../../../src/ops/config/config.ts'
 import { CONSTANTS } from '../../../src/ops/config/constants.ts'
 import { ROWS, SETTINGS, type Config } from '../../../src/ops/config/settings.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { ScopeGroup } from '../../../src/access/scope-group.ts'
+import type { ScopeGroup } from '../../../src/access/principal.ts'
 import { build, FakeSink, listen, publishUpdates } from './fake-sink.ts'
 
 const ALL = { toolsListChanged: true, resourceSubscriptions: ['doc://hidden', 'doc://open', 'doc://'] }

@@ -1,7 +1,7 @@
 // Streams of a client that a test controls, and the subscriptions over them.
 
 import type { Test } from 'tap'
-import type { ScopeGroup } from '../../../src/access/scope-group.ts'
+import type { ScopeGroup } from '../../../src/access/principal.ts'
 import type { RequestId } from '../../../src/protocol/json-rpc.ts'
 import type { SubscriptionFilter } from '../../../src/protocol/notifications.ts'
 import type { Broadcast } from '../../../src/store/changes/broadcast.ts'

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { Authenticator } from '../../../src/access/authenticator.ts'
+import type { Authenticator } from '../../../src/access/authentication.ts'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
 import { until } from '../../helpers/deadline.ts'
 import { toPost, type Message, type RequestParts } from '../../helpers/request.ts'

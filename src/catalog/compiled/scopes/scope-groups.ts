@@ -1,8 +1,7 @@
 // The groups that the callers with open streams belong to.
 
 import { LRUCache } from 'lru-cache'
-import type { Principal } from '../../../access/principal.ts'
-import type { ScopeGroup } from '../../../access/scope-group.ts'
+import type { Principal, ScopeGroup } from '../../../access/principal.ts'
 import type { Catalog } from '../catalog.ts'
 import { holdsScope } from './scope-hierarchy.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readBearerToken } from '../../src/access/bearer-token.ts'
+import { readBearerToken } from '../../src/access/token.ts'
 
 t.test('the token follows the scheme, in upper or lower case (261)', async (t) => {
   t.equal(readBearerToken('Bearer abc.DEF-1_2~3+4/5=='), 'abc.DEF-1_2~3+4/5==')

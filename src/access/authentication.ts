@@ -1,0 +1,69 @@
+// The seam for authentication: the interface, the implementation without authentication, and the errors. The
+// messages of the errors are for the log: the client is told only the code.
+
+import { ANONYMOUS, type Principal } from './principal.ts'
+
+/** Finds the principal of each request. Pass yours to `createApp`. */
+export interface Authenticator {
+  /**
+   * Called once for each HTTP request, before its body is read. Throws, or rejects, where the token is not
+   * valid: the request is then answered with HTTP 401. An AuthenticationError decides what else the client is
+   * told; an AuthenticationUnavailable answers HTTP 503.
+   * @param authorization the value of the `Authorization` header; `undefined` when the client sent none.
+   */
+  authenticate (authorization: string | undefined): Principal | Promise<Principal>
+  /** Called when the app closes. */
+  close? (): void | Promise<void>
+}
+
+/** Every caller is anonymous and has no scopes. */
+export const openToAll: Authenticator = { authenticate: () => ANONYMOUS }
+
+/**
+ * The codes of RFC 6750, section 3.1. `undefined`: the request has no token, and the client is told no code.
+ */
+export type AuthenticationErrorCode = 'invalid_request' | 'invalid_token' | undefined
+
+/** The caller is not authenticated. The request is answered with HTTP 401; 400 for `invalid_request`. */
+export class AuthenticationError extends Error {
+  readonly code: AuthenticationErrorCode
+
+  constructor (code: AuthenticationErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'AuthenticationError'
+    this.code = code
+  }
+}
+
+/**
+ * The token is not of the kind that a verifier knows, so another verifier may know it. It is not valid if no
+ * verifier knows it.
+ */
+export class TokenNotKnown extends AuthenticationError {
+  constructor (message: string) {
+    super('invalid_token', message)
+    this.name = 'TokenNotKnown'
+  }
+}
+
+/**
+ * The authorization server did not answer, so that nobody knows whether the token is valid. The request is
+ * answered with HTTP 503: a client that got 401 would throw its token away.
+ */
+export class AuthenticationUnavailable extends Error {
+  constructor (message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'AuthenticationUnavailable'
+  }
+}
+
+/**
+ * Returns the message of a library's error for the log, with the code of the network error below it. The
+ * error itself may hold claims, tokens or whole answers.
+ */
+export function reasonOf (error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error'
+  const { message, cause } = error
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === undefined ? message : `${message} (${String(code)})`
+}
