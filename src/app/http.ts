@@ -8,20 +8,18 @@ import { createChallenges } from '../http/challenges.ts'
 import { createRangeCheck, rememberPeers } from '../http/client-address.ts'
 import { limitConnections, MAX_OTHER_CONNECTIONS } from '../http/connections.ts'
 import type { Era } from '../http/era.ts'
-import { registerGuards } from '../http/guards.ts'
-import { registerHealthRoutes } from '../http/health-routes.ts'
+import type { FileRouteDependencies } from '../http/files/routes.ts'
+import { registerGuards, type GuardsDependencies } from '../http/guards.ts'
 import { registerMcpRoute } from '../http/mcp-route.ts'
-import { registerNotFound } from '../http/not-found.ts'
 import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
-import type { Readiness } from '../http/readiness.ts'
+import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
+import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
-type Guards = Parameters<typeof registerGuards>[1]
-
 interface RouteDependencies
-  extends Omit<Guards, 'policy'>, Pick<Parameters<OpenedFiles['register']>[1], 'openStreams'> {
+  extends Omit<GuardsDependencies, 'policy'>, Pick<FileRouteDependencies, 'openStreams'> {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
@@ -40,7 +38,7 @@ export function registerRoutes (
   app.decorate('challenges', createChallenges({
     metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
   }))
-  registerNotFound(app, { policy, replies })
+  registerNotFound(app, replies, policy)
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }

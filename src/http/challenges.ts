@@ -43,10 +43,10 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
     // A client decides by itself whether it wants refresh tokens.
     const scope = asked.filter((one) => one !== 'offline_access').join(' ')
     const members = { resource_metadata: metadataUrl, error, error_description: description, scope }
-    const written = Object.entries(members).flatMap(
-      ([name, value]) => value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`]
+    const parameters = Object.entries(members).flatMap(
+      ([name, value]) => value === undefined || value === '' ? [] : [`${name}=${toQuotedString(value)}`]
     )
-    return ['Bearer', written.join(', ')].join(' ').trimEnd()
+    return `Bearer ${parameters.join(', ')}`.trimEnd()
   }
 
   return {
@@ -59,6 +59,6 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
   }
 }
 
-function quoted (text: string): string {
+function toQuotedString (text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

@@ -1,4 +1,9 @@
+// What the adapters of both eras have in common.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OpenStreams } from '../limits/open-streams.ts'
+import type { WaitingBytes } from '../limits/waiting-bytes.ts'
+import type { KeepAlive } from './event-stream.ts'
 
 /** The HTTP adapter of one era. The endpoint asks the adapters in turn. */
 export interface Era {
@@ -12,4 +17,11 @@ export interface Era {
   endStreams (): void
   /** To be called after the last request. */
   close (): Promise<void>
+}
+
+/** What the answers of both eras share. */
+export interface AnswerDependencies {
+  readonly waitingBytes: WaitingBytes
+  readonly openStreams: OpenStreams
+  readonly keepAlive: KeepAlive
 }

@@ -4,6 +4,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { timers } from '../base/time.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 
 /** While more than this many bytes wait for the client, notifications of a request are left out. */
@@ -92,4 +93,25 @@ const EVENT_STREAM_HEADERS = {
 export function openEventStream (reply: FastifyReply, stream = new EventStream()): EventStream {
   reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
   return stream
+}
+
+export interface KeepAlive {
+  /** Sends keep-alive comments on the stream until it closes. */
+  add (stream: EventStream): void
+  close (): void
+}
+
+/** One timer serves all streams. */
+export function createKeepAlive (everyMs: number): KeepAlive {
+  const streams = new Set<EventStream>()
+  const timer = timers.setInterval(() => {
+    for (const stream of streams) if (!stream.isBlocked) stream.keepAlive()
+  }, everyMs).unref()
+  return {
+    add (stream) {
+      streams.add(stream)
+      stream.onClose(() => { streams.delete(stream) })
+    },
+    close () { timers.clear(timer) }
+  }
 }

@@ -11,10 +11,9 @@ import type { Shedding } from '../ops/overload/shedding.ts'
 import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'
-import { toPrintable } from './client-text.ts'
 import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
-import type { Replies } from './replies.ts'
+import { toPrintable, type Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
 
 declare module 'fastify' {
@@ -26,7 +25,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id'
 ]
 
-interface GuardsDependencies {
+export interface GuardsDependencies {
   readonly policy: OriginPolicy
   readonly authenticator: Authenticator
   readonly shutdown: Pick<Shutdown, 'isRefusing'>

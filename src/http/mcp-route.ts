@@ -19,7 +19,7 @@ export function registerMcpRoute (app: FastifyInstance, options: McpRouteOptions
 }
 
 function registerRoutes (app: FastifyInstance, url: string, { eras, replies }: McpRouteOptions): void {
-  const allowed = [...new Set([...eras.flatMap(({ methods }) => methods), 'OPTIONS'])].join(', ')
+  const methods = [...new Set([...eras.flatMap((era) => era.methods), 'OPTIONS'])].join(', ')
   const eraOf = (request: FastifyRequest) => eras.find((era) => era.mayServe(request))
 
   function refuse (request: FastifyRequest, reply: FastifyReply): void {
@@ -47,7 +47,7 @@ function registerRoutes (app: FastifyInstance, url: string, { eras, replies }: M
   })
   // The hook of the CORS headers answers preflights, which have an Origin header.
   app.options(url, (request, reply) => {
-    reply.code(204).header('allow', allowed).send()
+    reply.code(204).header('allow', methods).send()
     replies.end(request, reply)
   })
 }

@@ -1,5 +1,6 @@
 // Whether this replica can serve requests, and which of its parts cannot.
 
+import type { FastifyInstance } from 'fastify'
 import { messageOf } from '../base/words.ts'
 
 export interface Health {
@@ -65,4 +66,17 @@ export function createReadiness (health: Health, parts: () => readonly CheckedPa
       return reason === undefined ? await checkAll() : [{ name: 'process', ready: false, reason }]
     }
   }
+}
+
+/**
+ * Registers routes for the platform that runs the container. They reveal nothing of the service and need no
+ * token.
+ */
+export function registerHealthRoutes (app: FastifyInstance, readiness: Pick<Readiness, 'isReady'>): void {
+  // Some load balancers check with HEAD.
+  const options = { logLevel: 'silent', exposeHeadRoute: true } as const
+  app.get('/livez', options, () => ({ status: 'ok' }))
+  app.get('/readyz', options, async (_, reply) => {
+    return await readiness.isReady() ? { status: 'ok' } : reply.code(503).send({ status: 'unready' })
+  })
 }

@@ -1,16 +1,17 @@
 // Answers to HTTP requests that reach no method: an error for a refused request, 202 for a message that has
 // no answer.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
 import type { Ending, Observer, RefusedRequest } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
 import { toProtocolError } from '../request/pipeline/to-protocol-error.ts'
-import { toPrintable } from './client-text.ts'
+import type { OriginPolicy } from './origin-policy.ts'
 
 const INTERNAL_ERROR_CODE = -32603
 const UNAVAILABLE_CODE = 503
+const MAX_PRINTABLE_CHARS = 200
 
 /** Writes an error as the answer to an HTTP request, with the id of the request in the log. */
 export function sendError (
@@ -80,8 +81,8 @@ export function createReplies (
     refuse (error, request, reply, method) {
       const protocolError = toProtocolError(error, request.id)
       sendError(reply, readRequestId(request.body), protocolError, toRefusalStatus(protocolError))
-      const refused = describe(request, protocolError.message)
-      observeEnd(request, reply, { protocolError, error }, refused, method)
+      const refusal = describe(request, protocolError.message)
+      observeEnd(request, reply, { protocolError, error }, refusal, method)
     },
     notFound (request, reply) {
       const message = 'the service does not have this path'
@@ -96,6 +97,20 @@ export function createReplies (
       observeEnd(request, reply, ending)
     }
   }
+}
+
+/**
+ * Answers requests for paths that the service does not have. Pages of allowed origins may read the answer:
+ * without these headers they only see that it failed.
+ */
+export function registerNotFound (app: FastifyInstance, replies: Replies, policy: OriginPolicy): void {
+  app.setNotFoundHandler((request, reply) => {
+    const { origin } = request.headers
+    if (origin !== undefined && policy.isAllowedOrigin(origin)) {
+      reply.header('access-control-allow-origin', origin).header('vary', 'Origin')
+    }
+    replies.notFound(request, reply)
+  })
 }
 
 /** The query is left out: it may contain a token. */
@@ -116,4 +131,10 @@ function describe (
 function toRefusalStatus ({ code, httpStatus }: ProtocolError): number {
   if (code === INTERNAL_ERROR_CODE) return 500
   return code === UNAVAILABLE_CODE ? 503 : httpStatus
+}
+
+/** Cuts a text of a client for the log or an error, and replaces all but printable ASCII. */
+export function toPrintable (text: string): string {
+  const printable = text.slice(0, MAX_PRINTABLE_CHARS).replace(/[^ -~]/g, '?')
+  return text.length > MAX_PRINTABLE_CHARS ? `${printable}...` : printable
 }

@@ -4,9 +4,8 @@ import contentDisposition from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
 import type { LinkedFile } from '../../files/file-server.ts'
-import { notFound, sendText } from './texts.ts'
-
-type Range = Parameters<LinkedFile['read']>[0]
+import type { ByteRange } from '../../files/storage.ts'
+import { notFound, sendText } from './page.ts'
 
 /** Answers GET and HEAD. */
 export async function sendFile (
@@ -53,7 +52,9 @@ function gone (reply: FastifyReply): FastifyReply {
 }
 
 /** `undefined` for the whole file: that is also the answer to several ranges. */
-function rangeOf ({ method, headers }: FastifyRequest, { size, etag }: LinkedFile): Range | 'unsatisfiable' {
+function rangeOf (
+  { method, headers }: FastifyRequest, { size, etag }: LinkedFile
+): ByteRange | 'unsatisfiable' | undefined {
   const { range, 'if-range': condition } = headers
   // The range is of a file that the client has a part of: the part must be of this one.
   if (method !== 'GET' || range === undefined || (condition !== undefined && condition !== etag)) {

@@ -1,6 +1,7 @@
-// The pages of uploads: plain HTML with a form, without scripts.
+// What people read at a link: short texts, and the pages of uploads, plain HTML with a form and no scripts.
 
 import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
 import type { LinkedUpload } from '../../files/file-server.ts'
 
 const STYLE = 'body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:3rem auto;padding:0 1rem;' +
@@ -62,4 +63,14 @@ export function describeBytes (bytes: number): string {
     ? [kibibytes, 'KiB']
     : kibibytes < 1_048_576 ? [kibibytes / 1024, 'MiB'] : [kibibytes / 1_048_576, 'GiB']
   return `${Number(value.toFixed(1))} ${unit}`
+}
+
+/** Answers in plain text. */
+export function sendText (reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply.code(status).header('content-type', 'text/plain; charset=utf-8').send(`${text}\n`)
+}
+
+/** Answers a link that is unknown, damaged or expired, or of another caller, always in the same way. */
+export function notFound (reply: FastifyReply): FastifyReply {
+  return sendText(reply, 404, 'This link does not work. It is not complete, or it has expired.')
 }

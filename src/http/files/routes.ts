@@ -1,20 +1,19 @@
 // The routes of large files: downloads, and the pages of uploads. What serves them is imported at the first
 // request.
 
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../../access/authentication.ts'
 import { ANONYMOUS } from '../../access/principal.ts'
 import { fileOwnerOf } from '../../files/accounts.ts'
 import type { FileServer } from '../../files/file-server.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
-import { registerGuards } from '../guards.ts'
+import { registerGuards, type GuardsDependencies } from '../guards.ts'
 import type { OriginPolicy } from '../origin-policy.ts'
-import { spareFromReceiveTimeout } from './receive-timeout.ts'
-import { notFound, sendText } from './texts.ts'
+import { notFound, sendText } from './page.ts'
 
-type Guards = Parameters<typeof registerGuards>[1]
-
-export interface FileRouteDependencies extends Guards {
+export interface FileRouteDependencies extends GuardsDependencies {
   readonly openStreams: OpenStreams
   readonly openServer: () => Promise<FileServer>
   /** The name of the service, for people. */
@@ -47,16 +46,16 @@ export function registerFiles (
       const sealed = new URL(request.url, 'http://localhost').pathname.slice(prefix.length + 1)
       const hasToken = token === 'required' || request.headers.authorization !== undefined
       const owner = hasToken ? fileOwnerOf(request.principal) : undefined
-      const found = await (await server).find(sealed, owner)
-      if (found === undefined || (request.method === 'POST' && 'file' in found)) return notFound(reply)
+      const link = await (await server).find(sealed, owner)
+      if (link === undefined || (request.method === 'POST' && 'file' in link)) return notFound(reply)
       // Checked and counted in one turn.
       openStreams.checkRoom(request)
       openStreams.add({ onClose: (listener) => reply.raw.once('close', listener) }, request)
-      if ('file' in found) return await (await import('./download.ts')).sendFile(found.file, request, reply)
+      if ('file' in link) return await (await import('./download.ts')).sendFile(link.file, request, reply)
       const { sendPage, receiveFile } = await import('./upload.ts')
-      if (request.method !== 'POST') return await sendPage(found.upload, dependencies.title(), reply)
+      if (request.method !== 'POST') return await sendPage(link.upload, dependencies.title(), reply)
       spare(request.raw.socket)
-      return await receiveFile(found.upload, dependencies.title(), request, reply)
+      return await receiveFile(link.upload, dependencies.title(), request, reply)
     } catch (error) {
       // The refusal is an end of its own.
       served.delete(request)
@@ -90,7 +89,7 @@ export function registerFiles (
 }
 
 /** A browser and a host follow a link by themselves, without a token. The link admits them. */
-function toLinkAuthenticator ({ authenticator }: Guards): Authenticator {
+function toLinkAuthenticator ({ authenticator }: GuardsDependencies): Authenticator {
   return {
     authenticate: (header) => header === undefined ? ANONYMOUS : authenticator.authenticate(header)
   }
@@ -98,9 +97,29 @@ function toLinkAuthenticator ({ authenticator }: Guards): Authenticator {
 
 /** The form of the page is sent from the page's own origin. */
 function toPagePolicy ({ policy, publicUrl }: FileRouteDependencies): OriginPolicy {
-  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin
-  return {
-    ...policy,
-    isAllowedOrigin: (origin) => (own !== undefined && origin === own) || policy.isAllowedOrigin(origin)
+  if (publicUrl === undefined) return policy
+  const pageOrigin = new URL(publicUrl).origin
+  return { ...policy, isAllowedOrigin: (origin) => origin === pageOrigin || policy.isAllowedOrigin(origin) }
+}
+
+const spared = new WeakSet<object>()
+const changed = new WeakSet<Server>()
+
+/**
+ * Returns a function that spares the current request of a connection from the timeout of the server: uploads
+ * may take longer than other requests, as long as bytes come.
+ */
+export function spareFromReceiveTimeout (server: Server): (socket: Socket) => void {
+  if (!changed.has(server)) {
+    changed.add(server)
+    const listeners = server.listeners('clientError')
+    server.removeAllListeners('clientError')
+    // Node says once that the time of a request is over. It does nothing by itself if there is a listener.
+    server.on('clientError', (error, socket) => {
+      const isTimeout = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      if (isTimeout && spared.has(socket)) return
+      for (const listener of listeners) Reflect.apply(listener, server, [error, socket])
+    })
   }
+  return (socket) => spared.add(socket)
 }

@@ -38,12 +38,12 @@ export async function receiveFile (
   reply.header('connection', 'close')
   try {
     const length = Number(request.headers['content-length'] ?? 0)
-    if (await upload.isUsed()) throw new Refusal(409, 'Already used', USED)
+    if (await upload.isUsed()) throw new UploadError(409, 'Already used', USED)
     if (length > upload.maxBytes + OVERHEAD_BYTES) throw tooLarge(upload)
     await readForm(request, upload)
     return send(reply, 200, toMessagePage(title, 'File received', 'You can close this page and go back.'))
   } catch (error) {
-    const refusal = toRefusal(error, upload)
+    const refusal = toUploadError(error, upload)
     if (refusal === undefined) throw error
     if (refusal.cause !== undefined) request.log.warn({ err: refusal.cause }, 'upload failed')
     drain(request)
@@ -52,7 +52,7 @@ export async function receiveFile (
 }
 
 /** What the user reads. */
-class Refusal extends Error {
+class UploadError extends Error {
   readonly status: number
   readonly title: string
 
@@ -63,22 +63,22 @@ class Refusal extends Error {
   }
 }
 
-function toRefusal (error: unknown, upload: LinkedUpload): Refusal | undefined {
-  if (error instanceof Refusal) return error
+function toUploadError (error: unknown, upload: LinkedUpload): UploadError | undefined {
+  if (error instanceof UploadError) return error
   if (error instanceof FileTooLarge) return tooLarge(upload)
-  if (error instanceof StorageFailed) return new Refusal(503, 'Not stored', error.message, error.cause)
-  return error instanceof FilesFull ? new Refusal(507, 'Not stored', error.message) : undefined
+  if (error instanceof StorageFailed) return new UploadError(503, 'Not stored', error.message, error.cause)
+  return error instanceof FilesFull ? new UploadError(507, 'Not stored', error.message) : undefined
 }
 
-function tooLarge ({ maxBytes }: LinkedUpload): Refusal {
+function tooLarge ({ maxBytes }: LinkedUpload): UploadError {
   const text = `The file is larger than ${describeBytes(maxBytes)}. Choose a smaller one.`
-  return new Refusal(413, 'Too large', text)
+  return new UploadError(413, 'Too large', text)
 }
 
 async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise<void> {
   const { headers, raw: body } = request
   if (!isForm(headers)) {
-    throw new Refusal(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
+    throw new UploadError(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
   }
   const idle = timers.setTimeout(() => body.destroy(), IDLE_MS)
   body.on('data', () => idle.refresh())
@@ -94,7 +94,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
       })
       // Nothing is kept of a file that ends with an error.
       const fail = (error: Error) => {
-        reject(new Refusal(400, 'Not received', 'The file did not arrive as a whole. Try again.'))
+        reject(new UploadError(400, 'Not received', 'The file did not arrive as a whole. Try again.'))
         file?.destroy(error)
       }
       form.once('error', fail).once('finish', () => { if (receiving === undefined) reject(noFile()) })
@@ -114,12 +114,12 @@ async function receive (upload: LinkedUpload, { bytes, name = '', mimeType }: Se
   const type = upload.typeOf({ name, mimeType })
   if (type === undefined) {
     const expected = `This file is not one of: ${upload.accept.join(', ')}. Choose another one.`
-    throw new Refusal(415, 'Not this type', expected)
+    throw new UploadError(415, 'Not this type', expected)
   }
-  if (!await upload.receive({ name, mimeType: type, bytes })) throw new Refusal(409, 'Already used', USED)
+  if (!await upload.receive({ name, mimeType: type, bytes })) throw new UploadError(409, 'Already used', USED)
 }
 
-const noFile = () => new Refusal(400, 'No file', 'Choose a file first.')
+const noFile = () => new UploadError(400, 'No file', 'Choose a file first.')
 
 function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
   return /^multipart\/form-data;.*\bboundary=/i.test(headers['content-type'] ?? '')

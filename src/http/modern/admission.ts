@@ -49,9 +49,9 @@ export class ModernCaller implements Caller {
 }
 
 function readSingleHeader (headers: IncomingHttpHeaders, name: string): string | undefined {
-  const received = headers[name]
-  if (Array.isArray(received)) throw headerMismatch(`${name} is sent more than once`)
-  return received
+  const value = headers[name]
+  if (Array.isArray(value)) throw headerMismatch(`${name} is sent more than once`)
+  return value
 }
 
 /** A legacy client begins with `initialize`: the error tells it which revisions the service supports. */

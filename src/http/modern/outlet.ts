@@ -5,7 +5,7 @@ import { answerDropped, type ProtocolError } from '../../protocol/errors.ts'
 import { toErrorResponse, toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import type { Outlet } from '../../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../../request/pipeline/lifetime.ts'
-import type { AnswerDependencies } from '../answer-dependencies.ts'
+import type { AnswerDependencies } from '../era.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
 import { sendError } from '../replies.ts'
 

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isRequest, readMessage } from '../../protocol/json-rpc.ts'
 import type { Pipeline } from '../../request/pipeline/pipeline.ts'
-import type { AnswerDependencies } from '../answer-dependencies.ts'
+import type { AnswerDependencies } from '../era.ts'
 import type { Replies } from '../replies.ts'
 import { admit, ModernCaller } from './admission.ts'
 import { ModernOutlet } from './outlet.ts'

@@ -2,7 +2,7 @@
 // stream breaks, the client can reconnect and read the rest. An answer without a stream cannot be read again.
 
 import type { FastifyReply } from 'fastify'
-import type { AnswerDependencies } from '../../http/answer-dependencies.ts'
+import type { AnswerDependencies } from '../../http/era.ts'
 import { openEventStream, type EventStream } from '../../http/event-stream.ts'
 import { sendError } from '../../http/replies.ts'
 import { answerDropped, InsufficientScope, type ProtocolError } from '../../protocol/errors.ts'

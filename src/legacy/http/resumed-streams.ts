@@ -3,8 +3,7 @@
 // stream: a replica follows each call's stream at most once.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
-import { EventStream } from '../../http/event-stream.ts'
-import type { KeepAlive } from '../../http/keep-alive.ts'
+import { EventStream, type KeepAlive } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/network.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
