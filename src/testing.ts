@@ -1,16 +1,18 @@
 // The public interface for tests of a catalog: they import it as 'trivet/testing'.
 
 export { openCatalog } from './testing/open-catalog.ts'
-export { AnswerError, QuestionError, RequestError } from './testing/test-errors.ts'
-export type { TestCaller, TestCatalog, TestDownload } from './testing/test-catalog.ts'
+export { AnswerError, QuestionError } from './testing/answered-rounds.ts'
+export { RequestError } from './testing/exchange.ts'
+export type { TestCaller, TestCatalog } from './testing/catalog.ts'
+export type { TestDownload } from './testing/files.ts'
 export type {
   AnswerOptions, TestCallOptions, TestClient, TestOptions, TestPrincipal
-} from './testing/test-options.ts'
+} from './testing/options.ts'
 export type {
   CallResult, CatalogLists, LogMessage, PromptResult, ReadResult, Reported, ResourceChange
-} from './testing/test-results.ts'
-export type { TestTask, TestTaskState } from './testing/test-task.ts'
-export type { TestAnswer, TestQuestion, TestUpload } from './testing/test-question.ts'
+} from './testing/results.ts'
+export type { TestTask, TestTaskState } from './testing/task.ts'
+export type { TestAnswer, TestQuestion, TestUpload } from './testing/question.ts'
 export { CatalogError } from './catalog/compiled/problem.ts'
 export type { Problem } from './catalog/compiled/problem.ts'
 export type { Completion } from './protocol/completion.ts'

@@ -4,14 +4,13 @@ import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { createSchemaCompiler, SchemaError } from '../schema/json-schema.ts'
-import type { TestAnswer, TestQuestion } from '../testing/test-question.ts'
+import type { TestAnswer, TestQuestion } from '../testing/question.ts'
 import type { Terminal } from './command.ts'
-import { readTyped, toPrompt } from './typed-field.ts'
 
 const HOW_TO_REFUSE = 'To refuse, type !decline. To stop, type !cancel.'
 
 /** Thrown where a person does not answer, and caught where the question is asked. */
-class Refusal extends Error {
+class AnswerRefused extends Error {
   readonly action: 'decline' | 'cancel'
 
   constructor (action: 'decline' | 'cancel') {
@@ -26,8 +25,8 @@ export function createPerson (
 ): (question: TestQuestion) => Promise<TestAnswer> {
   async function type (prompt: string): Promise<string> {
     const typed = (await ask(prompt))?.trim()
-    if (typed === undefined || typed === '!cancel') throw new Refusal('cancel')
-    if (typed === '!decline') throw new Refusal('decline')
+    if (typed === undefined || typed === '!cancel') throw new AnswerRefused('cancel')
+    if (typed === '!decline') throw new AnswerRefused('decline')
     return typed
   }
 
@@ -66,7 +65,7 @@ export function createPerson (
       await type('Open this address, then press enter > ')
       return { action: 'accept' }
     } catch (error) {
-      if (error instanceof Refusal) return { action: error.action }
+      if (error instanceof AnswerRefused) return { action: error.action }
       throw error
     }
   }
@@ -86,4 +85,52 @@ function createFieldCheck (name: string, field: JsonSchema): (value: unknown) =>
     if (error instanceof SchemaError) return () => undefined
     throw error
   }
+}
+
+interface Choice { readonly value: unknown, readonly title: string }
+
+/** `Size: how large it is (1 small, 2 large) [small] > ` */
+function toPrompt (name: string, field: JsonSchema, isRequired: boolean): string {
+  const { title, description, type } = field
+  const label = toPlain(typeof title === 'string' ? title : name)
+  const about = typeof description === 'string' ? `: ${toPlain(description)}` : ''
+  const choices = choicesOf(field).map((choice, index) => `${index + 1} ${choice.title}`).join(', ')
+  const several = type === 'array' ? 'several, with commas between: ' : ''
+  const form = choices !== '' ? `${several}${choices}` : type === 'boolean' ? 'yes or no' : toForm(field)
+  const initial = 'default' in field ? ` [${toPlain(toShown(field.default))}]` : isRequired ? '' : ' [none]'
+  return `${label}${about} (${form})${initial} > `
+}
+
+function toForm ({ type, format }: JsonSchema): string {
+  return toPlain(String(format ?? (type === 'string' ? 'text' : type)))
+}
+
+function toShown (value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/** The value of a text. Any other text is returned as it is: the check of the form refuses it. */
+function readTyped (text: string, field: JsonSchema): unknown {
+  const choices = choicesOf(field)
+  const toChoice = (part: string) => (
+    choices.find(({ value, title }) => value === part || title === part) ?? choices[Number(part) - 1]
+  )?.value ?? part
+  switch (field.type) {
+    case 'boolean': return /^(?:y|yes|true)$/i.test(text) ? true : /^(?:n|no|false)$/i.test(text) ? false : text
+    case 'number': case 'integer': return Number.isFinite(Number(text)) ? Number(text) : text
+    case 'array': return text.split(',').map((part) => toChoice(part.trim())).filter((part) => part !== '')
+    default: return toChoice(text)
+  }
+}
+
+function choicesOf ({ enum: values, enumNames, oneOf, anyOf, items }: JsonSchema): Choice[] {
+  if (isObject(items)) return choicesOf(items)
+  if (Array.isArray(values)) {
+    const names = Array.isArray(enumNames) ? enumNames : []
+    return values.map((value, index) => ({ value, title: toPlain(String(names[index] ?? value)) }))
+  }
+  const options = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : []
+  return options.filter(isObject).map(
+    (option) => ({ value: option.const, title: toPlain(String(option.title ?? option.const)) })
+  )
 }

@@ -4,15 +4,16 @@ import type { Command } from 'commander'
 import { toPlain } from '../base/words.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
-import type { AnswerError, QuestionError, RequestError } from '../testing/test-errors.ts'
-import type { CallResult } from '../testing/test-results.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import type { Progress } from '../protocol/notifications.ts'
+import type { AnswerError, QuestionError } from '../testing/answered-rounds.ts'
+import type { RequestError } from '../testing/exchange.ts'
+import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
-import { readArguments } from './call-arguments.ts'
+import { readAnswers, readArguments } from './call-arguments.ts'
 import {
   CommandError, FAILED, isUrl, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings
 } from './command.ts'
-import { readAnswers } from './given-answers.ts'
-import { toNotificationLine } from './notification-line.ts'
 import {
   addRemoteFlags, openRemote, REMOTE_HELP, TERMINAL_CAPABILITIES, type OpenedRemote, type RemoteFlags
 } from './remote.ts'
@@ -84,10 +85,10 @@ async function open (
 }
 
 async function openFolder (
-  { catalog: written, subject, scopes = '' }: CallFlags, { environment, guard }: Surroundings,
+  { catalog: path, subject, scopes = '' }: CallFlags, { environment, guard }: Surroundings,
   onNotification: (json: string) => void
 ): Promise<OpenedRemote> {
-  const { catalog: folder } = readConfig({ TRIVET_CATALOG: written ?? environment.TRIVET_CATALOG })
+  const { catalog: folder } = readConfig({ TRIVET_CATALOG: path ?? environment.TRIVET_CATALOG })
   const { openWatchedCatalog } = await import('../testing/open-catalog.ts')
   const catalog = await openWatchedCatalog(folder, { settings: environment }, { guard, onNotification })
   const principal = {
@@ -99,16 +100,17 @@ async function openFolder (
 
 /** The errors of a request, in words for somebody at a terminal. */
 async function toCommandError (error: unknown): Promise<unknown> {
-  const kinds = await import('../testing/test-errors.ts')
-  if (error instanceof kinds.QuestionError) return toQuestionFailure(error)
-  if (error instanceof kinds.AnswerError) return toAnswerFailure(error)
-  return error instanceof kinds.RequestError ? toRequestFailure(error) : error
+  const { AnswerError, QuestionError } = await import('../testing/answered-rounds.ts')
+  const { RequestError } = await import('../testing/exchange.ts')
+  if (error instanceof QuestionError) return toQuestionFailure(error)
+  if (error instanceof AnswerError) return toAnswerFailure(error)
+  return error instanceof RequestError ? toRequestFailure(error) : error
 }
 
 function toQuestionFailure ({ question: { key, kind, message } }: QuestionError): CommandError {
   const example = kind === 'form' ? '{"field":"value"}' : 'accept'
-  const asked = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
-  return new CommandError('question', `${asked}\n` +
+  const text = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
+  return new CommandError('question', `${text}\n` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 
@@ -134,4 +136,25 @@ function describe ({ name, message, stack = '' }: Error): string {
 function toText ({ text, structuredContent, isError }: CallResult): string {
   if (isError) return `The tool failed: ${text}\n`
   return structuredContent === undefined ? `${text}\n` : toJsonText(structuredContent)
+}
+
+/** @param json a notification of progress, or a message for the log: what the tool reports while it runs. */
+function toNotificationLine (json: string): string {
+  const { method, params }: { method: string, params: Progress & MessageParams } = JSON.parse(json)
+  return `${toPlain(method === 'notifications/progress' ? toProgressText(params) : toMessageText(params))}\n`
+}
+
+interface MessageParams { readonly level: unknown, readonly data: unknown }
+
+function toProgressText ({ progress, total, message }: Progress): string {
+  const part = total === undefined ? `${progress}` : `${progress} of ${total}`
+  return message === undefined ? `progress ${part}` : `progress ${part}: ${message}`
+}
+
+/** A message with data is an object with its text under `message`. */
+function toMessageText ({ level, data }: MessageParams): string {
+  if (!isObject(data)) return `${String(level)}: ${typeof data === 'string' ? data : JSON.stringify(data)}`
+  const { message, ...rest } = data
+  const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
+  return [`${String(level)}:`, message, more].filter((part) => part !== undefined && part !== '').join(' ')
 }

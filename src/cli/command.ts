@@ -36,7 +36,7 @@ export interface Terminal {
 /** What a command uses of the process. */
 export interface Surroundings {
   readonly environment: { readonly [variable: string]: string | undefined }
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string
   /** How a package.json names this package: its version, or the folder of a checkout. */
   readonly dependency: string

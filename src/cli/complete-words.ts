@@ -5,7 +5,7 @@ import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Tool } from '../protocol/primitives.ts'
 import { isUrl, type Surroundings } from './command.ts'
-import { loadCatalog } from './loaded-catalog.ts'
+import { loadCatalog } from './named-catalog.ts'
 
 interface Candidate {
   readonly text: string
@@ -53,7 +53,7 @@ interface ReadWords {
   /** The flag whose value comes next. */
   readonly open: Option | undefined
   readonly operands: readonly string[]
-  /** By flag. */
+  /** The values of flags, by flag. */
   readonly values: ReadonlyMap<string, string>
 }
 
@@ -74,7 +74,7 @@ function readWords (options: readonly Option[], words: readonly string[]): ReadW
 
 /** A service at a URL is not asked for each press of a key. */
 async function completeCall (
-  [name, ...given]: readonly string[], last: string, folder: string | undefined, surroundings: Surroundings
+  [name, ...pairs]: readonly string[], last: string, folder: string | undefined, surroundings: Surroundings
 ): Promise<Candidate[]> {
   if (isUrl(name ?? last)) return []
   const tools = await readTools(folder, surroundings)
@@ -82,8 +82,8 @@ async function completeCall (
     return tools.map(({ name, description }) => ({ text: name, about: toLine(description) }))
   }
   const properties = tools.find((tool) => tool.name === name)?.inputSchema.properties
-  const used = new Set(given.map((pair) => pair.split('=')[0]))
-  return Object.entries(isObject(properties) ? properties : {}).filter(([key]) => !used.has(key)).flatMap(
+  const keys = new Set(pairs.map((pair) => pair.split('=')[0]))
+  return Object.entries(isObject(properties) ? properties : {}).filter(([key]) => !keys.has(key)).flatMap(
     ([key, schema]) => isObject(schema) ? completeArgument(key, schema, last) : []
   )
 }

@@ -71,8 +71,8 @@ export const completionCommand: CommandModule = {
     program.command('complete-words', { hidden: true })
       .argument('[words...]')
       .action(async (words: readonly string[]) => {
-        const found = await completeWords(words, program, surroundings)
-        surroundings.out(found.map(({ text, about }) => `${text}\t${about}\n`).join(''))
+        const candidates = await completeWords(words, program, surroundings)
+        surroundings.out(candidates.map(({ text, about }) => `${text}\t${about}\n`).join(''))
       })
   }
 }

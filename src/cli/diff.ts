@@ -3,7 +3,7 @@
 import { findDefinitionLine } from '../catalog/compiled/problem.ts'
 import { findChanges, type OfferChange } from '../catalog/contracts/changes.ts'
 import { FAILED, toJsonText, type CommandModule, type Surroundings } from './command.ts'
-import { openCompared, type ComparedCatalog } from './compared-catalog.ts'
+import { openCompared, type ComparedCatalog } from './named-catalog.ts'
 import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 
 interface DiffFlags extends RemoteFlags { readonly json?: true }
@@ -35,18 +35,18 @@ export const diffCommand: CommandModule = {
 async function compare (
   old: string, next: string, flags: RemoteFlags, surroundings: Surroundings
 ): Promise<PlacedChange[]> {
-  const opened: ComparedCatalog[] = []
+  const sides: ComparedCatalog[] = []
   try {
     const before = await openCompared(old, flags, surroundings)
-    opened.push(before)
+    sides.push(before)
     const after = await openCompared(next, flags, surroundings)
-    opened.push(after)
+    sides.push(after)
     const changes = findChanges(before.offered, after.offered)
     return await Promise.all(changes.map(
       async (change) => await toPlaced(change, change.from === 'old' ? before : after)
     ))
   } finally {
-    for (const { close } of opened) await close()
+    for (const { close } of sides) await close()
   }
 }
 

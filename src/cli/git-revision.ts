@@ -9,7 +9,7 @@ import { messageOf } from '../base/words.ts'
 import { CommandError, UsageError, type Surroundings } from './command.ts'
 
 export interface CheckedOut {
-  /** Of the catalog, in the temporary folder. */
+  /** The folder of the catalog, in the temporary folder. */
   readonly folder: string
   remove (): Promise<void>
 }
@@ -71,7 +71,7 @@ async function nearestFolder (path: string): Promise<string> {
 }
 
 async function isFolder (path: string): Promise<boolean> {
-  return await stat(path).then((found) => found.isDirectory(), () => false)
+  return await stat(path).then((stats) => stats.isDirectory(), () => false)
 }
 
 /** Links the node_modules of the catalog's folder and of all folders above it, up to the root. */
@@ -85,5 +85,5 @@ async function linkPackages (root: string, tree: string, place: string): Promise
 }
 
 function lastLineOf (error: unknown): string {
-  return (messageOf(error)).trimEnd().split('\n').at(-1) ?? ''
+  return messageOf(error).trimEnd().split('\n').at(-1) ?? ''
 }

@@ -33,8 +33,7 @@ async function write (file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
-    const reason = messageOf(error)
-    throw new CommandError('file', `${file} cannot be written: ${reason}`)
+    throw new CommandError('file', `${file} cannot be written: ${messageOf(error)}`)
   }
 }
 
@@ -45,8 +44,8 @@ async function assertEmpty (root: string): Promise<void> {
     const reason = error.code === 'ENOTDIR' ? 'it is a file' : error.message
     throw new UsageError(`${root} cannot be used: ${reason}`)
   })
-  const found = entries.find((entry) => !entry.startsWith('.'))
-  if (found !== undefined) throw new UsageError(`${root} is not empty: it has ${found}. Name a new folder`)
+  const first = entries.find((entry) => !entry.startsWith('.'))
+  if (first !== undefined) throw new UsageError(`${root} is not empty: it has ${first}. Name a new folder`)
 }
 
 /** The names of packages have no capitals, spaces and other such characters. */

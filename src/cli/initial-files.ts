@@ -1,7 +1,7 @@
 // The files of a new catalog.
 
 interface InitialOptions {
-  /** Of the package and of the server. */
+  /** The name of the package and of the server. */
   readonly name: string
   /** Trivet, as a package.json names it. */
   readonly dependency: string
@@ -34,7 +34,7 @@ function toJson (value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** As Node reads TypeScript: types are taken out, and imports name the file as it is. */
+/** For TypeScript that Node reads itself: types are taken out, and imports name the file as it is. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { FOLDER_OR_URL, isUrl, toJsonText, type CommandModule, type Surroundings } from './command.ts'
-import { loadCatalog } from './loaded-catalog.ts'
+import { loadCatalog } from './named-catalog.ts'
 import { addRemoteFlags, openRemote, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 
 interface ListFlags extends RemoteFlags { readonly json?: true }
@@ -34,21 +34,21 @@ async function readLists (url: string, flags: RemoteFlags, surroundings: Surroun
   }
 }
 
-interface Entry {
+interface ListEntry {
   readonly name?: string
   readonly uri?: string
   readonly uriTemplate?: string
   readonly title?: string
   readonly description?: string
-  /** Of a skill. */
+  /** The metadata of a skill. */
   readonly frontmatter?: { readonly description: string }
 }
 
-type Lists = { readonly [kind: string]: readonly Entry[] }
+type Lists = { readonly [kind: string]: readonly ListEntry[] }
 
-/** Of a caller with every scope. */
+/** The lists for a caller with every scope. */
 function toLists ({ primitives: { tools, prompts, listed, templates, skills } }: Snapshot): Lists {
-  const entries = (primitives: ReadonlyArray<{ readonly json: string }>): readonly Entry[] =>
+  const entries = (primitives: ReadonlyArray<{ readonly json: string }>): readonly ListEntry[] =>
     primitives.map(({ json }) => JSON.parse(json))
   return {
     tools: entries(tools),
@@ -80,7 +80,7 @@ function toText (lists: Lists): string {
 }
 
 /** The first sentence or line. */
-function describe ({ title, description, frontmatter }: Entry): string {
+function describe ({ title, description, frontmatter }: ListEntry): string {
   const [first = ''] = (description ?? frontmatter?.description ?? title ?? '').split(/(?<=[.!?])\s|\n/)
   return first
 }

@@ -2,12 +2,16 @@
 
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '../base/words.ts'
+import { CatalogError } from '../catalog/compiled/problem.ts'
+import { ConfigError } from '../ops/config/config.ts'
 import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
-import { FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings } from './command.ts'
+import { ConnectionError } from './client/connection-error.ts'
+import {
+  CommandError, FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings
+} from './command.ts'
 import { completionCommand } from './completion.ts'
 import { diffCommand } from './diff.ts'
-import { toCommandFailure } from './failure.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
@@ -57,4 +61,26 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     else if (!isOfParser) surroundings.err(`${messageOf(error)}\n`)
     return failure.exitCode
   }
+}
+
+/** How a command ends early: its exit code, and its result with `--json`. */
+interface Failure {
+  readonly exitCode: number
+  /** The result of the command with `--json`. */
+  readonly json: { readonly error: object }
+}
+
+/** `undefined` for an error that no command expects. */
+function toCommandFailure (error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { message } = error
+  if (error instanceof CommandError) return toJson(error.code, message, error.exitCode)
+  if (error instanceof ConnectionError) return toJson('connection', message)
+  if (error instanceof ConfigError) return toJson('settings', message)
+  if (error instanceof CatalogError) return toJson('catalog', message, FAILED, { problems: error.problems })
+  return undefined
+}
+
+function toJson (code: string, message: string, exitCode = FAILED, more: object = {}): Failure {
+  return { exitCode, json: { error: { code, message, ...more, exitCode } } }
 }

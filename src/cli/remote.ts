@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { TestCaller } from '../testing/test-catalog.ts'
+import type { TestCaller } from '../testing/catalog.ts'
 import type { ClientFacts } from './client/remote-service.ts'
 import { UsageError, type Surroundings } from './command.ts'
 
@@ -15,7 +15,7 @@ export interface RemoteFlags {
 /** The help of commands that take a URL. */
 export const REMOTE_HELP = '\nFor a URL, the access token may also be in the variable TRIVET_TOKEN.'
 
-/** Of form-like questions only: nobody at a terminal has a model, or roots. */
+/** Elicitation only: nobody at a terminal has a model, or roots. */
 export const TERMINAL_CAPABILITIES = { elicitation: { form: {}, url: {} } }
 
 export function addRemoteFlags (command: Command): Command {

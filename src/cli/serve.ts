@@ -37,8 +37,8 @@ function servingCommand ({ name, description, defaults, isForPeople }: ServingCo
         .addHelpText('after', HELP)
       for (const option of SETTING_FLAGS) command.addOption(option)
       command.action(async (folder: string | undefined, flags: { readonly [name: string]: string }) => {
-        const given = { ...flags, ...(folder !== undefined && { catalog: folder }) }
-        const variables = withFlags({ ...defaults, ...environment }, given)
+        const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
+        const variables = withFlags({ ...defaults, ...environment }, values)
         await serve(variables, { spell: spellWith(flags), isForPeople })
       })
     }

@@ -13,18 +13,18 @@ export function createTerminal (openStreams: () => Streams): Terminal {
   let reader: ReturnType<typeof createInterface> | undefined
 
   function open () {
-    const opened = createInterface(openStreams())
+    const lineReader = createInterface(openStreams())
     // Lines that are typed or pasted ahead are answers to later questions.
-    opened.on('line', (line) => {
+    lineReader.on('line', (line) => {
       lines.push(line)
       wake()
     })
-    // By Ctrl-C and Ctrl-D too.
-    opened.on('close', () => {
+    // Ctrl-C and Ctrl-D close it too.
+    lineReader.on('close', () => {
       hasEnded = true
       wake()
     })
-    return opened
+    return lineReader
   }
 
   return {

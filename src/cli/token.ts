@@ -27,10 +27,10 @@ export const tokenCommand: CommandModule = {
       .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
         'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
       .action((options: TokenOptions) => {
-        const made = makeToken(options, clock.now())
-        if (options.json === true) return out(toJsonText(made))
-        out(`${made.line}\n`)
-        err(`${made.token}\nThe token is shown only here. It expires at ${made.expiresAt}.\n`)
+        const token = makeToken(options, clock.now())
+        if (options.json === true) return out(toJsonText(token))
+        out(`${token.line}\n`)
+        err(`${token.token}\nThe token is shown only here. It expires at ${token.expiresAt}.\n`)
       })
   }
 }

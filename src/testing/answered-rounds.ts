@@ -1,12 +1,12 @@
 // Answers the questions of a handler, round by round, until the request has its result.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import type { Reply, TestRequest } from './exchange.ts'
-import { AnswerError, QuestionError, RequestError } from './test-errors.ts'
-import type { AnswerOptions } from './test-options.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import { RequestError, type Reply, type TestRequest } from './exchange.ts'
+import type { AnswerOptions } from './options.ts'
 import {
   isUpload, toTestQuestion, type InputRequestJson, type TestAnswer, type TestQuestion, type TestUpload
-} from './test-question.ts'
+} from './question.ts'
 
 /** How often `answer` is called for one question: the service repeats it until an answer fits. */
 const MAX_ATTEMPTS = 10
@@ -52,36 +52,36 @@ export async function runRounds<R extends object> (
   }
 }
 
+/** The answers of a test, and how often each question was asked. */
 export class Answers {
-  readonly #given: ReadonlyMap<string, TestAnswer>
+  readonly #answers: ReadonlyMap<string, TestAnswer>
   readonly #answer: AnswerOptions['answer']
-  /** How often each question was asked. */
-  readonly #asked = new Map<string, number>()
-
+  /** The number of times that each question was asked, by key. */
+  readonly #attempts = new Map<string, number>()
   readonly #upload: Rounds<never>['upload']
 
   constructor ({ answers = {}, answer }: AnswerOptions, upload: Rounds<never>['upload']) {
     this.#upload = upload
-    this.#given = new Map(Object.entries(answers))
+    this.#answers = new Map(Object.entries(answers))
     this.#answer = answer
   }
 
   async to (requests: InputRequiredJson['inputRequests']): Promise<{ [key: string]: TestAnswer }> {
-    const found: Array<[string, TestAnswer]> = []
+    const answers: { [key: string]: TestAnswer } = {}
     for (const [key, request] of Object.entries(requests)) {
-      found.push([key, await this.#find(toTestQuestion(key, request))])
+      answers[key] = await this.#find(toTestQuestion(key, request))
     }
-    return Object.fromEntries(found)
+    return answers
   }
 
   async #find (question: TestQuestion): Promise<TestAnswer> {
     const { key } = question
-    const attempts = (this.#asked.get(key) ?? 0) + 1
-    this.#asked.set(key, attempts)
-    const given = this.#given.get(key)
-    const limit = given === undefined ? MAX_ATTEMPTS : 1
+    const attempts = (this.#attempts.get(key) ?? 0) + 1
+    this.#attempts.set(key, attempts)
+    const prepared = this.#answers.get(key)
+    const limit = prepared === undefined ? MAX_ATTEMPTS : 1
     if (attempts > limit) throw new QuestionError(question, describeMisfit(question))
-    const answer = given ?? await this.#answer?.(question)
+    const answer = prepared ?? await this.#answer?.(question)
     if (answer === undefined) throw new QuestionError(question, 'The test has no answer to it.')
     if (!isUpload(answer)) return answer
     await this.#upload(question.params.url, answer.file)
@@ -90,15 +90,70 @@ export class Answers {
 
   /** Throws an AnswerError if the handler has not asked for an answer that was given. */
   assertUsed (result: object): void {
-    const unused = [...this.#given.keys()].filter((key) => !this.#asked.has(key))
+    const unused = [...this.#answers.keys()].filter((key) => !this.#attempts.has(key))
     if (unused.length === 0) return
     const isError = 'isError' in result && result.isError === true
     const ending = isError ? ` The call ended with a tool error: ${JSON.stringify(result)}` : ''
-    throw new AnswerError(unused, [...this.#asked.keys()], ending)
+    throw new AnswerError(unused, [...this.#attempts.keys()], ending)
   }
 }
 
 function describeMisfit ({ kind, params }: TestQuestion): string {
   const schema = kind === 'form' ? ` to the schema ${JSON.stringify(params.requestedSchema)}` : ''
   return `It is asked again: the answer of the test does not fit${schema}.`
+}
+
+/** The handler asked a question, and the test has no answer to it, or none that fits. */
+export class QuestionError extends Error {
+  readonly question: TestQuestion
+
+  constructor (question: TestQuestion, problem: string) {
+    const { key, kind, message } = question
+    const text = `The handler asks ${JSON.stringify(key)} (${kind})${message === '' ? '' : `: ${message}`}`
+    const example = `{ answers: { ${toMember(key)}: ${exampleAnswer(question)} } }`
+    super(`${text}\n${problem} Answer it in the options of the call: ${example}`)
+    this.name = 'QuestionError'
+    this.question = question
+  }
+}
+
+/**
+ * The request was served, and answers of the test were not used: the handler has asked no questions with
+ * their keys.
+ */
+export class AnswerError extends Error {
+  /** The keys of the answers. */
+  readonly keys: readonly string[]
+
+  /** @param ending how the request ended, for the message. */
+  constructor (keys: readonly string[], asked: readonly string[], ending: string) {
+    const questions = asked.length === 0 ? 'nothing' : toList(asked)
+    super(`Answers were not used: ${toList(keys)}. The handler asked ${questions}.${ending}`)
+    this.name = 'AnswerError'
+    this.keys = keys
+  }
+}
+
+function toList (keys: readonly string[]): string {
+  return keys.map((key) => JSON.stringify(key)).join(', ')
+}
+
+/** An answer that the question could have, as source text. */
+function exampleAnswer ({ kind, params: { requestedSchema } }: TestQuestion): string {
+  switch (kind) {
+    case 'form': return `{ action: 'accept', content: ${toExampleContent(requestedSchema)} }`
+    case 'url': return "{ action: 'accept' }"
+    case 'sample': return "{ role: 'assistant', content: { type: 'text', text: '…' }, model: '…' }"
+    case 'roots': return "{ roots: [{ uri: 'file:///…' }] }"
+  }
+}
+
+function toExampleContent (schema: unknown): string {
+  const fields = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
+  return fields.length === 0 ? '{}' : `{ ${fields.map((field) => `${toMember(field)}: …`).join(', ')} }`
+}
+
+/** A key of an object literal. */
+function toMember (key: string): string {
+  return /^[a-z_$][\w$]*$/i.test(key) ? key : JSON.stringify(key)
 }

@@ -3,15 +3,13 @@
 import type { Principal } from '../access/principal.ts'
 import type { Completion } from '../protocol/completion.ts'
 import { Answers, runRounds } from './answered-rounds.ts'
-import type { Exchange, TestSender } from './exchange.ts'
-import { Report } from './report.ts'
-import type { TestCaller } from './test-catalog.ts'
-import { RequestError } from './test-errors.ts'
-import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
-import type { CallResult, CatalogLists, PromptResult, ReadResult, ResultsJson } from './test-results.ts'
-import { followTask, type SendTaskRequest, type TestTask } from './test-task.ts'
-
-type Params = { readonly [key: string]: unknown }
+import type { TestCaller } from './catalog.ts'
+import { RequestError, type Exchange, type TestSender } from './exchange.ts'
+import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
+import {
+  HandlerReport, type CallResult, type CatalogLists, type PromptResult, type ReadResult, type ResultsJson
+} from './results.ts'
+import { followTask, type SendTaskRequest, type TestTask } from './task.ts'
 
 const ALL_CAPABILITIES = {
   elicitation: { form: {}, url: {} },
@@ -59,8 +57,7 @@ export class CatalogCaller implements TestCaller {
     const { report, result } = await this.#ask('prompts/get', { name, arguments: args }, options)
     const { messages, description, _meta } = result
     const text = textOf(messages.map(({ content }) => content))
-    const described = description === undefined ? {} : { description }
-    return { ...report, messages, ...described, text, ...toMeta(_meta) }
+    return { ...report, messages, ...description !== undefined && { description }, text, ...toMeta(_meta) }
   }
 
   async read (uri: string, options: AnswerOptions = {}): Promise<ReadResult> {
@@ -87,13 +84,14 @@ export class CatalogCaller implements TestCaller {
       ? { type: 'ref/prompt', name: of.prompt }
       : { type: 'ref/resource', uri: of.template }
     const params = { ref, argument: { name: argument, value: typed }, context: { arguments: others } }
-    return (await this.#request('completion/complete', params)).completion
+    const { completion } = await this.#send<ResultsJson['completion/complete']>('completion/complete', params)
+    return completion
   }
 
   async #ask<M extends keyof ResultsJson> (
-    method: M, params: Params, options: AnswerOptions, headers = {}, follow: Follow = this.#follow
-  ): Promise<{ readonly report: Report, readonly result: ResultsJson[M] }> {
-    const report = new Report()
+    method: M, params: object, options: AnswerOptions, headers = {}, follow: Follow = this.#follow
+  ): Promise<{ readonly report: HandlerReport, readonly result: ResultsJson[M] }> {
+    const report = new HandlerReport()
     const { signal, meta = {} } = options
     const request = { method, params, meta, headers, ...signal !== undefined && { signal } }
     const result = await runRounds<ResultsJson[M]>(request, options, {
@@ -104,12 +102,8 @@ export class CatalogCaller implements TestCaller {
     return { report, result }
   }
 
-  async #request<M extends keyof ResultsJson> (method: M, params: Params): Promise<ResultsJson[M]> {
-    return await this.#send(method, params)
-  }
-
   readonly #send: SendTaskRequest = async (method, params) => {
-    const reply = await this.#exchange.send({ method, params }, this.#sender, new Report())
+    const reply = await this.#exchange.send({ method, params }, this.#sender, new HandlerReport())
     if ('error' in reply) throw new RequestError(reply.error)
     return JSON.parse(reply.json)
   }
@@ -127,7 +121,7 @@ export class CatalogCaller implements TestCaller {
         const answers = new Answers(options, this.#exchange.upload)
         const result = await this.#follow<ResultsJson['tools/call']>(id, answers)
         answers.assertUsed(result)
-        return toCallResult(new Report(), result)
+        return toCallResult(new HandlerReport(), result)
       }
     }
   }
@@ -138,7 +132,7 @@ export class CatalogCaller implements TestCaller {
     const entries: E[] = []
     let cursor: string | undefined
     do {
-      const page = await this.#request(method, { cursor })
+      const page = await this.#send<ResultsJson[M]>(method, { cursor })
       entries.push(...entriesOf(page))
       cursor = page.nextCursor
     } while (cursor !== undefined)
@@ -151,7 +145,7 @@ type Follow = <R>(taskId: string, answers: Answers) => Promise<R>
 /** In place of the result of the task. */
 const toTaskOnly: Follow = async (taskId) => JSON.parse(JSON.stringify({ taskId }))
 
-function toCallResult (report: Report, result: ResultsJson['tools/call']): CallResult {
+function toCallResult (report: HandlerReport, result: ResultsJson['tools/call']): CallResult {
   const { content, structuredContent, isError = false, _meta } = result
   const text = textOf(content)
   return { ...report, content, structuredContent, isError, text, ...toMeta(_meta) }

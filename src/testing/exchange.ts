@@ -8,10 +8,10 @@ import type { ProtocolError } from '../protocol/errors.ts'
 import { isRequest, readMessage } from '../protocol/json-rpc.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../request/pipeline/lifetime.ts'
-import type { Report } from './report.ts'
-import { uploadFile } from './test-files.ts'
-import type { TestClient } from './test-options.ts'
-import type { TestUpload } from './test-question.ts'
+import { uploadFile } from './files.ts'
+import type { TestClient } from './options.ts'
+import type { TestUpload } from './question.ts'
+import type { HandlerReport } from './results.ts'
 
 /** Who sends the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
@@ -27,9 +27,33 @@ export interface TestRequest {
 /** The result as JSON, or the error that a client would receive. */
 export type Reply = { readonly json: string } | { readonly error: ProtocolError }
 
+/**
+ * The request was answered with a JSON-RPC error: the primitive is unknown or hidden, a scope is missing, a
+ * client capability is missing, or the handler failed. The message is the one that a client receives.
+ *
+ * If the handler threw, `cause` is its error, with the file and the line of the catalog in its stack. A
+ * client never receives it.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
+ */
+export class RequestError extends Error {
+  /** Such as -32602 for invalid params, -32603 for an internal error, 403 for a missing scope. */
+  readonly code: number
+  /** Such as `{ requiredScopes }` for a missing scope. `undefined` if the error has none. */
+  readonly data: unknown
+
+  constructor (
+    { message, code, data, cause }: Pick<ProtocolError, 'message' | 'code'> & Partial<ProtocolError>
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    this.name = 'RequestError'
+    this.code = code
+    this.data = data
+  }
+}
+
 export interface Exchange {
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
-  send (request: TestRequest, sender: TestSender, report: Report): Promise<Reply>
+  send (request: TestRequest, sender: TestSender, report: HandlerReport): Promise<Reply>
   /** Sends a file to the page of an upload. Rejects with an Error if the page refuses the file. */
   upload (url: unknown, file: TestUpload): Promise<void>
   /** Resolves when the lists are made again that handlers have said to be outdated. */
@@ -42,7 +66,7 @@ export interface Exchange {
 export function createExchange (
   { pipeline, broadcast, lists, app }: Service, onNotification: (json: string) => void = () => {}
 ): Exchange {
-  const reports = new AsyncLocalStorage<Report>()
+  const reports = new AsyncLocalStorage<HandlerReport>()
   let count = 0
   let isClosed = false
 
@@ -56,8 +80,8 @@ export function createExchange (
       if (isClosed) throw new Error('The catalog is closed.')
       const id = `test-${++count}`
       const _meta = { ...meta, ...toEnvelopeJson({ ...client, progressToken: id }) }
-      const sent = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
-      const message = readMessage(JSON.parse(sent))
+      const json = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
+      const message = readMessage(JSON.parse(json))
       if (!isRequest(message)) throw new TypeError('the message is not a request')
       const envelope = readEnvelope(message.params)
       const caller = { principal, envelope, requestId: id, log: app.log.child({ reqId: id }), headers }

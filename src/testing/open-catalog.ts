@@ -5,10 +5,10 @@ import { createService } from '../app.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { CatalogCaller } from './catalog-caller.ts'
+import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange } from './exchange.ts'
-import type { TestCatalog, TestDownload } from './test-catalog.ts'
-import { downloadFile, type Injectable } from './test-files.ts'
-import type { TestOptions } from './test-options.ts'
+import { downloadFile, type Injectable, type TestDownload } from './files.ts'
+import type { TestOptions } from './options.ts'
 
 /** What a test cannot choose. */
 const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:', publicUrl: 'http://localhost/mcp' } as const

@@ -154,7 +154,7 @@ t.test('names every setting; a missing one is advice, and dependencies stay clos
 setting SHOP_PAGE: optional, not set
 setting SHOP_NAME: required, set
 lib/settings.ts: settings: advice: SHOP_URL is not set here (missing-setting)
-0 problems, 1 pieces of advice
+0 problems, 1 piece of advice
 `)
   const { settings, advice } = JSON.parse((await run('--json', '--ignore', 'missing-setting')).out)
   t.strictSame(advice, [])

@@ -7,7 +7,7 @@ interface Details { readonly status?: number, readonly cause?: unknown }
 /** The service at a URL cannot be used. The message is for people, on one line. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
-  /** Of an HTTP error. */
+  /** The status of an HTTP error. */
   readonly status: number | undefined
 
   constructor (message: string, { status, cause }: Details = {}) {
@@ -51,9 +51,9 @@ function findCause (error: unknown): Error {
 
 /** @param detail the message of the answer, if it has one. */
 export function toStatusError (url: string, status: number, detail: string | undefined): ConnectionError {
-  const said = detail === undefined ? '' : `: ${toPlain(detail)}`
+  const reason = detail === undefined ? '' : `: ${toPlain(detail)}`
   const advice = toStatusAdvice(status)
-  return new ConnectionError(`Cannot use ${url}: it answers ${status}${said}${advice}`, { status })
+  return new ConnectionError(`Cannot use ${url}: it answers ${status}${reason}${advice}`, { status })
 }
 
 function toStatusAdvice (status: number): string {

@@ -101,16 +101,16 @@ function parseAll (text: string): Received[] {
 }
 
 async function * readEvents (response: Response, url: string): AsyncGenerator<Received> {
-  let received: Received[] = []
+  let messages: Received[] = []
   const parser = createParser({
     maxBufferSize: MAX_ANSWER_LENGTH,
-    onEvent: ({ data }) => { received.push(...parseAll(data)) },
+    onEvent: ({ data }) => { messages.push(...parseAll(data)) },
     onError ({ type }) { if (type === 'max-buffer-size-exceeded') throw toTooLong(url) }
   })
   for await (const text of readTexts(response)) {
     parser.feed(text)
-    yield * received
-    received = []
+    yield * messages
+    messages = []
   }
 }
 

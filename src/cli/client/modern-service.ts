@@ -33,14 +33,14 @@ export function createModernService (endpoint: Endpoint, client: ClientFacts): R
   }
 
   function headersOf (method: string, params: Params): { readonly [name: string]: string } {
-    const named = params[NAMES[method] ?? '']
+    const name = params[NAMES[method] ?? '']
     const fields = method === 'tools/call'
       ? mirroredFields(mirrored.get(params.name) ?? [], params.arguments)
       : []
     return {
       'mcp-protocol-version': CURRENT_REVISION,
       'mcp-method': method,
-      ...typeof named === 'string' && { 'mcp-name': toHeaderValue(named) },
+      ...typeof name === 'string' && { 'mcp-name': toHeaderValue(name) },
       ...Object.fromEntries(fields.filter(({ value }) => value !== undefined).map(
         ({ header, value }) => [header.toLowerCase(), toHeaderValue(String(value))]
       ))

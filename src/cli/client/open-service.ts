@@ -16,14 +16,14 @@ export async function openService (options: EndpointOptions, client: ClientFacts
   const endpoint = createEndpoint(options)
   const modern = createModernService(endpoint, client)
   const discovering = modern.send({ method: 'server/discover', params: {} }, () => {})
-  const found = await discovering.catch((error: unknown) => {
+  const discovery = await discovering.catch((error: unknown) => {
     if (error instanceof ConnectionError && LEGACY_STATUSES.includes(error.status)) return error
     throw error
   })
-  if (!(found instanceof ConnectionError) && isModern(found)) return modern
+  if (!(discovery instanceof ConnectionError) && isModern(discovery)) return modern
   return await openLegacyService(endpoint, client).catch((error: unknown) => {
     // What the first request was told says more than what an address without an endpoint tells the second.
-    throw found instanceof ConnectionError ? found : error
+    throw discovery instanceof ConnectionError ? discovery : error
   })
 }
 

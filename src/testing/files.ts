@@ -1,8 +1,14 @@
 // Follows the links to files in a test: requests to the routes of production, without a port.
 
 import type { Service } from '../app.ts'
-import type { TestDownload } from './test-catalog.ts'
-import type { TestUpload } from './test-question.ts'
+import type { TestUpload } from './question.ts'
+
+/** A file behind a link. */
+export interface TestDownload {
+  readonly name: string
+  readonly mimeType: string
+  readonly bytes: Buffer
+}
 
 export type Injectable = Pick<Service['app'], 'inject'>
 

@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal.ts'
 import type { AppOptions } from '../app.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
-import type { TestAnswer, TestQuestion } from './test-question.ts'
+import type { TestAnswer, TestQuestion } from './question.ts'
 
 /**
  * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has

@@ -59,23 +59,3 @@ function textsIn (value: unknown): string[] {
   if (!isObject(value)) return []
   return typeof value.text === 'string' ? [value.text] : textsIn(value.content)
 }
-
-/** An answer that the question could have, as source text. */
-export function exampleAnswer ({ kind, params: { requestedSchema } }: TestQuestion): string {
-  switch (kind) {
-    case 'form': return `{ action: 'accept', content: ${toExampleContent(requestedSchema)} }`
-    case 'url': return "{ action: 'accept' }"
-    case 'sample': return "{ role: 'assistant', content: { type: 'text', text: '…' }, model: '…' }"
-    case 'roots': return "{ roots: [{ uri: 'file:///…' }] }"
-  }
-}
-
-function toExampleContent (schema: unknown): string {
-  const fields = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
-  return fields.length === 0 ? '{}' : `{ ${fields.map((field) => `${toMember(field)}: …`).join(', ')} }`
-}
-
-/** A key of an object literal. */
-export function toMember (key: string): string {
-  return /^[a-z_$][\w$]*$/i.test(key) ? key : JSON.stringify(key)
-}

@@ -1,13 +1,39 @@
-// One side of `trivet diff`: a folder, a revision of git, or a service.
+// The catalog that an argument names: a folder, a revision of git, or a service.
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createCatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
+import type { LoadedCatalog } from '../catalog/compiled/lists/named-changes.ts'
 import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
+import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { isUrl, type Surroundings } from './command.ts'
-import { loadCatalog } from './loaded-catalog.ts'
 import { openRemote, type RemoteFlags } from './remote.ts'
 
+/**
+ * Loads a catalog once, as the service would, and serves nothing. Opens no dependencies. Rejects with a
+ * CatalogError that has every problem; a required setting without a value is none.
+ * @param folder the folder of TRIVET_CATALOG by default
+ */
+export async function loadCatalog (
+  folder: string | undefined, { environment, guard }: Surroundings
+): Promise<LoadedCatalog> {
+  const { catalog, pageSize, maxResourceBytes } = readConfig({
+    TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
+    TRIVET_PAGE_SIZE: environment.TRIVET_PAGE_SIZE,
+    TRIVET_MAX_RESOURCE_BYTES: environment.TRIVET_MAX_RESOURCE_BYTES
+  })
+  const trivet = await import('../index.ts')
+  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
+  return await guard.run(source.name, async () => {
+    const contents = await source.load()
+    const compiler = createCatalogCompiler({ pageSize, readSetting: createSettingReader(environment) })
+    return { contents, snapshot: await compiler.compile(contents) }
+  })
+}
+
+/** One side of `trivet diff`. */
 export interface ComparedCatalog {
   readonly offered: Offered
   /** The text of a file that an offered primitive names. `undefined` if there is none. */
@@ -20,7 +46,7 @@ export async function openCompared (
   place: string, flags: RemoteFlags, surroundings: Surroundings
 ): Promise<ComparedCatalog> {
   if (isUrl(place)) return await openUrl(place, flags, surroundings)
-  if (await stat(place).then((found) => found.isDirectory(), () => false)) {
+  if (await stat(place).then((stats) => stats.isDirectory(), () => false)) {
     return await openFolder(place, surroundings, async () => {})
   }
   const { checkOut } = await import('./git-revision.ts')
@@ -34,8 +60,11 @@ async function openFolder (
 ): Promise<ComparedCatalog> {
   try {
     const offered = offeredBy(await loadCatalog(folder, surroundings))
-    const read = async (file: string) => await readFile(join(folder, file), 'utf8').catch(() => undefined)
-    return { offered, read, close }
+    return {
+      offered,
+      read: async (file) => await readFile(join(folder, file), 'utf8').catch(() => undefined),
+      close
+    }
   } catch (error) {
     await close()
     throw error
@@ -48,8 +77,8 @@ async function openUrl (
   const { caller, close } = await openRemote(url, flags, surroundings)
   try {
     const { tools, prompts, resources, templates, skills } = await caller.list()
-    const ofSkills = skills.flatMap((skill) => skill.resources === 'dynamic' ? [] : skill.resources)
-    const files = new Set(ofSkills.map(({ uri }) => uri))
+    const skillFiles = skills.flatMap((skill) => skill.resources === 'dynamic' ? [] : skill.resources)
+    const files = new Set(skillFiles.map(({ uri }) => uri))
     const toOffered = <E extends object>(entries: readonly E[], keyOf: (entry: E) => string) => new Map(
       entries.map((entry): [string, OfferedPrimitive] => (
         [keyOf(entry), { json: JSON.stringify(entry), scopes: undefined, file: url }]

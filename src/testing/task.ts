@@ -2,10 +2,10 @@
 
 import { timers } from '../base/time.ts'
 import type { TaskStatus } from '../protocol/tasks.ts'
-import { RequestError } from './test-errors.ts'
-import type { AnswerOptions } from './test-options.ts'
-import type { InputRequestJson, TestAnswer } from './test-question.ts'
-import type { CallResult, ResultsJson } from './test-results.ts'
+import { RequestError } from './exchange.ts'
+import type { AnswerOptions } from './options.ts'
+import type { InputRequestJson, TestAnswer } from './question.ts'
+import type { CallResult, ResultsJson } from './results.ts'
 
 /**
  * A task at one moment, as a client sees it.
@@ -22,9 +22,9 @@ export interface TestTaskState {
   readonly pollIntervalMs: number
   /** The open questions of an `input_required` task, by the keys of their answers. */
   readonly inputRequests?: { readonly [key: string]: InputRequestJson }
-  /** Of a `completed` task. */
+  /** The result of a `completed` task. */
   readonly result?: ResultsJson['tools/call']
-  /** Of a `failed` task. */
+  /** The error of a `failed` task. */
   readonly error?: { readonly code: number, readonly message: string, readonly data?: unknown }
 }
 

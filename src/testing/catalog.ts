@@ -2,9 +2,10 @@
 
 import type { Completion } from '../protocol/completion.ts'
 import type { ContentBlock } from '../protocol/content.ts'
-import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './test-options.ts'
-import type { CallResult, CatalogLists, PromptResult, ReadResult } from './test-results.ts'
-import type { TestTask } from './test-task.ts'
+import type { TestDownload } from './files.ts'
+import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
+import type { CallResult, CatalogLists, PromptResult, ReadResult } from './results.ts'
+import type { TestTask } from './task.ts'
 
 /**
  * One caller of a catalog. Its requests take the way of served ones: schemas, defaults, scopes, `authorize`,
@@ -77,13 +78,6 @@ export interface TestCaller {
    * @example const ada = shop.as({ subject: 'ada', scopes: ['orders:write'] })
    */
   as (principal?: TestPrincipal, client?: TestClient): TestCaller
-}
-
-/** A file behind a link. */
-export interface TestDownload {
-  readonly name: string
-  readonly mimeType: string
-  readonly bytes: Buffer
 }
 
 /** A catalog in the process of a test. As a caller it is anonymous and has no scopes. */
