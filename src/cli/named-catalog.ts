@@ -2,12 +2,13 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import { createCatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
-import type { LoadedCatalog } from '../catalog/compiled/lists/named-changes.ts'
 import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { readConfig } from '../ops/config/config.ts'
+import { CONSTANTS } from '../ops/config/constants.ts'
 import { isUrl, type Surroundings } from './command.ts'
 import { openRemote, type RemoteFlags } from './remote.ts'
 
@@ -19,16 +20,16 @@ import { openRemote, type RemoteFlags } from './remote.ts'
 export async function loadCatalog (
   folder: string | undefined, { environment, guard }: Surroundings
 ): Promise<LoadedCatalog> {
-  const { catalog, pageSize, maxResourceBytes } = readConfig({
+  const { catalog, maxResourceBytes } = readConfig({
     TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
-    TRIVET_PAGE_SIZE: environment.TRIVET_PAGE_SIZE,
     TRIVET_MAX_RESOURCE_BYTES: environment.TRIVET_MAX_RESOURCE_BYTES
   })
   const trivet = await import('../index.ts')
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
   return await guard.run(source.name, async () => {
     const contents = await source.load()
-    const compiler = createCatalogCompiler({ pageSize, readSetting: createSettingReader(environment) })
+    const readSetting = createSettingReader(environment)
+    const compiler = createCatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
     return { contents, snapshot: await compiler.compile(contents) }
   })
 }
