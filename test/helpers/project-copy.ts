@@ -54,14 +54,13 @@ export class ProjectCopy {
 
   /** Adds a test to test/NAME/, runs it, and resolves to its report. */
   async runTest (file: string, name: string): Promise<string> {
-    for (const path of ['test/contracts', 'test/helpers', '.taprc']) {
+    for (const path of ['test/contracts', 'test/helpers', 'test/runner']) {
       await cp(join(PROJECT, path), join(this.folder, path), { recursive: true })
     }
     const test = join('test', name, 'added.test.ts')
     await mkdir(dirname(join(this.folder, test)))
     await copyFile(file, join(this.folder, test))
-    const runner = join(this.folder, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-    const running = promisify(execFile)(process.execPath, [runner, '--reporter=tap', test], {
+    const running = promisify(execFile)(process.execPath, ['--import=./test/runner/register.mjs', test], {
       cwd: this.folder
     })
     return await running.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))

@@ -1,0 +1,56 @@
+// Takes the types out of tests and sources, as Node itself does from version 22.18 on. Blanks replace them:
+// lines and columns stay. The results are cached on disk: every test is a process of its own, and most of
+// them load the whole app.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+const require = createRequire(import.meta.url)
+const PROJECT = new URL('../../', import.meta.url)
+const { version } = require('@swc/wasm-typescript/package.json')
+const CACHE = fileURLToPath(new URL(`node_modules/.cache/trivet-types/${version}/`, PROJECT))
+const { paths } = JSON.parse(readFileSync(new URL('tsconfig.json', PROJECT), 'utf8')).compilerOptions
+const urls = new Map(Object.entries(paths).map(([name, [path]]) => [name, new URL(path, PROJECT).href]))
+
+mkdirSync(CACHE, { recursive: true })
+
+const isOurs = (url) => url?.startsWith(PROJECT.href) === true && !url.includes('/node_modules/')
+
+export async function resolve (specifier, context, nextResolve) {
+  if (!isOurs(context.parentURL)) return await nextResolve(specifier, context)
+  if (urls.has(specifier)) return { url: urls.get(specifier), format: 'module', shortCircuit: true }
+  // The file system is not asked: a file that is missing is noticed when it is loaded.
+  if (/^\.\.?\/.*\.ts$/.test(specifier)) {
+    return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true }
+  }
+  return await nextResolve(specifier, context)
+}
+
+export async function load (url, context, nextLoad) {
+  if (!url.endsWith('.ts') || !isOurs(url)) return await nextLoad(url, context)
+  const { source } = await nextLoad(url, { ...context, format: 'module' })
+  return { format: 'module', source: stripTypes(source, fileURLToPath(url)), shortCircuit: true }
+}
+
+function stripTypes (source, filename) {
+  const path = CACHE + createHash('sha256').update(source).digest('hex')
+  const cached = readCache(path)
+  if (cached !== undefined) return cached
+  const { transformSync } = require('@swc/wasm-typescript')
+  const { code } = transformSync(source, { filename, mode: 'strip-only', module: true })
+  // Several processes may write the same file, and others read it.
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, code)
+  renameSync(unfinished, path)
+  return code
+}
+
+function readCache (path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+}
