@@ -77,8 +77,16 @@ async function runChoice (choice, url, folder) {
   if (code > 1) throw new Error(`The suite ended with exit code ${code}.`)
 }
 
+/** @type {Promise<string> | undefined} */
+let node
+
 /** The suite needs a newer Node than the service. If this Node is too old, an npm package provides one. */
 async function suiteNode () {
+  node ??= findNode()
+  return await node
+}
+
+async function findNode () {
   if (Number.parseInt(process.versions.node) >= SUITE_MIN_NODE) return process.execPath
   const args = [
     'exec', '--yes', '--loglevel=error', `--package=${NODE_PACKAGE}`, '--', 'node', '-p', 'process.execPath'

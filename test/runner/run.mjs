@@ -16,8 +16,8 @@ import { fileURLToPath } from 'node:url'
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const LOADER = new URL('register.mjs', import.meta.url).href
 
-/** Many tests wait for other processes: one more than the cores keeps the cores busy. */
-const JOBS = availableParallelism() + 1
+/** The long tests mostly wait for other processes: half of the jobs are theirs, and do not fill the cores. */
+const JOBS = availableParallelism() * 2
 /** On a busy machine the test that installs and builds a clean copy takes minutes. */
 const TIMEOUT_SECONDS = 900
 
@@ -100,13 +100,15 @@ function printFailure ({ name, output, end }) {
 const args = process.argv.slice(2)
 const files = args.filter((argument) => argument !== '--checks')
 const jobs = (files.length > 0 ? files : listTests()).map(toJob)
-// Conformance and lint take about a minute: they begin right after the longest tests.
 if (args.includes('--checks')) jobs.splice(2, 0, ...CHECKS)
+
 
 const logs = mkdtempSync(join(tmpdir(), 'trivet-tests-'))
 const results = []
-async function work () {
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+
+/** @param takeNext takes a job from the list. One half of the workers begins at its end. */
+async function work (takeNext) {
+  for (let job = takeNext(); job !== undefined; job = takeNext()) {
     const result = await run(job, join(logs, String(jobs.length)))
     const { name, passed, failed, skipped, seconds } = result
     const mark = failed > 0 ? 'FAILED' : 'ok    '
@@ -115,7 +117,10 @@ async function work () {
     results.push(result)
   }
 }
-await Promise.all(Array.from({ length: JOBS }, work))
+
+await Promise.all(Array.from(
+  { length: JOBS }, async (_, index) => await work(() => index % 2 === 0 ? jobs.shift() : jobs.pop())
+))
 rmSync(logs, { recursive: true })
 
 for (const result of results.filter(({ failed }) => failed > 0)) printFailure(result)
