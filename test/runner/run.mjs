@@ -102,7 +102,6 @@ const files = args.filter((argument) => argument !== '--checks')
 const jobs = (files.length > 0 ? files : listTests()).map(toJob)
 if (args.includes('--checks')) jobs.splice(2, 0, ...CHECKS)
 
-
 const logs = mkdtempSync(join(tmpdir(), 'trivet-tests-'))
 const results = []
 

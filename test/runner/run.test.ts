@@ -32,7 +32,9 @@ t.test('counts what passed', async (t) => {
 })
 
 t.test('counts what failed, broke off or ended without counts, and shows it at the end', async (t) => {
-  const { exitCode, output } = await run('passes.ts', 'fails.ts', 'breaks-off.ts', 'ends-early.ts', 'throws-late.ts')
+  const { exitCode, output } = await run(
+    'passes.ts', 'fails.ts', 'breaks-off.ts', 'ends-early.ts', 'throws-late.ts'
+  )
   t.match(output, /fails\.ts: exit code 1\nnot ok 1 - two is three\n {2}diff: 1\n/)
   t.match(output, /breaks-off\.ts: SIGKILL\nok 1\n/)
   t.match(output, /ends-early\.ts: exit code 0\nok 1\n/)
