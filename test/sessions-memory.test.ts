@@ -10,7 +10,7 @@ import { createSessionSettings } from '../src/legacy/sessions/session-settings.t
 import { createMemoryStateStore } from '../src/store/backends/memory/state-store.ts'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
-import { hasRedisServer, startRedisServer, type RedisServer } from './helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from './servers/redis-server.ts'
 import { createLocalSessionMessages } from './helpers/session-messages.ts'
 
 const INDEX = new URL('../dist/index.js', import.meta.url).href

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { within } from './helpers/deadline.ts'
 import { makeFolder } from './helpers/folder.ts'
-import { hasRedisServer, startRedisServer } from './helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from './servers/redis-server.ts'
 import { launch, runService, startService } from './helpers/service.ts'
 
 const SECRETS = 'a secret of at least thirty-two characters'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { openIssuer } from '../../src/access/authorization-servers.ts'
-import { startAuthorizationServer } from '../helpers/authorization-server.ts'
-import type { ProviderName } from '../helpers/provider-behaviors.ts'
+import { startAuthorizationServer } from '../servers/authorization-server.ts'
+import type { ProviderName } from '../servers/provider-behaviors.ts'
 
 const OAUTH = '/.well-known/oauth-authorization-server'
 const OPENID = '/.well-known/openid-configuration'

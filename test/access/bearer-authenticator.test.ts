@@ -12,7 +12,7 @@ import { createStaticToken } from '../../src/access/static-token-file.ts'
 import { openStaticTokens } from '../../src/access/static-tokens.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
 import type { TokenVerifier } from '../../src/access/token.ts'
-import { startAuthorizationServer } from '../helpers/authorization-server.ts'
+import { startAuthorizationServer } from '../servers/authorization-server.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 

@@ -7,7 +7,7 @@ import {
 import { PRESETS } from '../../src/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
-} from '../helpers/authorization-server.ts'
+} from '../servers/authorization-server.ts'
 
 const AUDIENCE = 'https://books.example/mcp'
 const CLIENT = { clientId: 'books', secret: 'books-secret' }

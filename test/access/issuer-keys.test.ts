@@ -3,7 +3,7 @@ import { createJwtVerifier, type JwtVerifierOptions } from '../../src/access/jwt
 import { PRESETS } from '../../src/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServerSettings
-} from '../helpers/authorization-server.ts'
+} from '../servers/authorization-server.ts'
 import { until } from '../helpers/deadline.ts'
 
 const AUDIENCE = 'https://books.example/mcp'

@@ -3,7 +3,7 @@ import { base64url, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { createJwtVerifier } from '../../src/access/jwt-verifier.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
-import { startAuthorizationServer, type AuthorizationServer } from '../helpers/authorization-server.ts'
+import { startAuthorizationServer, type AuthorizationServer } from '../servers/authorization-server.ts'
 
 const AUDIENCE = 'https://books.example/mcp'
 const INVALID = { name: 'AuthenticationError', code: 'invalid_token' }

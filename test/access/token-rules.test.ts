@@ -2,8 +2,8 @@ import { decodeJwt } from 'jose'
 import t from 'tap'
 import { createJwtVerifier } from '../../src/access/jwt-verifier.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
-import { startAuthorizationServer, type AuthorizationServer } from '../helpers/authorization-server.ts'
-import type { ProviderName } from '../helpers/provider-behaviors.ts'
+import { startAuthorizationServer, type AuthorizationServer } from '../servers/authorization-server.ts'
+import type { ProviderName } from '../servers/provider-behaviors.ts'
 
 const RESOURCE = 'https://books.example/mcp'
 

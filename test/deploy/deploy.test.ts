@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml'
 import { adminOriginOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { hasPrograms } from '../helpers/redis-server.ts'
+import { hasPrograms } from '../servers/redis-server.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 

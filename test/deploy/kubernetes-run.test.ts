@@ -11,7 +11,7 @@ import { makeFolder } from '../helpers/folder.ts'
 import {
   environmentOf, expand, findManifest, readManifests, readMountedCatalog
 } from '../helpers/manifests.ts'
-import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'

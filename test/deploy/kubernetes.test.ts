@@ -12,9 +12,9 @@ import { buildMetered, linesOf } from '../helpers/admin.ts'
 import {
   BASE, environmentOf, findManifest, listBase, readKustomization, readManifests, readMountedCatalog
 } from '../helpers/manifests.ts'
-import { readComposition } from '../helpers/proxy.ts'
+import { readComposition } from '../servers/proxy.ts'
 import { findInvalidValues, findTypeProblems } from '../helpers/published-types.ts'
-import { hasPrograms } from '../helpers/redis-server.ts'
+import { hasPrograms } from '../servers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 
 const readText = async (path: string) =>

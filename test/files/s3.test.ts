@@ -8,7 +8,7 @@ import { createS3Client, textsOf } from '../../src/files/s3/client.ts'
 import { createStorageKey, type FileStorage } from '../../src/files/storage.ts'
 import { openStorage } from '../../src/files/url-schemes.ts'
 import { testFileStorage } from '../contracts/file-storage-contract.ts'
-import { hasS3Server, startS3Server, type S3Server } from '../helpers/s3-server.ts'
+import { hasS3Server, startS3Server, type S3Server } from '../servers/s3-server.ts'
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
 const TWO_HOURS_MS = 7_200_000

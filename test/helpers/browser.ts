@@ -1,4 +1,4 @@
-// A user at a browser, who signs in at an authorization server of ./authorization-server.ts.
+// A user at a browser, who signs in at an authorization server of ../servers/authorization-server.ts.
 
 /**
  * Opens the URL of an authorization request, signs in as the user, consents, and follows the server to the

@@ -2,7 +2,7 @@
 
 import { Client, StreamableHTTPClientTransport, type ClientCapabilities } from '@modelcontextprotocol/client'
 import type { Test } from 'tap'
-import type { RedisServer } from './redis-server.ts'
+import type { RedisServer } from '../servers/redis-server.ts'
 import { startService, type Service } from './service.ts'
 
 export type Pair = readonly [Service, Service]

@@ -54,7 +54,7 @@ export class ProjectCopy {
 
   /** Adds a test to test/NAME/, runs it, and resolves to its report. */
   async runTest (file: string, name: string): Promise<string> {
-    for (const path of ['test/contracts', 'test/helpers', 'test/runner']) {
+    for (const path of ['test/contracts', 'test/helpers', 'test/runner', 'test/servers']) {
       await cp(join(PROJECT, path), join(this.folder, path), { recursive: true })
     }
     const test = join('test', name, 'added.test.ts')

@@ -3,7 +3,7 @@
 
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
-import { startAuthorizationServer } from '../helpers/authorization-server.ts'
+import { startAuthorizationServer } from '../servers/authorization-server.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { send, type Answer } from '../helpers/request.ts'

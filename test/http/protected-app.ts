@@ -6,10 +6,10 @@ import type { AppOptions } from '../../src/app.ts'
 import { buildApp } from '../helpers/app.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
-} from '../helpers/authorization-server.ts'
+} from '../servers/authorization-server.ts'
 import { toolModule, type Files } from '../helpers/catalog-folder.ts'
 import { createReadableLog, type ReadableLog } from '../helpers/log.ts'
-import { findFreePort } from '../helpers/redis-server.ts'
+import { findFreePort } from '../servers/redis-server.ts'
 
 export interface ProtectedApp {
   readonly app: FastifyInstance

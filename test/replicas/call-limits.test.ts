@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
-import { hasRedisServer, startRedisServer, type RedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from '../servers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
-import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
+import { hasHaproxy, startHaproxy } from '../servers/haproxy.ts'
 import { startService } from '../helpers/service.ts'
 import { openStream } from '../helpers/stream.ts'
 

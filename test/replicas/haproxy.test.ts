@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { within } from '../helpers/deadline.ts'
-import { hasHaproxy } from '../helpers/haproxy.ts'
-import { hasRedisServer } from '../helpers/redis-server.ts'
+import { hasHaproxy } from '../servers/haproxy.ts'
+import { hasRedisServer } from '../servers/redis-server.ts'
 import { startReplicas, type Replica } from '../helpers/replicas.ts'
 import { ShopClient } from './shop-client.ts'
 

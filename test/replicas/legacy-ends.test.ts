@@ -1,8 +1,8 @@
 // Sessions that official clients end: no replica serves them any longer.
 
 import t, { type Test } from 'tap'
-import { hasNginx } from '../helpers/nginx.ts'
-import { hasRedisServer } from '../helpers/redis-server.ts'
+import { hasNginx } from '../servers/nginx.ts'
+import { hasRedisServer } from '../servers/redis-server.ts'
 import type { Replica } from '../helpers/replicas.ts'
 import { connectOfficial, KINDS, type Kind } from './legacy-client.ts'
 import { startShop, type Shop } from './legacy-shop.ts'

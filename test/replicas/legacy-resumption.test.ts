@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
-import { hasNginx } from '../helpers/nginx.ts'
-import { hasRedisServer } from '../helpers/redis-server.ts'
+import { hasNginx } from '../servers/nginx.ts'
+import { hasRedisServer } from '../servers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { connectOfficial, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, servedBy, startShop, type Shop } from './legacy-shop.ts'

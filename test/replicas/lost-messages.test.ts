@@ -13,7 +13,7 @@ import { openRedisStateStore } from '../../src/store/backends/redis/state-store.
 import type { StateStore } from '../../src/store/records/state-store.ts'
 import { until } from '../helpers/deadline.ts'
 import { SESSION as NAMED } from '../helpers/negotiated-session.ts'
-import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 
 /** It uses no share, so its end is one write. */
 const SESSION = { ...NAMED, owner: ANONYMOUS_OWNER }

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { connect, connectAlternating, startPair, type AlternatingClient } from '../helpers/pair.ts'
-import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { TRIP_FILES } from './trip-catalog.ts'
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { Test } from 'tap'
-import { findFreePort } from '../helpers/redis-server.ts'
+import { findFreePort } from '../servers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
 
 /** An address that stays the same. One replica serves it, or none. */

@@ -3,8 +3,8 @@
 
 import t from 'tap'
 import { until, within } from '../helpers/deadline.ts'
-import { hasNginx } from '../helpers/nginx.ts'
-import { hasRedisServer } from '../helpers/redis-server.ts'
+import { hasNginx } from '../servers/nginx.ts'
+import { hasRedisServer } from '../servers/redis-server.ts'
 import { startReplicas, type Replica } from '../helpers/replicas.ts'
 import { openStream, post } from '../helpers/stream.ts'
 import { Listener } from './listener.ts'

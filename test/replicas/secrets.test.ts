@@ -4,7 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { within } from '../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import type { Message } from '../helpers/request.ts'
 import { runService, startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'

@@ -5,7 +5,7 @@ import type { AppOptions } from '../../../src/app.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { until, within } from '../../helpers/deadline.ts'
 import { GATES } from '../../helpers/gates.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import {
   LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply
 } from '../../helpers/session.ts'

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { openSession } from '../../helpers/session.ts'
 import { follow, serve, touch, unfollow, urisOf } from './session-stream-catalog.ts'
 

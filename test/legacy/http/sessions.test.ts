@@ -5,7 +5,7 @@ import type { Authenticator } from '../../../src/access/authentication.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { LEGACY_REVISIONS, openSession, SessionClient } from '../../helpers/session.ts'
 
 const FILES = { 'tools/quick.ts': toolModule('quick') }

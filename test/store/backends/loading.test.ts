@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
 import { makeFolder } from '../../helpers/folder.ts'
-import { hasRedisServer, startRedisServer } from '../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { startService } from '../../helpers/service.ts'
 import { post } from '../../helpers/stream.ts'
 

@@ -10,7 +10,7 @@ import { makeFolder } from '../../helpers/folder.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
-} from '../../helpers/redis-server.ts'
+} from '../../servers/redis-server.ts'
 import { textOf, toValue } from '../../helpers/state-value.ts'
 
 const SHARED = [

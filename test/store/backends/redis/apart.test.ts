@@ -6,7 +6,7 @@ import { listen } from '../../../helpers/app.ts'
 import { writeCatalog } from '../../../helpers/catalog-folder.ts'
 import { counterModule } from '../../../helpers/counter-module.ts'
 import { until } from '../../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer, type RedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from '../../../servers/redis-server.ts'
 import { openSession } from '../../../helpers/session.ts'
 import { openStream, post, type AnswerStream } from '../../../helpers/stream.ts'
 

@@ -7,7 +7,7 @@ import { checkBroadcast } from '../../../contracts/broadcast-contract.ts'
 import { until, within } from '../../../helpers/deadline.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisServer, type RedisServer
-} from '../../../helpers/redis-server.ts'
+} from '../../../servers/redis-server.ts'
 
 type OnError = (error: unknown) => void
 

@@ -5,7 +5,7 @@ import { createLocalCallCounter } from '../../../../src/limits/local-call-counte
 import { createRedisCallCounter } from '../../../../src/store/backends/redis/call-counter.ts'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { checkCallCounter } from '../../../contracts/call-counter-contract.ts'
-import { hasRedisServer, startRedisServer, type RedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from '../../../servers/redis-server.ts'
 
 const RATE = { key: 'a caller', calls: 100, perMs: 60_000 }
 

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { openRedisStateStore } from '../../../../src/store/backends/redis/state-store.ts'
 import type { StateKey, StateStore } from '../../../../src/store/records/state-store.ts'
-import type { RedisServer } from '../../../helpers/redis-server.ts'
+import type { RedisServer } from '../../../servers/redis-server.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
 
 export const KEY: StateKey = { owner: 'o', name: 'counter' }

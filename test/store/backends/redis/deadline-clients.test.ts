@@ -1,6 +1,6 @@
 import t from 'tap'
 import { COMMAND_TIMEOUT_MS, openRedis } from '../../../../src/store/backends/redis/connection.ts'
-import { hasRedisServer, startRedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../../servers/redis-server.ts'
 
 /** Keeps the event loop from everything else. */
 function block (ms: number): void {

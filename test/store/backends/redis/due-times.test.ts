@@ -4,7 +4,7 @@ import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { createRedisDueTimes } from '../../../../src/store/backends/redis/due-times.ts'
 import type { DueTimes } from '../../../../src/store/records/due-times.ts'
 import { checkDueTimes } from '../../../contracts/due-times-contract.ts'
-import { hasRedisServer, startRedisCluster, startRedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../../../servers/redis-server.ts'
 
 async function open (t: Test, url: string, prefix: string): Promise<DueTimes> {
   const redis = openRedis(url, { onError () {} })

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { createRedisEventLog } from '../../../../src/store/backends/redis/event-log.ts'
 import { checkEventLog } from '../../../contracts/event-log-contract.ts'
-import { hasRedisServer, startRedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../../servers/redis-server.ts'
 
 interface Proxy {
   readonly port: number

@@ -9,7 +9,7 @@ import { RedisError, toRedisError } from '../../../../src/store/backends/redis/r
 import { StoreUnavailable } from '../../../../src/store/records/state-store.ts'
 import { until } from '../../../helpers/deadline.ts'
 import { createReadableLog } from '../../../helpers/log.ts'
-import { hasRedisServer, startRedisServer, type RedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer, type RedisServer } from '../../../servers/redis-server.ts'
 import { toValue } from '../../../helpers/state-value.ts'
 
 const CANARY = 'canary-4711'

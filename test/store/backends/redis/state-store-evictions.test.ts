@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { StateKey } from '../../../../src/store/records/state-store.ts'
 import { until } from '../../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../../helpers/redis-server.ts'
+import { hasRedisServer, startRedisServer } from '../../../servers/redis-server.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
 import { connect, countChanges, KEY, LIFETIME, unavailable } from './connect.ts'
 

@@ -7,7 +7,7 @@ import { checkStateStore } from '../../../contracts/state-store-contract.ts'
 import { until, within } from '../../../helpers/deadline.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
-} from '../../../helpers/redis-server.ts'
+} from '../../../servers/redis-server.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
 import { connect, increment, isThere, KEY, LIFETIME, QUICK_MS, unavailable } from './connect.ts'
 

@@ -9,8 +9,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { until, within } from './deadline.ts'
-import { makeFolder } from './folder.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 
 export interface RedisServer {
   readonly port: number

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
-import { until, within } from './deadline.ts'
+import { until, within } from '../helpers/deadline.ts'
 
 const COMPOSITION = new URL('../../docker-compose.yml', import.meta.url)
 

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { until } from './deadline.ts'
-import { makeFolder } from './folder.ts'
+import { until } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { createLauncher, findFreePort, startRedisServer, type RedisServer } from './redis-server.ts'
 
 export interface RedisFailover {

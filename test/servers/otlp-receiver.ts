@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import Pbf from 'pbf'
 import type { Test } from 'tap'
-import { until } from './deadline.ts'
+import { until } from '../helpers/deadline.ts'
 
 type Attributes = { [name: string]: unknown }
 

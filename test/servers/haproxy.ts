@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { makeFolder } from './folder.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { readComposition, startProxy, swapTexts, type Swap } from './proxy.ts'
 import { findFreePort, hasPrograms } from './redis-server.ts'
 

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { readBucket } from '../../src/files/s3/address.ts'
 import { createS3Client, textsOf, type S3Request } from '../../src/files/s3/client.ts'
-import { until, within } from './deadline.ts'
-import { makeFolder } from './folder.ts'
+import { until, within } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { isComplete } from './redis-server.ts'
 
 export interface S3Server {
