@@ -59,7 +59,7 @@ t.test('a stranger adds', async (t) => {
   await copy.insert('store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   await copy.insert(
     'ops/config/settings.ts', /^ {2}\.\.\.ACCESS_SETTINGS,/,
-    "  maxWidgets: setting('TRIVET_MAX_WIDGETS', { group: 'Limits', kind: bytes(1, 9), fallback: 3 }, 'A box.'),"
+    "  maxWidgets: setting('TRIVET_MAX_WIDGETS', { group: 'Limits', kind: bytes(1, 9), fallback: 3 }, 'A'),"
   )
   t.equal(await copy.build(), '', 'and all of it compiles')
   const app = await copy.start(t, FILES)
@@ -83,7 +83,7 @@ t.test('a stranger adds', async (t) => {
     const problem = 'TRIVET_MAX_WIDGETS must be an integer from 1 to 9, got "0"'
     t.throws(() => readConfig({ TRIVET_MAX_WIDGETS: '0' }), Object({ problems: [problem] }), 'a check')
     t.ok(flags.SETTING_FLAGS.some(({ long }: { long: string }) => long === '--max-widgets'), 'a flag')
-    const row = '| `TRIVET_MAX_WIDGETS` | `3` | an integer from 1 to 9, in bytes | A box. |'
+    const row = '| `TRIVET_MAX_WIDGETS` | `3` | an integer from 1 to 9, in bytes | A |'
     t.ok(page.toSettingsPage().includes(row), 'its documentation')
     t.match(variables.findUnknownVariables({ TRIVET_MAX_WIGETS: '5' }), [{ nearest: ['TRIVET_MAX_WIDGETS'] }])
   })
