@@ -140,7 +140,7 @@ t.test('a catalog may use each library of its node_modules', async (t) => {
         defineTool({ name: 'zod', inputSchema: zod, run })
       ]`
   })
-  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), `${root}/node_modules`)
+  await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), `${root}/node_modules`)
   const app = await createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' })
   t.teardown(async () => await app.close())
   const call = async (name: string, args: object): Promise<Message> => (
