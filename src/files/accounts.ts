@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import { ToolError } from '../author/tool-error.ts'
-import { networkOf, type Sender } from '../limits/network.ts'
-import { shareOf } from '../limits/share.ts'
+import { networkOf, type Sender } from '../limits/holder.ts'
+import { Limit } from '../limits/limits.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 
@@ -16,8 +16,7 @@ export interface FileOwner {
   readonly network?: string
 }
 
-/** The limit of files of one owner. */
-const MAX_FILES = 10_000
+const FILES = new Limit('files')
 
 /**
  * Returns the subject of the token, without its client: a browser that downloads a file has another token.
@@ -49,11 +48,16 @@ export interface Accounts {
 
 /** The name of each record has the size of its file: a list of names is enough for a sum. */
 export function createAccounts (store: StateStore, maxBytes: number, now: () => number): Accounts {
+  const bytes = new Limit('fileBytes', maxBytes)
   const accountsOf = ({ owner, network }: FileOwner) => [
-    { owner: `files-${owner}`, maxBytes, maxFiles: MAX_FILES },
+    { owner: `files-${owner}`, maxBytes, maxFiles: FILES.max },
     ...network === undefined
       ? []
-      : [{ owner: `files-of-${network}`, maxBytes: shareOf(maxBytes), maxFiles: shareOf(MAX_FILES) }]
+      : [{
+          owner: `files-of-${network}`,
+          maxBytes: bytes.shareOf('network'),
+          maxFiles: FILES.shareOf('network')
+        }]
   ]
   const nameOf = ({ size, key }: CountedFile) => `${size.toString(36)}.${key}`
 

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ANONYMOUS } from '../access/principal.ts'
 import { createTally } from '../base/tally.ts'
 import { timers } from '../base/time.ts'
-import { networkOf } from '../limits/network.ts'
+import { networkOf } from '../limits/holder.ts'
 
 interface ConnectionLimits {
   /** One network may have half of them. */

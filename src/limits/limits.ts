@@ -2,8 +2,7 @@
 // can take it whole, and words its refusals.
 
 import { overloaded, LimitReached, type ProtocolError } from '../protocol/errors.ts'
-import type { Holder, HolderKind } from './holder.ts'
-import { ShareUsed } from './share.ts'
+import type { HolderKind } from './holder.ts'
 
 interface LimitRow {
   /** The counted things, in the plural, as a refusal names them. */
@@ -35,11 +34,11 @@ export const LIMITS = {
     things: 'ended sessions', per: 'service', max: 200_000, advice: 'Try again later.', code: 503
   },
   sessionSettings: {
-    things: 'sessions with settings', per: 'principal', advice: 'End some, or try again later.', code: 503
+    things: 'sessions', per: 'principal', advice: 'End some, or try again later.', code: 503
   },
   tasks: { things: 'unfinished tasks', per: 'principal', advice: 'Wait for one, or cancel it.', code: 429 },
   keptTasks: {
-    things: 'tasks, with those that have ended',
+    things: 'tasks and results of tasks',
     per: 'principal',
     advice: 'They count until they expire.',
     code: 429
@@ -74,38 +73,56 @@ const PLACES: { readonly [K in LimitRow['per']]: string } = {
 /** One limit, with the number that is in force. */
 export class Limit {
   readonly #row: LimitRow
+  readonly #perPrincipal: number | undefined
   /** The most that all holders together may have, or each principal where the limit is per principal. */
   readonly max: number
 
-  constructor (name: LimitName, max?: number) {
+  /** @param perPrincipal the share of a principal. By default all of a limit per principal, or a half. */
+  constructor (name: LimitName, max?: number, perPrincipal?: number) {
     this.#row = LIMITS[name]
+    this.#perPrincipal = perPrincipal
     this.max = max ?? this.#row.max ?? Infinity
   }
 
   /** Returns the part of the limit that one holder may have, rounded up. */
   shareOf (kind: HolderKind): number {
-    const isWhole = kind === 'principal' && this.#row.per === 'principal'
-    return isWhole ? this.max : Math.ceil(this.max / DIVISORS[kind])
+    if (kind === 'principal') {
+      if (this.#perPrincipal !== undefined) return this.#perPrincipal
+      if (this.#row.per === 'principal') return this.max
+    }
+    return Math.ceil(this.max / DIVISORS[kind])
   }
 
-  /**
-   * Words the refusal of a holder whose share is used, or of all holders: `Too many open streams on this
-   * replica (10000). Try again later.`
-   *
-   * @param things replaces the things of the row.
-   */
-  describe (kind: HolderKind, things: string = this.#row.things): string {
-    const { per, advice } = this.#row
+  /** Words a refusal: `Too many open streams on this replica (10000). Try again later.` */
+  describe (kind: HolderKind): string {
+    const { things, per, advice } = this.#row
     const remedy = kind === 'all' ? 'Try again later.' : advice
     return `Too many ${things}${WHOSE[kind]}${PLACES[per]} (${this.shareOf(kind)}). ${remedy}`
   }
 
-  /** Returns the error for a holder whose share is used. `undefined` stands for all holders together. */
-  refusal (holder?: Holder): ProtocolError {
+  /**
+   * Returns the error for a holder whose share is used, or for everybody.
+   *
+   * @param network the network whose share is used. Only the log gets it.
+   */
+  refusal (kind: HolderKind, network?: string): ProtocolError {
     const { code } = this.#row
-    const kind = holder?.kind ?? 'all'
-    const cause = holder?.kind === 'network' ? new ShareUsed(holder.name, this.shareOf('network')) : undefined
+    const cause = network === undefined ? undefined : new ShareUsed(network, this.shareOf('network'))
     if (code === 503) return overloaded(this.describe(kind), cause)
     return new LimitReached(this.describe(kind), code, undefined, cause)
+  }
+}
+
+/** One network has used its share. The log gets it as the cause of an error; clients do not. */
+export class ShareUsed extends Error {
+  readonly network: string
+
+  constructor (network: string, share: number) {
+    super(
+      `${network} has reached its share of the limit: ${share}. ` +
+      'If this is the address of a proxy, name the proxy in TRIVET_TRUSTED_PROXIES'
+    )
+    this.name = 'ShareUsed'
+    this.network = network
   }
 }

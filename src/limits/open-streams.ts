@@ -1,8 +1,8 @@
 // The open streams of this replica, of every kind.
 
 import { holderOf } from './holder.ts'
+import type { Sender } from './holder.ts'
 import { Limit } from './limits.ts'
-import type { Sender } from './network.ts'
 import { Used } from './used.ts'
 
 export class OpenStreams {

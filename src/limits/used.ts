@@ -22,9 +22,9 @@ export class Used {
 
   /** Returns the refusal of one more, if all is used or the share of the holder is. */
   findRefusal (holder: Holder | undefined): ProtocolError | undefined {
-    if (this.#total >= this.#limit.max) return this.#limit.refusal()
+    if (this.#total >= this.#limit.max) return this.#limit.refusal('all')
     if (holder === undefined || this.#of(holder) < this.#limit.shareOf(holder.kind)) return undefined
-    return this.#limit.refusal(holder)
+    return this.#limit.refusal(holder.kind, holder.kind === 'network' ? holder.name : undefined)
   }
 
   /** Counts also what is beyond the limit. Returns a function that ends the counting; call it once. */

@@ -2,8 +2,8 @@
 
 import type { ServerResponse } from 'node:http'
 import { holderOf } from './holder.ts'
+import type { Sender } from './holder.ts'
 import { Limit } from './limits.ts'
-import type { Sender } from './network.ts'
 import { Used } from './used.ts'
 
 /** An answer, and who gets it. */

@@ -200,24 +200,6 @@ export const batchTooLarge = () => overloaded(
   'The request was not served: the batch has taken its time, or its answer is too large. Send it alone.'
 )
 
-export const tooManyEndedSessions = () =>
-  overloaded('The session was not ended: the service remembers too many ended sessions. Try again later.')
-
-export const tooManyEndedSessionsOfCaller = () => overloaded(
-  'The session was not ended: the service remembers too many sessions that you have ended. Try again later.'
-)
-
-export const tooManyEndedSessionsOfAddress = (cause: Error) => overloaded(
-  'The session was not ended: your address has used its share of the ended sessions. Try again later.', cause
-)
-
-export const tooManySessionSettings = () =>
-  overloaded('The service keeps the settings of too many of your sessions. End some, or try again later.')
-
-export const tooManySessionSettingsOfAddress = (cause: Error) => overloaded(
-  'Your address has used its share of the sessions with settings. End some, or try again later.', cause
-)
-
 /**
  * The resource exists, but is larger than the service may send. A class of its own, because a handler that
  * reads the resource gets another error.
@@ -244,18 +226,6 @@ export const resourceTooLarge = (uri: string, size: number, limit: number, unit 
 /** The one answer for an unknown and an expired task and for that of another caller. */
 export const unknownTask = () =>
   new ProtocolError(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
-
-export const tooManyTasks = (limit: number) => new LimitReached(
-  `The limit is reached: one caller may have ${limit} tasks that have not ended.`, 429
-)
-
-export const tooManyKeptTasks = (limit: number) => new LimitReached(
-  `The limit is reached: one caller may have ${limit} tasks, with those that have ended. ` +
-  'They count until they expire.', 429
-)
-
-export const tooManyTasksOfAddress = () =>
-  new LimitReached('The limit is reached: your address has used its share of the tasks.', 429)
 
 /** @param limit in bytes. */
 export const taskAnswersTooLarge = (limit: number) => new LimitReached(

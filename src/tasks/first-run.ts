@@ -3,7 +3,7 @@
 
 import type { TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
 import { NotAllowed } from '../catalog/compiled/scopes/run-authorized.ts'
-import { networkOf } from '../limits/network.ts'
+import { networkOf } from '../limits/holder.ts'
 import { LimitReached } from '../protocol/errors.ts'
 import type { Outcome } from '../request/pipeline/method.ts'
 import type { RequestContext } from '../request/pipeline/request-context.ts'

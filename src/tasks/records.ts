@@ -3,8 +3,7 @@
 
 import { ownerOf, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
-import { shareOf, ShareUsed } from '../limits/share.ts'
-import { tooManyKeptTasks, tooManyTasks, tooManyTasksOfAddress } from '../protocol/errors.ts'
+import { Limit, ShareUsed } from '../limits/limits.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
 import type { StateKey, StateStore, StateValue } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
@@ -31,15 +30,17 @@ const KEPT_FACTOR = 10
 export class TaskRecords {
   readonly #store: StateStore
   readonly #sealer: Sealer
-  readonly #maxPerOwner: number
+  readonly #unfinished: Limit
+  readonly #all: Limit
   readonly #shares: Shares
 
   /** @param maxPerOwner how many unfinished tasks one owner may have. */
   constructor (store: StateStore, sealer: Sealer, maxPerOwner: number) {
     this.#store = store
     this.#sealer = sealer
-    this.#maxPerOwner = maxPerOwner
-    this.#shares = createShares(store, { purpose: 'tasks', share: shareOf(maxPerOwner) })
+    this.#unfinished = new Limit('tasks', maxPerOwner)
+    this.#all = new Limit('keptTasks', KEPT_FACTOR * maxPerOwner)
+    this.#shares = createShares(store, 'tasks', this.#unfinished.shareOf('network'))
   }
 
   /** Returns `undefined` if the text is not the id of a task. */
@@ -55,8 +56,7 @@ export class TaskRecords {
   async create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
     await this.#reserve(key, record)
     const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
-    const maxKept = KEPT_FACTOR * this.#maxPerOwner
-    const creating = this.#store.create(key.state, this.#toValue(key, record), lifetime, maxKept)
+    const creating = this.#store.create(key.state, this.#toValue(key, record), lifetime, this.#all.max)
     const created = await creating.catch(async (error: unknown) => {
       // The place would count until the time limit of the task.
       await this.release(key, record).catch(() => {})
@@ -67,7 +67,7 @@ export class TaskRecords {
     }
     if (created !== 'full') return { record, version: created.version }
     await this.release(key, record)
-    throw tooManyKeptTasks(maxKept)
+    throw this.#all.refusal('principal')
   }
 
   /** Frees the place of a task that has ended: it no longer counts as unfinished. */
@@ -97,9 +97,12 @@ export class TaskRecords {
   /** Takes one of the owner's places for unfinished tasks. */
   async #reserve (key: TaskKey, { network, createdAt, ttlMs }: TaskRecord): Promise<void> {
     const lifetime = { idleMs: ttlMs, endsAt: createdAt + ttlMs }
-    const place = await this.#shares.create(network, toPlace(key), EMPTY_VALUE, lifetime, this.#maxPerOwner)
-      .catch((error: unknown) => { throw error instanceof ShareUsed ? tooManyTasksOfAddress() : error })
-    if (place === 'full') throw tooManyTasks(this.#maxPerOwner)
+    const limit = this.#unfinished
+    const place = await this.#shares.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
+      .catch((error: unknown) => {
+        throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
+      })
+    if (place === 'full') throw limit.refusal('principal')
   }
 }
 

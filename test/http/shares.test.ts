@@ -45,7 +45,7 @@ async function create (t: Test, url: string, address: string): Promise<string> {
   return response.result.content[0].text
 }
 
-const REFUSED = /^No new list can be made: your address has used its share/
+const REFUSED = /^No new list can be made\. Too many handles of your address \(\d+\)\./
 
 t.test('one address has a tenth of the streams', async (t) => {
   const { url, log } = await serve(t, { maxStreams: 20 })
@@ -53,7 +53,7 @@ t.test('one address has a tenth of the streams', async (t) => {
   const [first, second] = [await listenAs(ADA), await listenAs(ADA)]
   const refused = await post(t, url, from(ADA, SUBSCRIBE))
   t.equal(refused.status, 503)
-  t.match(refused.response.error, { code: 503, message: /^Your address has used its share/ })
+  t.match(refused.response.error, { code: 503, message: /^Too many open streams of your address on this replica \(\d+\)\./ })
   t.match(log.lines, [{ msg: 'request refused', err: { message: /203\.0\.113\.7 .*TRIVET_TRUSTED_PROXIES/ } }])
   t.equal((await listenAs(BOB)).status, 200)
   t.equal((await listenAs('127.0.0.1')).status, 200)

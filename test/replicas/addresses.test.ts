@@ -8,15 +8,15 @@ import { isProxyRange } from '../../src/base/addresses.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { counterModule } from '../helpers/counter-module.ts'
 import { startPair } from '../helpers/pair.ts'
-import { PROXIES } from '../servers/proxies.ts'
-import { readComposition } from '../servers/proxy.ts'
-import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import type { Service } from '../helpers/service.ts'
 import { openSession } from '../helpers/session.ts'
 import { post } from '../helpers/stream.ts'
+import { PROXIES } from '../servers/proxies.ts'
+import { readComposition } from '../servers/proxy.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 
 const [ADA, BOB] = ['203.0.113.7', '203.0.113.8']
-const REFUSED = /your address has used its share/
+const REFUSED = /of your address \(\d+\)/
 
 async function call (
   t: Test, { url }: Service, address: string, name: string, args: object = {}

@@ -130,7 +130,7 @@ t.test('a caller has a limit of tasks, and the others have theirs', async (t) =>
   const app = await serveTools(t, TOOLS, { maxTasksPerCaller: 2, ...named })
   const ada = new TaskClient(app, { user: 'ada' })
   for (const name of ['sleeps', 'sleeps']) t.match(await ada.call(name), { resultType: 'task' })
-  const limit = /The limit is reached: one caller may have 2 tasks that have not ended/
+  const limit = /Too many unfinished tasks of yours \(2\)\./
   t.match(await ada.call('sleeps'), { isError: true, content: [{ text: limit }] }, 'a sleep needs a task')
   t.match(await ada.call('quick'), { isError: true, content: [{ text: limit }] })
   t.match(
@@ -153,7 +153,7 @@ t.test('a task that has ended leaves its place to another one, up to ten times a
     await pause(20)
   }
   t.match(await ada.call('quick'), {
-    isError: true, content: [{ text: /one caller may have 10 tasks, with those that have ended/ }]
+    isError: true, content: [{ text: /Too many tasks and results of tasks of yours \(10\)\./ }]
   })
   t.match(await ada.get(sleeping), { status: 'cancelled' }, 'and the first one is still kept')
 })

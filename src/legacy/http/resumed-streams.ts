@@ -4,7 +4,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 import { EventStream, type KeepAlive } from '../../http/event-stream.ts'
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'

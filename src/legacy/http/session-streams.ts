@@ -6,7 +6,7 @@
 import type { Principal, ScopeGroup } from '../../access/principal.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { EventStream } from '../../http/event-stream.ts'
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import { toListFilter, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'

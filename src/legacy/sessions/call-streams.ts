@@ -5,7 +5,7 @@ import { random } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { EventLog } from '../../store/changes/event-log.ts'
 import type { SessionMessages } from './session-messages.ts'
-import { shareholderIn, type Session } from './session.ts'
+import { holderIn, type Session } from './session.ts'
 
 /** Writes the events of one stream to the log. */
 export interface CallStream {
@@ -65,12 +65,12 @@ export function createCallStreams (
 
   return {
     create (session, requests) {
-      const shareholder = shareholderIn(session)
+      const holder = holderIn(session)
       const stream = toStreamName(session.id, random.name(12))
       const state = { isFollowed: false }
       let position = 0
       const append = (text: string) => {
-        log.append(stream, { position: ++position, text }, shareholder).then(
+        log.append(stream, { position: ++position, text }, holder).then(
           () => { if (state.isFollowed) sendWritten(stream) }, onError
         )
         return toEventId({ stream, position })

@@ -4,7 +4,9 @@
 import { withinDeadline } from '../../base/deadline.ts'
 import { createTally } from '../../base/tally.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
-import { shareOf } from '../../limits/share.ts'
+import type { Holder } from '../../limits/holder.ts'
+import { Limit } from '../../limits/limits.ts'
+import { Used } from '../../limits/used.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { SessionMessage, SessionMessages } from './session-messages.ts'
@@ -20,8 +22,8 @@ export class ClientRefusal extends Error {
 
 /** The client was not asked: too many questions wait for their answers. */
 export class TooManyQuestions extends Error {
-  constructor (detail: string) {
-    super(`too many questions wait for an answer: ${detail}`)
+  constructor (message: string) {
+    super(message)
     this.name = 'TooManyQuestions'
   }
 }
@@ -61,8 +63,6 @@ const MAX_UNOFFERED_LENGTH = 16_384
  * those of one session and of one replica.
  */
 const MAX_WAITING_OF_SESSION = 50
-const MAX_WAITING = 4000
-const MAX_WAITING_OF_NETWORK = shareOf(MAX_WAITING)
 
 /** Begins with the name of the replica that asked. */
 const QUESTION_ID = /^([\w-]{12})\.[0-9a-f-]{36}$/
@@ -71,9 +71,9 @@ export class ClientAnswers {
   readonly #messages: SessionMessages
   readonly #replica = random.name(9)
   readonly #waiting = new Map<string, (response: ClientResponse) => void>()
-  /** How many questions of a session, and of a network, wait. */
+  /** How many questions of a session wait. */
   readonly #bySession = createTally()
-  readonly #byNetwork = createTally()
+  readonly #used = new Used(new Limit('questions'))
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stopListening: () => void
 
@@ -90,7 +90,7 @@ export class ClientAnswers {
     this.#checkLimits(session)
     const request = `${this.#replica}.${random.uuid()}`
     const key = keyOf({ session: session.id, request })
-    const uncounts = [this.#bySession.add(session.id, 1), this.#byNetwork.add(session.network, 1)]
+    const uncounts = [this.#bySession.add(session.id, 1), this.#used.add(toHolder(session.network))]
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#waiting.set(key, ({ result, error }) => {
         this.#waiting.delete(key)
@@ -126,14 +126,11 @@ export class ClientAnswers {
 
   #checkLimits ({ id, network }: Asker): void {
     if (this.#bySession.of(id) >= MAX_WAITING_OF_SESSION) {
-      throw new TooManyQuestions(`${MAX_WAITING_OF_SESSION} of this session`)
+      const things = 'questions that wait for an answer in this session'
+      throw new TooManyQuestions(`Too many ${things} (${MAX_WAITING_OF_SESSION}).`)
     }
-    if (this.#waiting.size >= MAX_WAITING) {
-      throw new TooManyQuestions(`${this.#waiting.size} of this replica`)
-    }
-    if (this.#byNetwork.of(network) >= MAX_WAITING_OF_NETWORK) {
-      throw new TooManyQuestions(`${MAX_WAITING_OF_NETWORK} of this address`)
-    }
+    const refusal = this.#used.findRefusal(toHolder(network))
+    if (refusal !== undefined) throw new TooManyQuestions(refusal.message)
   }
 
   #receive (message: SessionMessage): void {
@@ -195,4 +192,9 @@ function toReason (error: unknown): string {
 
 function toResponse (response: unknown): ClientResponse {
   return typeof response === 'object' && response !== null ? response : {}
+}
+
+/** Sessions of principals are limited by session alone. */
+function toHolder (network: string | undefined): Holder | undefined {
+  return network === undefined ? undefined : { kind: 'network', name: network }
 }

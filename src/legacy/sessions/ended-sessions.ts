@@ -2,15 +2,12 @@
 // expires, so every replica must know which ids to refuse.
 
 import { clock, timers } from '../../base/time.ts'
-import { ShareUsed, shareOf } from '../../limits/share.ts'
-import {
-  tooManyEndedSessions, tooManyEndedSessionsOfAddress, tooManyEndedSessionsOfCaller
-} from '../../protocol/errors.ts'
+import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { createLocalListeners } from '../../store/changes/local-listeners.ts'
 import { createShares, EMPTY_VALUE } from '../../store/records/shares.ts'
 import type { StateRecord, StateStore } from '../../store/records/state-store.ts'
 import type { SessionMessages } from './session-messages.ts'
-import { shareholderIn, type Session } from './session.ts'
+import { holderIn, type Session } from './session.ts'
 
 export interface EndedSessions {
   has (id: string): boolean
@@ -34,36 +31,32 @@ interface EndedSessionsOptions {
 }
 
 const OWNER = 'ended-sessions'
-/**
- * An end is remembered until the session would have expired. No end is dropped earlier: once this many are
- * remembered, the service refuses to end more sessions.
- */
-const MAX_ENDED = 200_000
 const MAX_PER_OWNER = 100_000
 const REMOVE_EXPIRED_EVERY_MS = 60_000
 
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, messages: SessionMessages,
-  { onError, now = clock.now, maxEnded = MAX_ENDED, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
+  { onError, now = clock.now, maxEnded, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const expiries = new Map<string, number>()
   const listeners = createLocalListeners<string>()
+  const limit = new Limit('endedSessions', maxEnded, maxPerOwner)
   const shares = {
-    network: createShares(store, { purpose: OWNER, share: shareOf(maxEnded) }),
-    principal: createShares(store, { purpose: `${OWNER}-of-principals`, share: maxPerOwner })
+    network: createShares(store, OWNER, limit.shareOf('network')),
+    principal: createShares(store, `${OWNER}-of-principals`, limit.shareOf('principal'))
   }
 
   async function create (session: Session): Promise<StateRecord | 'taken' | 'full'> {
     const { id, expiresAt } = session
-    const { kind, name } = shareholderIn(session) ?? { kind: 'network' }
+    const { kind, name } = holderIn(session) ?? { kind: 'network' }
     const lifetime = { idleMs: Math.max(expiresAt - now(), 1), endsAt: expiresAt }
     const key = { owner: OWNER, name: id }
     try {
-      return await shares[kind].create(name, key, EMPTY_VALUE, lifetime, maxEnded)
+      return await shares[kind].create(name, key, EMPTY_VALUE, lifetime, limit.max)
     } catch (error) {
       if (!(error instanceof ShareUsed)) throw error
-      throw kind === 'principal' ? tooManyEndedSessionsOfCaller() : tooManyEndedSessionsOfAddress(error)
+      throw limit.refusal(kind, kind === 'network' ? name : undefined)
     }
   }
 
@@ -93,7 +86,7 @@ export async function openEndedSessions (
     async add (session) {
       const { id, expiresAt } = session
       // The store first: a replica that misses the message loads the end from the store later.
-      if (await create(session) === 'full') throw tooManyEndedSessions()
+      if (await create(session) === 'full') throw limit.refusal('all')
       await messages.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
     close () {

@@ -2,7 +2,7 @@
 // `initialize`.
 
 import type { Principal } from '../../access/principal.ts'
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
 import type { Caller, RequestLog, RequestHeaders } from '../../request/pipeline/caller.ts'

@@ -4,8 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { pauseBefore } from '../../base/retry.ts'
 import { clock } from '../../base/time.ts'
-import { ShareUsed, shareOf } from '../../limits/share.ts'
-import { tooManySessionSettings, tooManySessionSettingsOfAddress } from '../../protocol/errors.ts'
+import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { isLogLevel } from '../../protocol/log-levels.ts'
 import { JsonValue, readJson } from '../../store/records/json-value.ts'
@@ -56,7 +55,8 @@ export function createSessionSettings (
   const { idleMs, onError, now = clock.now, maxPerOwner = MAX_PER_OWNER } = options
   const maxPerGroup = Math.ceil(maxPerOwner / GROUPS)
   const rereadAfterMs = Math.min(MAX_REREAD_AFTER_MS, idleMs / 4)
-  const shares = createShares(store, { purpose: 'session-settings', share: shareOf(maxPerOwner) })
+  const limit = new Limit('sessionSettings', maxPerOwner)
+  const shares = createShares(store, 'session-settings', limit.shareOf('network'))
   const recent = new LRUCache<string, RecentSettings>({ max: MAX_RECENT })
   const stopListening = messages.listen((message) => {
     if (message.type === 'session-changed') remember(message.session, message.settings)
@@ -108,7 +108,7 @@ export function createSessionSettings (
     const outcome = record === undefined
       ? await create(session, value)
       : await store.replace(key, record.version, value)
-    if (outcome === 'full') throw tooManySessionSettings()
+    if (outcome === 'full') throw limit.refusal('principal')
     return typeof outcome === 'object' ? settings : 'conflict'
   }
 
@@ -117,7 +117,7 @@ export function createSessionSettings (
     try {
       return await shares.create(session.network, toKey(session), value, lifetime, maxPerGroup)
     } catch (error) {
-      throw error instanceof ShareUsed ? tooManySessionSettingsOfAddress(error) : error
+      throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
     }
   }
 

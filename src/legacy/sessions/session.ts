@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
 import { ANONYMOUS_OWNER } from '../../access/principal.ts'
-import type { Shareholder } from '../../limits/share.ts'
+import type { Holder } from '../../limits/holder.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { Implementation } from '../../protocol/primitives.ts'
 
@@ -21,7 +21,7 @@ export interface Session {
 }
 
 /** Whose share of a limit the session uses. `undefined` if no share limits it. */
-export function shareholderIn ({ owner, network }: Session): Shareholder | undefined {
+export function holderIn ({ owner, network }: Session): Holder | undefined {
   if (owner !== ANONYMOUS_OWNER) return { kind: 'principal', name: owner }
   return network === undefined ? undefined : { kind: 'network', name: network }
 }

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { ownerOf, type Principal } from '../../access/principal.ts'
 import { clock, random } from '../../base/time.ts'
-import { networkOf, type Sender } from '../../limits/network.ts'
+import { networkOf, type Sender } from '../../limits/holder.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { toImplementation } from '../../protocol/envelope.ts'
 import { isObject } from '../../protocol/json-rpc.ts'

@@ -1,6 +1,6 @@
 // The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
 
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import type { Envelope } from '../../protocol/envelope.ts'
 import type { ProtocolError } from '../../protocol/errors.ts'
 import type { LogLevel } from '../../protocol/log-levels.ts'

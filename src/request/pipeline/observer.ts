@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../access/principal.ts'
 import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import type { ProtocolError } from '../../protocol/errors.ts'
 
 /** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */

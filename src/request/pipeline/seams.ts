@@ -3,7 +3,7 @@
 import type { Principal } from '../../access/principal.ts'
 import type { Files } from '../../author/files.ts'
 import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
-import type { Sender } from '../../limits/network.ts'
+import type { Sender } from '../../limits/holder.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
 import type { InputRound, Journal } from '../questions/input-round.ts'
 import type { Call, Outcome } from './method.ts'

@@ -3,8 +3,8 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
 import { clock, timers } from '../../base/time.ts'
+import type { Holder } from '../../limits/holder.ts'
 import { createLogRoom } from '../../limits/log-room.ts'
-import type { Shareholder } from '../../limits/share.ts'
 
 export interface LoggedEvent {
   /** Counts from 1, without gaps. The first events of a long stream are dropped. */
@@ -21,9 +21,9 @@ export interface EventLog {
    * Events must be appended in the order of their positions. Only the replica that serves a stream appends to
    * it. If that replica is lost, another one may take over.
    *
-   * @param shareholder who the stream is for: its streams have a share of the log's bytes on each replica.
+   * @param holder who the stream is for: its streams have a share of the log's bytes on each replica.
    */
-  append (stream: string, event: LoggedEvent, shareholder?: Shareholder): Promise<void>
+  append (stream: string, event: LoggedEvent, holder?: Holder): Promise<void>
   /** The events after the position; `undefined` for a stream that is unknown or has expired. */
   read (stream: string, after: number): Promise<LoggedEvent[] | undefined>
   /** Idempotent. */
@@ -58,11 +58,11 @@ export function createLocalEventLog (options: LocalEventLogOptions): EventLog {
   }
 
   return {
-    async append (stream, event, shareholder) {
+    async append (stream, event, holder) {
       const events = streams.get(stream) ?? []
       events.push(event)
       if (events.length > maxEvents) events.shift()
-      const { excess, expired } = room.add(stream, event.text.length, shareholder)
+      const { excess, expired } = room.add(stream, event.text.length, holder)
       drop(excess)
       drop(expired)
       streams.set(stream, events)

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto'
 import { ownerOf } from '../../access/principal.ts'
 import { clock, timers } from '../../base/time.ts'
-import { networkOf, type Sender } from '../../limits/network.ts'
-import { shareOf, ShareUsed } from '../../limits/share.ts'
+import { networkOf, type Sender } from '../../limits/holder.ts'
+import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { createShares } from './shares.ts'
 import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
 
@@ -46,8 +46,8 @@ const KEEP_MS = 60_000
 const MARGIN_MS = 2000
 /** Longer answers are not kept, in characters. */
 const MAX_LENGTH = 65_536
-/** How many answers one owner may have. Further calls run, and their answers are not kept. */
-const MAX_ANSWERS = 1000
+/** Calls beyond the limit run, and their answers are not kept. */
+const LIMIT = new Limit('firstAnswers')
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
 
@@ -61,12 +61,12 @@ interface Slot { readonly network: string | undefined, readonly key: StateKey, r
 interface Head { readonly args: string, readonly endsBy: number, readonly state: 'runs' | 'ok' | 'error' }
 
 export function createFirstAnswers (store: StateStore, now: () => number = clock.now): FirstAnswers {
-  const shares = createShares(store, { purpose: 'answers', share: shareOf(MAX_ANSWERS) })
+  const shares = createShares(store, 'answers', LIMIT.shareOf('network'))
 
   /** `undefined` if another request runs the call, or its answer is kept. */
   async function create (slot: Slot, head: Head): Promise<FirstRun | undefined> {
     const lifetime = { idleMs: slot.timeoutMs + KEEP_MS, endsAt: head.endsBy + KEEP_MS }
-    const created = await shares.create(slot.network, slot.key, toValue(head), lifetime, MAX_ANSWERS)
+    const created = await shares.create(slot.network, slot.key, toValue(head), lifetime, LIMIT.max)
     if (created === 'taken') return undefined
     return created === 'full' ? UNKEPT : toFirstRun(slot, head, created)
   }

@@ -2,7 +2,7 @@
 
 import { HandleError } from '../../author/handles.ts'
 import { ToolError } from '../../author/tool-error.ts'
-import { ShareUsed } from '../../limits/share.ts'
+import type { Limit, ShareUsed } from '../../limits/limits.ts'
 import type { Check } from '../../schema/check.ts'
 import { StoreUnavailable } from './state-store.ts'
 
@@ -45,16 +45,9 @@ export function otherRelease ({ kind }: HandleKind, problems: readonly string[])
   return new ToolError(message, { cause })
 }
 
-export function tooManyHandles ({ kind }: HandleKind, limit: number): ToolError {
-  return new ToolError(
-    `No new ${kind} can be made: ${limit} are kept already, which is as many as there may be. ` +
-    'Use or delete one that exists.'
-  )
-}
-
-function tooManyHandlesOfAddress (kind: string, cause: ShareUsed): ToolError {
-  const advice = 'Use or delete one that exists.'
-  return new ToolError(`No new ${kind} can be made: your address has used its share. ${advice}`, { cause })
+export function tooManyHandles ({ kind }: HandleKind, limit: Limit, cause?: ShareUsed): ToolError {
+  const problem = limit.describe(cause === undefined ? 'principal' : 'network')
+  return new ToolError(`No new ${kind} can be made. ${problem}`, cause && { cause })
 }
 
 export function tooManyWriters ({ kind }: HandleKind): ToolError {
@@ -63,7 +56,6 @@ export function tooManyWriters ({ kind }: HandleKind): ToolError {
 
 /** Turns an error of the store into a ToolError, and returns all other errors as they are. */
 export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
-  if (error instanceof ShareUsed) return tooManyHandlesOfAddress(kind, error)
   if (!(error instanceof StoreUnavailable)) return error
   const advice = 'Try again in a few seconds.'
   return new ToolError(`The ${kind} cannot be reached at the moment. ${advice}`, { cause: error })

@@ -6,8 +6,8 @@ import type { Handles, NewHandle } from '../../author/handles.ts'
 import { pauseBefore } from '../../base/retry.ts'
 import { clock, random } from '../../base/time.ts'
 import { createTurns, type Turns } from '../../base/turns.ts'
-import { networkOf, type Sender } from '../../limits/network.ts'
-import { shareOf } from '../../limits/share.ts'
+import { networkOf, type Sender } from '../../limits/holder.ts'
+import { Limit, ShareUsed } from '../../limits/limits.ts'
 import {
   toHandleError, tooManyHandles, tooManyWriters, unknownHandle, type HandleKind
 } from './handle-kind.ts'
@@ -32,7 +32,8 @@ export interface HandleAccess {
   open (kind: HandleKind, sender: Sender, signal: () => AbortSignal): Handles<unknown>
 }
 
-interface HandlesDependencies extends Required<HandlesOptions> {
+interface HandlesDependencies extends Required<Omit<HandlesOptions, 'maxPerOwner'>> {
+  readonly limit: Limit
   readonly store: StateStore
   readonly shares: Shares
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
@@ -51,10 +52,11 @@ const MAX_ATTEMPTS = 64
 export function createHandles (
   store: StateStore, { maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
 ): HandleAccess {
+  const limit = new Limit('handles', maxPerOwner)
   const dependencies = {
     store,
-    shares: createShares(store, { purpose: 'handles', share: shareOf(maxPerOwner) }),
-    maxPerOwner,
+    shares: createShares(store, 'handles', limit.shareOf('network')),
+    limit,
     now,
     onCreate,
     turns: createTurns(),
@@ -81,7 +83,7 @@ class OwnHandles implements Handles<unknown> {
   }
 
   async create (given: unknown): Promise<NewHandle<unknown>> {
-    const { shares, removals, maxPerOwner, now, onCreate } = this.#dependencies
+    const { shares, removals, limit, now, onCreate } = this.#dependencies
     const { kind, prefix, idleTtlMs, maxAgeMs } = this.#kind
     try {
       const id = `${prefix}_${random.name(ID_BYTES)}`
@@ -90,12 +92,12 @@ class OwnHandles implements Handles<unknown> {
         idleMs: idleTtlMs, ...(maxAgeMs === undefined ? {} : { endsAt: now() + maxAgeMs })
       }
       const key = this.#keyOf(id)
-      const creating = shares.create(networkOf(this.#sender), key, value, lifetime, maxPerOwner)
+      const creating = shares.create(networkOf(this.#sender), key, value, lifetime, limit.max)
       const record = await creating.catch((error: unknown) => {
         if (error instanceof StoreUnavailable) removals.add(key)
-        throw error
+        throw error instanceof ShareUsed ? tooManyHandles(this.#kind, limit, error) : error
       })
-      if (record === 'full') throw tooManyHandles(this.#kind, maxPerOwner)
+      if (record === 'full') throw tooManyHandles(this.#kind, limit)
       if (record === 'taken') {
         throw new Error(`the id of a new ${kind} is taken: the source of random numbers is broken`)
       }

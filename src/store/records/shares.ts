@@ -2,16 +2,9 @@
 // records: it takes a place for each of them.
 
 import { createHash } from 'node:crypto'
-import { ShareUsed } from '../../limits/share.ts'
+import { ShareUsed } from '../../limits/limits.ts'
 import { createRemovals } from './removals.ts'
 import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
-
-interface SharesOptions {
-  /** What the records are, as part of the owner of their places. */
-  readonly purpose: string
-  /** How many places one network has. */
-  readonly share: number
-}
 
 /** A network of `undefined` needs no places. */
 export interface Shares {
@@ -30,8 +23,11 @@ export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
  * the record do not extend its place, because that would cost each use another write. So a share limits what
  * a network creates within one idle lifetime; records that it keeps in use for longer count only against the
  * limit of their owner.
+ *
+ * @param purpose what the records are, as part of the owner of their places.
+ * @param share how many places one network has.
  */
-export function createShares (store: StateStore, { purpose, share }: SharesOptions): Shares {
+export function createShares (store: StateStore, purpose: string, share: number): Shares {
   const removals = createRemovals(store)
 
   // A hash, so that the store has no addresses.

@@ -279,7 +279,7 @@ t.test('a session has a limited number of calls that wait for an answer', async 
   for (const reply of waiting.slice(1)) reply.close()
   const refused = await session.call('form')
   t.equal(refused.result.isError, true)
-  t.match(textOf(refused), /too many questions wait for an answer: 50 of this session/)
+  t.match(textOf(refused), /Too many questions that wait for an answer in this session \(50\)/)
   const other = await openSession(t, session.url)
   t.equal((await (await other.startCall('form')).next()).method, 'elicitation/create', 'another session asks')
   await session.answer(first.id, LARGE)

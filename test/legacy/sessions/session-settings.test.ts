@@ -168,7 +168,7 @@ t.test('the settings of one principal\'s sessions are limited', async (t) => {
   const sessions = Array.from({ length: 4 }, (_, index) => ({ ...SESSION, id: `o${index}` }))
   const [first = SESSION, , , last = SESSION] = sessions
   for (const session of sessions.slice(0, 3)) await addUri(settings, 'test:a', session)
-  const refusal = { name: 'ProtocolError', code: 503, message: /too many of your sessions/ }
+  const refusal = { name: 'ProtocolError', code: 503, message: /^Too many sessions of yours \(/ }
   await t.rejects(addUri(settings, 'test:a', last), refusal)
   await t.resolves(addUri(settings, 'test:b', first), 'those that exist can be changed')
   await t.resolves(addUri(settings, 'test:a', { ...last, owner: 'bob' }), 'others have their own limit')
@@ -185,7 +185,7 @@ t.test('the sessions of one network have a tenth of the settings', async (t) => 
   const last = { ...SESSION, id: '7', owner: 'anonymous' }
   for (const session of sessions.slice(0, 7)) await addUri(settings, 'test:a', session)
   await t.rejects(addUri(settings, 'test:a', sessions[7]), {
-    code: 503, message: /Your address has used its share/, cause: { message: /^203\.0\.113\.7 has/ }
+    code: 503, message: /^Too many sessions of your address \(/, cause: { message: /^203\.0\.113\.7 has/ }
   })
   await addUri(settings, 'test:b', sessions[0])
   await addUri(settings, 'test:a', { ...last, network: '203.0.113.8' })

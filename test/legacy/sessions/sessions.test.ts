@@ -238,7 +238,7 @@ t.test('one network ends at most a tenth of the sessions whose ends are remember
   await end('a', '203.0.113.7')
   await end('b', '203.0.113.7')
   await t.rejects(end('c', '203.0.113.7'), {
-    code: 503, message: /your address has used its share/, cause: { message: /^203\.0\.113\.7 has/ }
+    code: 503, message: /^Too many ended sessions of your address in this service/, cause: { message: /^203\.0\.113\.7 has/ }
   })
   t.notOk(ended.has('c'))
   await end('a', '203.0.113.7')
@@ -257,7 +257,7 @@ t.test('the ends of one principal\'s sessions are limited', async (t) => {
   await end('a', 'ada')
   await end('b', 'ada')
   await t.rejects(end('c', 'ada'), {
-    code: 503, message: /too many sessions that you have ended/, cause: undefined
+    code: 503, message: /^Too many ended sessions of yours in this service/, cause: undefined
   })
   t.notOk(ended.has('c'))
   await end('a', 'ada')

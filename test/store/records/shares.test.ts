@@ -1,7 +1,7 @@
 // Records that take a place in the share of their network.
 
 import t, { type Test } from 'tap'
-import { ShareUsed } from '../../../src/limits/share.ts'
+import { ShareUsed } from '../../../src/limits/limits.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import { createShares } from '../../../src/store/records/shares.ts'
 import { StoreUnavailable, type StateStore } from '../../../src/store/records/state-store.ts'
@@ -22,7 +22,7 @@ function open (t: Test, store: StateStore = createMemoryStateStore()) {
       return await store.create(key, ...rest)
     }
   }
-  const shares = createShares(watched, { purpose: 'things', share: 2 })
+  const shares = createShares(watched, 'things', 2)
   const keyOf = (name: string) => ({ owner: 'anonymous', name })
   return {
     create: async (network: string | undefined, name: string, limit = 10) => await shares.create(

@@ -33,8 +33,8 @@ export function createRedisEventLog (client: RedisStreamCommands, options: Redis
   }
 
   return {
-    async append (stream, { position, text }, shareholder) {
-      const { excess } = room.add(stream, text.length, shareholder)
+    async append (stream, { position, text }, holder) {
+      const { excess } = room.add(stream, text.length, holder)
       // Not EVALSHA: a server without the script would reject one event and could then accept a later one.
       await call('EVAL', APPEND, 1, toKey(stream), maxEvents, `${position}-0`, text, ttlMs)
       // One key for each command: the keys may be on different nodes of a cluster.

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
-import { networkOf } from '../../src/limits/network.ts'
+import { networkOf } from '../../src/limits/holder.ts'
 
 const at = (address: string | undefined) => networkOf({ principal: ANONYMOUS, address })
 
