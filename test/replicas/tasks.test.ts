@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { CONSTANTS } from '../../src/ops/config/constants.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
@@ -13,6 +14,8 @@ import { openStream, post } from '../helpers/stream.ts'
 import { TaskClient, TASKS, toFiles } from '../tasks/task-client.ts'
 
 const LEASE_MS = 1000
+/** Steps begin after the grace time, when the call is a task. */
+const FIRST_STEP_MS = CONSTANTS.taskGraceMs + 100
 const STEPS = 6
 const FORM = "elicit.form({ message: 'Who?', schema: { type: 'object', properties: {} } })"
 
@@ -21,6 +24,7 @@ const toTools = (file: string) => {
   const note = `const note = (text) => appendFileSync(${JSON.stringify(file)}, process.pid + ' ' + text + '\\n');`
   const steps = `async (_, ctx) => { const { appendFileSync } = await import('node:fs'); ${note} note('run')
     ctx.signal.addEventListener('abort', () => note('aborted'))
+    await new Promise((done) => setTimeout(done, ${FIRST_STEP_MS}))
     let text = ''
     for (let i = 0; i < ${STEPS}; i++) text += await ctx.step('step ' + i, {}, async () => {
       note('step ' + i); await new Promise((done) => setTimeout(done, 200)); return i })
@@ -112,7 +116,7 @@ if (hasRedisServer(t)) {
 
   t.test('a replica that ends leaves its tasks to the others at once', async (t) => {
     const { first, notes, one, other } = await begin(t)
-    const [{ taskId }, { taskId: failing }] = [await one.call('reruns'), await one.call('fails')]
+    const [{ taskId }, { taskId: failing }] = await Promise.all([one.call('reruns'), one.call('fails')])
     await until(async () => (await notes.of('step 0')).length === 2, 'the first steps')
     const ending = first.stop('SIGTERM')
     t.match(await other.until(taskId, 'completed', 10_000), { result: RESULT })
@@ -128,7 +132,7 @@ if (hasRedisServer(t)) {
       startService(t, { ...environment, TRIVET_SHUTDOWN_TIMEOUT_MS: '1' }), startService(t, environment)
     ])
     const [one, other] = [clientOf(t, first), clientOf(t, second)]
-    const [{ taskId }, { taskId: failing }] = [await one.call('reruns'), await one.call('fails')]
+    const [{ taskId }, { taskId: failing }] = await Promise.all([one.call('reruns'), one.call('fails')])
     t.equal(await first.stop('SIGTERM'), 0)
     t.match(await other.get(failing), { status: 'failed', error: { message: /^The replica was stopped while/ } })
     t.match(await other.until(taskId, 'completed', 10_000), { result: RESULT })
@@ -165,7 +169,7 @@ t.test('after a kill and a restart the tasks in a folder go on', async (t) => {
   const { environment, notes } = await prepare(t, `file:${folder}`)
   const first = await startService(t, environment)
   const one = clientOf(t, first)
-  const [{ taskId }, { taskId: failing }] = [await one.call('reruns'), await one.call('fails')]
+  const [{ taskId }, { taskId: failing }] = await Promise.all([one.call('reruns'), one.call('fails')])
   const { taskId: asking } = await one.call('asks')
   await until(async () => (await notes.of('step 2')).length > 1, 'the third steps')
   await first.stop('SIGKILL')
