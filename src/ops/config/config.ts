@@ -47,12 +47,12 @@ export function readConfig (
 ): Config {
   const problems: string[] = []
   const config = collect((_, { variable, fallback, kind, isSecret }) => {
-    const written = environment[variable]?.trim() ?? ''
-    if (written === '') return fallback
-    const value = kind.parse(written)
+    const text = environment[variable]?.trim() ?? ''
+    if (text === '') return fallback
+    const value = kind.parse(text)
     if (kind.accepts(value)) return value
-    const shown = isSecret === true ? 'something else' : JSON.stringify(written)
-    problems.push(`${spell(variable)} must be ${kind.textForm ?? kind.form}, got ${shown}`)
+    const quote = isSecret === true ? 'something else' : JSON.stringify(text)
+    problems.push(`${spell(variable)} must be ${kind.textForm ?? kind.form}, got ${quote}`)
     return fallback
   })
   if (!isLoopback(config.host) && config.auth.length === 0) {
@@ -74,8 +74,8 @@ export function completeConfig ({ constants, ...options }: ConfigOptions): Servi
     if (!values.has(option) || processOnly !== undefined) return fallback
     const value = values.get(option)
     if (kind.accepts(value)) return value
-    const shown = isSecret === true ? 'something else' : inspect(value)
-    problems.push(`${option} must be ${kind.form}, got ${shown}`)
+    const quote = isSecret === true ? 'something else' : inspect(value)
+    problems.push(`${option} must be ${kind.form}, got ${quote}`)
     return fallback
   }))
   problems.push(...findConflicts(config))

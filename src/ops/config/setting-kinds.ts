@@ -41,12 +41,12 @@ export function setting<Row extends Omit<Setting, 'variable' | 'about'>> (
   return { variable, about, ...row }
 }
 
-type ValueOf<Row> = Row extends { kind: Kind<infer T>, fallback: infer F }
+type RowValue<Row> = Row extends { kind: Kind<infer T>, fallback: infer F }
   ? [F] extends [undefined] ? T | undefined : T
   : never
 
 /** The values of the settings of a table, by option. */
-export type ValuesOf<Table> = { readonly [K in keyof Table]: ValueOf<Table[K]> }
+export type ValuesOf<Table> = { readonly [K in keyof Table]: RowValue<Table[K]> }
 
 export function integer (min: number, max: number, unit?: string): Kind<number> {
   return {

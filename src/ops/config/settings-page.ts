@@ -27,7 +27,7 @@ function toRow ({ variable, fallback, kind, isSecret, about }: Setting): string 
   const unit = kind.unit === undefined ? '' : `, in ${kind.unit}`
   const form = `${kind.textForm ?? kind.form}${unit}`.replaceAll('|', '\\|')
   const secret = isSecret === true ? ' Secret: no flag.' : ''
-  const shown = String(fallback ?? '')
-  const cells = [`\`${variable}\``, shown === '' ? '' : `\`${shown}\``, form, `${about}${secret}`]
+  const value = String(fallback ?? '')
+  const cells = [`\`${variable}\``, value === '' ? '' : `\`${value}\``, form, `${about}${secret}`]
   return `|${cells.map((cell) => cell === '' ? ' ' : ` ${cell} `).join('|')}|\n`
 }
