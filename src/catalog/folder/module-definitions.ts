@@ -46,9 +46,9 @@ function findAll (namespace: Namespace): ExportedDefinition[] {
 export const isTool = (value: unknown): value is ToolDefinition => kindOf(value) === 'tool'
 export const isPrompt = (value: unknown): value is PromptDefinition => kindOf(value) === 'prompt'
 export const isResource = (value: unknown): value is ResourceDefinition => kindOf(value) === 'resource'
-export const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
-export const isSettings = (value: unknown): value is SettingsDefinition => kindOf(value) === 'settings'
-export const isDependency = (value: unknown): value is DependencyDefinition => kindOf(value) === 'dependency'
+const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
+const isSettings = (value: unknown): value is SettingsDefinition => kindOf(value) === 'settings'
+const isDependency = (value: unknown): value is DependencyDefinition => kindOf(value) === 'dependency'
 /** Whether a value is a definition that clients are not offered. */
 export const isRegistered = (value: unknown): boolean =>
   isHandle(value) || isSettings(value) || isDependency(value)

@@ -147,7 +147,7 @@ function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefi
  * `undefined` for a tool without any.
  * @param appUri of the app that the tool names.
  */
-export function toToolMeta (
+function toToolMeta (
   { _meta, visibility }: ToolDefinition, appUri: string | undefined, report: ReportProblem
 ): Meta | undefined {
   if (visibility === undefined && appUri === undefined) return _meta

@@ -136,7 +136,7 @@ export function isOrigin (text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text.replace('*.', ''))
 }
 
-export function isListedOrigin (url: URL, origins: readonly string[]): boolean {
+function isListedOrigin (url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {
     const { protocol, host } = new URL(origin.replace('*.', ''))
     if (protocol !== url.protocol) return false
