@@ -11,9 +11,9 @@ import { CURRENT_REVISION } from './revisions.ts'
 
 /** The reserved `_meta` keys of the specification, and Trivet's own. */
 export const META_PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
-export const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
+const META_CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
 export const META_CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
-export const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+const META_LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 export const META_SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 export const META_SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
 
