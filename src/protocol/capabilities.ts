@@ -59,18 +59,18 @@ export function findMissingCapabilities (
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
  */
 function withFormMode ({ elicitation }: ClientCapabilities): ClientCapabilities {
-  if (!isJsonObject(elicitation)) return {}
+  if (!isDeclaration(elicitation)) return {}
   const { form, url } = elicitation
   return form === undefined && url === undefined ? { elicitation: { ...elicitation, form: {} } } : {}
 }
 
-type JsonObject = { readonly [key: string]: unknown }
+type Declaration = { readonly [key: string]: unknown }
 
-function findMissing (required: JsonObject, declared: JsonObject): JsonObject | undefined {
+function findMissing (required: Declaration, declared: Declaration): Declaration | undefined {
   const missing: { [key: string]: unknown } = {}
   for (const [key, value] of Object.entries(required)) {
     const declaration = declared[key]
-    if (isJsonObject(value) && isJsonObject(declaration)) {
+    if (isDeclaration(value) && isDeclaration(declaration)) {
       const inner = findMissing(value, declaration)
       if (inner !== undefined) missing[key] = inner
     } else if (!isDeepStrictEqual(value, declaration)) {
@@ -81,6 +81,6 @@ function findMissing (required: JsonObject, declared: JsonObject): JsonObject | 
 }
 
 // Not `isObject` of json-rpc.ts: that file imports errors.ts, which imports this one.
-function isJsonObject (value: unknown): value is JsonObject {
+function isDeclaration (value: unknown): value is Declaration {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -130,7 +130,9 @@ interface SessionCalls {
   close (): void
 }
 
-export function createSessionCalls (messages: SessionMessages, ended: Pick<EndedSessions, 'onEnd'>): SessionCalls {
+export function createSessionCalls (
+  messages: SessionMessages, ended: Pick<EndedSessions, 'onEnd'>
+): SessionCalls {
   const bySession = new Map<string, Map<RequestId, Lifetime>>()
 
   const stopListening = messages.listen((message) => {
