@@ -107,7 +107,7 @@ export async function openRedisBroadcast (
   }
 }
 
-type JsonObject = { readonly [member: string]: unknown }
+type ChannelObject = { readonly [member: string]: unknown }
 
 function parse (text: string): unknown {
   try {
@@ -121,18 +121,18 @@ function parse (text: string): unknown {
  * Checks what another release or another program may have sent. Throws a TypeError that does not contain the
  * value, because it is data of clients.
  */
-function readObject (value: unknown, channel: string): JsonObject {
+function readObject (value: unknown, channel: string): ChannelObject {
   if (!isObject(value)) throw new TypeError(`a message on ${channel} is no JSON object`)
   return value
 }
 
-function readMessage ({ type, ...members }: JsonObject, channel: string): ReplicaMessage {
+function readMessage ({ type, ...members }: ChannelObject, channel: string): ReplicaMessage {
   if (typeof type !== 'string') throw new TypeError(`a message on ${channel} has no type`)
   return { ...members, type }
 }
 
 function readEvent (
-  { type, uri, owner, seenBy, templates, entry, isOver }: JsonObject, channel: string
+  { type, uri, owner, seenBy, templates, entry, isOver }: ChannelObject, channel: string
 ): ChangeEvent {
   switch (type) {
     case 'tools-changed':

@@ -21,7 +21,7 @@ interface RedisEventLogOptions extends EventLogLimits {
 export function createRedisEventLog (client: RedisStreamCommands, options: RedisEventLogOptions): EventLog {
   const { prefix, maxEvents, ttlMs, maxBytes = 67_108_864 } = options
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
-  // Of the streams that this process writes. Redis expires them by itself.
+  // Counts the streams that this process writes. Redis expires them by itself.
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: clock.monotonic })
 
   async function call (command: string, ...args: Array<string | number>): Promise<unknown> {
