@@ -72,19 +72,19 @@ export function readClaim (claims: Claims, name: string): unknown {
 }
 
 /** The text of the first claim that has one. */
-export function readFirstText (claims: Claims, names: readonly string[]): string | undefined {
+function readFirstText (claims: Claims, names: readonly string[]): string | undefined {
   return names.map((name) => readClaim(claims, name)).find(isText)
 }
 
 /** The scopes of a claim: a text with spaces between, or a list. */
-export function readGrantedScopes (claims: Claims, name: string): readonly string[] {
+function readGrantedScopes (claims: Claims, name: string): readonly string[] {
   const value = readClaim(claims, name)
   if (typeof value === 'string') return value.split(' ').filter(isText)
   return Array.isArray(value) ? value.filter(isText) : []
 }
 
 /** Without recursion, because a value of a few kilobytes may be nested thousands of times. */
-export function freezeDeeply<T extends object> (root: T): T {
+function freezeDeeply<T extends object> (root: T): T {
   const waiting: object[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     for (const inner of Object.values(value)) {

@@ -131,7 +131,8 @@ export async function openFiles (
       const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name
       const paths = [path, ...publicUrl === undefined ? [] : [new URL(publicUrl).pathname]]
       for (const prefix of new Set(paths.map((one) => `${toFolder(one)}/files`))) {
-        registerFiles(app, prefix, { ...dependencies, openServer, title, publicUrl, token: config.filesToken })
+        const { filesToken: token } = config
+        registerFiles(app, prefix, { ...dependencies, openServer, title, publicUrl, token })
       }
     },
     async close () {

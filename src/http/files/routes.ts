@@ -109,7 +109,7 @@ const changed = new WeakSet<Server>()
  * Returns a function that spares the current request of a connection from the timeout of the server: uploads
  * may take longer than other requests, as long as bytes come.
  */
-export function spareFromReceiveTimeout (server: Server): (socket: Socket) => void {
+function spareFromReceiveTimeout (server: Server): (socket: Socket) => void {
   if (!changed.has(server)) {
     changed.add(server)
     const listeners = server.listeners('clientError')

@@ -76,7 +76,7 @@ export function registerServiceMetrics (registry: Registry, sources: MetricSourc
       if (isReady === undefined) metric.remove()
       else metric.set(Number(isReady))
     })
-  gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and the others.', [],
+  gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())))
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {

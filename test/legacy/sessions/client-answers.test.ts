@@ -62,7 +62,7 @@ t.test('one network holds at most a tenth of the questions that may wait', async
   ))
   await t.rejects(
     ask({ id: 'new', network: '203.0.113.7' }).answer,
-    { name: 'TooManyQuestions', message: /400 of this address/ }
+    { name: 'TooManyQuestions', message: /of your address on this replica \(400\)/ }
   )
   const others = [{ id: 'new', network: '203.0.113.8' }, { id: 'without' }]
   for (const session of others) {

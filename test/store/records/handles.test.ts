@@ -257,7 +257,7 @@ t.test('each principal has its own limit of live handles', async (t) => {
   ]
   const error = await mine.create({ count: 0 }).then(() => undefined, (error: unknown) => error)
   t.ok(isToolError(error) && !isHandleError(error))
-  t.match(String(error), /3 are kept already/)
+  t.match(String(error), /Too many handles of yours \(3\)/)
   await t.resolves(of(access, person('them')).create({ count: 0 }))
   await mine.delete(made[0]?.id ?? '')
   await t.resolves(mine.create({ count: 0 }))
