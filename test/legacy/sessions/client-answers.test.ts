@@ -41,13 +41,13 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
   }
 })
 
-t.test('a large answer that no replica waits for is not relayed', async (t) => {
+t.test('a large answer that no replica waits for is not passed on', async (t) => {
   const { here, types } = openTwo(t)
   t.equal(await here.deliver('s', `${'x'.repeat(12)}.${randomUUID()}`, LARGE), false)
   t.strictSame(types(), ['answer-offered'])
 })
 
-t.test('an answer to this replica is not relayed', async (t) => {
+t.test('an answer to this replica is not passed on', async (t) => {
   const { there, ask, types } = openTwo(t)
   const asked = ask()
   t.equal(await there.deliver('s', asked.id, LARGE), true)
