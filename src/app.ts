@@ -104,7 +104,7 @@ export interface OwnProcess {
   readonly guard: LoadGuard
   /** Takes the place of the option `logger`. */
   readonly log?: ServiceLog
-  /** By default the memory of the machine, and the heap that V8 reports. */
+  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
   readonly memory?: MemoryLimits | undefined
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined

@@ -6,9 +6,10 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCycles, breaksOfEras, breaksOfNames, breaksOfPackage,
-  breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize, breaksOfStrangers, breaksOfTime,
-  breaksOfWires, readImports, type Import, type Sources
+  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfEras, breaksOfNames,
+  breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize,
+  breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames, breaksOfWires, readImports,
+  type Import, type Sources
 } from './helpers/source-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
@@ -124,6 +125,8 @@ const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
 /** `init` writes the source of a tool that rolls dice. */
 const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts'
+/** Siblings of one contract, which a table names: a backend of state, and a storage of files. */
+const mayBeSmall = (file: string) => /^(?:store\/backends\/\w+\/backend|files\/\w+\/kind)\.ts$/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
@@ -366,6 +369,34 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfSize(sources, 300),
     made: { 'a.ts': 'a\n'.repeat(300), 'b.ts': 'b\n'.repeat(301) },
     found: ['b.ts has 301 lines']
+  },
+  {
+    claim: 'no folder has more than 25 files directly in it',
+    breaks: (sources) => breaksOfCrowds(sources, 25),
+    made: { 'a/b/c.ts': '', ...Object.fromEntries(Array.from({ length: 26 }, (_, at) => [`a/${at}.ts`, ''])) },
+    found: ['a has 26 files']
+  },
+  {
+    claim: 'a file of under 15 lines that one other imports belongs to that file',
+    breaks: (sources) => breaksOfSmallFiles(sources, mayBeSmall),
+    made: {
+      'a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'\nimport { d } from './d.ts'\n",
+      'b.ts': 'b\n'.repeat(14),
+      'c.ts': "import { d } from './d.ts'\n".repeat(15),
+      'd.ts': 'd\n',
+      'files/url-schemes.ts': "import { kind } from './s3/kind.ts'\n",
+      'files/s3/kind.ts': ''
+    },
+    found: ['b.ts belongs to a.ts']
+  },
+  {
+    claim: 'no two files declare a type of the same name',
+    breaks: breaksOfTypeNames,
+    made: {
+      'a.ts': 'interface A {}\nclass B {}\n',
+      'b.ts': '// interface A {}\nexport type A = 1\nconst B = 1\n'
+    },
+    found: ['A is of a.ts, b.ts']
   },
   {
     claim: 'no two files export the same name',

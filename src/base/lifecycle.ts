@@ -7,7 +7,7 @@ import { unlessAborted } from './deadline.ts'
 export class StartError extends Error {}
 
 /** A part without `close` needs none. */
-type Part = { close? (): void | Promise<void> } | undefined
+type Closable = { close? (): void | Promise<void> } | undefined
 
 export class Lifecycle {
   /** Aborts when `close` is called, or when the signal of the constructor aborts. */
@@ -36,13 +36,13 @@ export class Lifecycle {
    * Waits until a part has opened. Rejects at once when the signal aborts: the part is then closed as soon as
    * it has opened.
    */
-  async open<T extends Part> (opening: Promise<T>): Promise<T> {
+  async open<T extends Closable> (opening: Promise<T>): Promise<T> {
     this.#register(async () => await opening.then(async (part) => await part?.close?.(), () => {}))
     return await unlessAborted(opening, this.signal)
   }
 
   /** Registers a part that is open, and returns it. */
-  add<T extends Part> (part: T): T {
+  add<T extends Closable> (part: T): T {
     this.#register(() => part?.close?.())
     return part
   }

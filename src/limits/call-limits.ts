@@ -47,7 +47,7 @@ export const NO_LIMITS: CallLimits = {
   resultBytes: undefined
 }
 
-/** As a reader of a file returns options. */
+/** Options as a reader of a file returns them: an absent one may be `undefined`. */
 export type Unread<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
 /** @param options have passed the check of their shape. */

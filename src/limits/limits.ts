@@ -84,12 +84,13 @@ export class Limit {
     this.max = max ?? this.#row.max ?? Infinity
   }
 
-  /** Returns the part of the limit that one holder may have, rounded up. */
+  /**
+   * Returns the part of the limit that one holder may have, rounded up. All holders together have no limit
+   * where each principal has its own.
+   */
   shareOf (kind: HolderKind): number {
-    if (kind === 'principal') {
-      if (this.#perPrincipal !== undefined) return this.#perPrincipal
-      if (this.#row.per === 'principal') return this.max
-    }
+    if (this.#row.per === 'principal' && kind !== 'network') return kind === 'all' ? Infinity : this.max
+    if (kind === 'principal' && this.#perPrincipal !== undefined) return this.#perPrincipal
     return Math.ceil(this.max / DIVISORS[kind])
   }
 

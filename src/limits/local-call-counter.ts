@@ -17,12 +17,12 @@ interface LocalCallCounterOptions {
 export function createLocalCallCounter (
   { now = clock.monotonic, maxKeys = 50_000 }: LocalCallCounterOptions = {}
 ): CallCounter {
-  const tallies = new LRUCache<string, Tally>({ max: maxKeys })
+  const windows = new LRUCache<string, Window>({ max: maxKeys })
 
   function add ({ key, perMs }: CountedRate, time: number): void {
-    const tally = tallies.get(key) ?? new Tally()
-    tally.add(perMs, time)
-    tallies.set(key, tally)
+    const window = windows.get(key) ?? new Window()
+    window.add(perMs, time)
+    windows.set(key, window)
   }
 
   return {
@@ -30,7 +30,7 @@ export function createLocalCallCounter (
       const time = now()
       let used: UsedRate<typeof rates[number]> | undefined
       for (const rate of rates) {
-        const waitMs = tallies.get(rate.key)?.waitMs(rate, time) ?? 0
+        const waitMs = windows.get(rate.key)?.waitMs(rate, time) ?? 0
         if (waitMs > (used?.waitMs ?? 0)) used = { rate, waitMs }
       }
       if (used !== undefined) return used
@@ -41,7 +41,7 @@ export function createLocalCallCounter (
 }
 
 /** The calls of a key, by the parts of the time that they came in. */
-class Tally {
+class Window {
   /** The numbers of the parts that have calls, oldest first. */
   readonly #parts: number[] = []
   readonly #calls: number[] = []

@@ -22,7 +22,7 @@ export class Used {
 
   /** Returns the refusal of one more, if all is used or the share of the holder is. */
   findRefusal (holder: Holder | undefined): ProtocolError | undefined {
-    if (this.#total >= this.#limit.max) return this.#limit.refusal('all')
+    if (this.#total >= this.#limit.shareOf('all')) return this.#limit.refusal('all')
     if (holder === undefined || this.#of(holder) < this.#limit.shareOf(holder.kind)) return undefined
     return this.#limit.refusal(holder.kind, holder.kind === 'network' ? holder.name : undefined)
   }

@@ -18,6 +18,7 @@ export interface Import {
 const STATIC = /^(?:import|export)(\s+type)?(?:\s+[\w\s{},*$]*?\sfrom)?\s+'([^']+)'/gm
 const DYNAMIC = /\bimport\('([^']+)'\)/g
 const EXPORT = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm
+const TYPE = /^(?:export )?(?:abstract )?(?:class|interface|type) (\w+)/gm
 const RE_EXPORT = /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})[\w\s]*\sfrom\s+'/m
 
 export function readImports (sources: Sources): Import[] {
@@ -190,6 +191,43 @@ export function breaksOfCycles (sources: Sources): string[] {
 export function breaksOfSize (sources: Sources, maxLines: number): string[] {
   return [...sources].map(([file, text]) => ({ file, lines: text.trimEnd().split('\n').length }))
     .filter(({ lines }) => lines > maxLines).map(({ file, lines }) => `${file} has ${lines} lines`)
+}
+
+/** Folders with more files directly in them than a reader can hold. */
+export function breaksOfCrowds (sources: Sources, maxFiles: number): string[] {
+  const counts = new Map<string, number>()
+  for (const folder of [...sources.keys()].map((file) => posix.dirname(file))) {
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].filter(([, count]) => count > maxFiles).map(
+    ([folder, count]) => `${folder} has ${count} files`
+  )
+}
+
+/** Files of under 15 lines that belong to the one file that imports them. */
+export function breaksOfSmallFiles (sources: Sources, mayStandAlone: (file: string) => boolean): string[] {
+  const importers = new Map<string, Set<string>>()
+  for (const { file, target } of readImports(sources)) {
+    importers.set(target, (importers.get(target) ?? new Set()).add(file))
+  }
+  return [...sources].flatMap(([file, text]) => {
+    const [only, ...others] = importers.get(file) ?? []
+    const isSmall = text.trimEnd().split('\n').length < 15
+    return isSmall && only !== undefined && others.length === 0 && !mayStandAlone(file)
+      ? [`${file} belongs to ${only}`]
+      : []
+  })
+}
+
+/** Types that several files declare, also if they do not export them. */
+export function breaksOfTypeNames (sources: Sources): string[] {
+  const files = new Map<string, string[]>()
+  for (const [file, text] of sources) {
+    for (const [, name = ''] of withoutComments(text).matchAll(TYPE)) {
+      files.set(name, [...files.get(name) ?? [], file])
+    }
+  }
+  return [...files].filter(([, of]) => of.length > 1).map(([name, of]) => `${name} is of ${of.join(', ')}`)
 }
 
 /** Names that several files export: one name would mean several things. */

@@ -14,7 +14,7 @@ for (const name of names) {
     const limit = new Limit(name, 20)
     const { code, things } = LIMITS[name]
     for (const [holder, whose, share] of [
-      [undefined, '', 20],
+      [undefined, '', LIMITS[name].per === 'principal' ? Infinity : 20],
       [ADA, ' of yours', LIMITS[name].per === 'principal' ? 20 : 10],
       [NETWORK, ' of your address', 2]
     ] as const) {

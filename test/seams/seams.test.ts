@@ -1,5 +1,5 @@
 // What a stranger can add: a method, a backend, an observer and a transport, each by one file or folder and
-// one line, beside the import that the line needs. A setting is one line.
+// one line, beside the import that the line needs; a setting and a limit, each by one row.
 
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -61,6 +61,10 @@ t.test('a stranger adds', async (t) => {
     'ops/config/settings.ts', /^ {2}\.\.\.ACCESS_SETTINGS,/,
     "  maxWidgets: setting('TRIVET_MAX_WIDGETS', { group: 'Limits', kind: bytes(1, 9), fallback: 3 }, 'A'),"
   )
+  await copy.insert(
+    'limits/limits.ts', /^export const LIMITS = \{/,
+    "  notes: { things: 'notes', per: 'principal', max: 2, advice: 'Delete one.', code: 429 },"
+  )
   t.equal(await copy.build(), '', 'and all of it compiles')
   const app = await copy.start(t, FILES)
 
@@ -86,6 +90,17 @@ t.test('a stranger adds', async (t) => {
     const row = '| `TRIVET_MAX_WIDGETS` | `3` | an integer from 1 to 9, in bytes | A |'
     t.ok(page.toSettingsPage().includes(row), 'its documentation')
     t.match(variables.findUnknownVariables({ TRIVET_MAX_WIGETS: '5' }), [{ nearest: ['TRIVET_MAX_WIDGETS'] }])
+  })
+
+  t.test('a limit', async (t) => {
+    const [{ Limit }, { Used }] = await Promise.all(
+      ['limits/limits.ts', 'limits/used.ts'].map(async (path) => await import(copy.urlOf(path)))
+    )
+    const used = new Used(new Limit('notes'))
+    const [ada, bob] = ['ada', 'bob'].map((name) => ({ kind: 'principal', name }))
+    for (const holder of [ada, ada]) used.add(holder)
+    t.match(used.findRefusal(ada), { code: 429, message: 'Too many notes of yours (2). Delete one.' })
+    t.equal(used.findRefusal(bob), undefined, 'each principal has its own')
   })
 
   t.test('an observer', async (t) => {

@@ -19,7 +19,7 @@ export interface SessionSettingsRecord {
 export type StreamOpened = {
   readonly type: 'stream-opened'
   readonly session: string
-  /** By the clock that all replicas share. */
+  /** Milliseconds since the epoch, on the clock that all replicas share. */
   readonly openedAt: number
 }
 

@@ -8,11 +8,11 @@ import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } fr
 
 /** A network of `undefined` needs no places. */
 export interface Shares {
-  /** As `create` of the store. Also rejects with ShareUsed if all places of the network are taken. */
+  /** Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken. */
   create (
     network: string | undefined, key: StateKey, value: StateValue, lifetime: RecordLifetime, limit: number
   ): Promise<StateRecord | 'taken' | 'full'>
-  /** As `delete` of the store. Frees the place only if this network took it. */
+  /** Deletes a record as the store does. Frees the place only if this network took it. */
   delete (network: string | undefined, key: StateKey): Promise<boolean>
 }
 
