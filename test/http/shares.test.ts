@@ -114,7 +114,7 @@ t.test('a named principal has its handles and half of the streams at every addre
   }
   const { status, response } = await post(t, url, from(BOB, { ...SUBSCRIBE, headers }))
   t.equal(status, 503)
-  t.match(response.error, { message: /^You already have 3 open streams at this replica/ })
+  t.match(response.error, { message: /^Too many open streams of yours on this replica \(3\)\./ })
 })
 
 t.test('X-Forwarded-For of an untrusted peer changes nothing', async (t) => {
