@@ -58,7 +58,7 @@ export class Lifecycle {
 
   #register (close: () => void | Promise<void>): void {
     if (this.#closing === undefined) this.#closes.push(close)
-    else this.#closing = this.#closing.then(close)
+    else this.#closing = this.#closing.finally(close)
   }
 
   async #closeParts (): Promise<void> {
