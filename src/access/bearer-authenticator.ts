@@ -11,7 +11,7 @@ import { hashToken, readBearerToken, type TokenVerifier } from './token.ts'
 export interface BearerAuthenticatorOptions {
   /** Whether a request without a token is anonymous. It is refused by default. */
   readonly anonymous?: boolean
-  /** How many verified tokens are cache. 10 000 by default. */
+  /** How many verified tokens are cached. 10 000 by default. */
   readonly maxTokens?: number
   readonly now?: () => number
 }

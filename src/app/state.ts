@@ -56,6 +56,8 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
 
 /** Says why the state ends the start: it opened, but answers too slowly or not at all. */
 export function failStart (cause: unknown): never {
+  // A mistake of our own keeps its stack.
+  if (cause instanceof TypeError || cause instanceof RangeError) throw cause
   const reason = messageOf(cause instanceof StoreUnavailable ? cause.cause ?? cause : cause)
   const problem = `The state of TRIVET_STATE_URL failed during the start: ${reason}`
   throw new StartError(problem, { cause })

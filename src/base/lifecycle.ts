@@ -57,8 +57,13 @@ export class Lifecycle {
   }
 
   #register (close: () => void | Promise<void>): void {
-    if (this.#closing === undefined) this.#closes.push(close)
-    else this.#closing = this.#closing.finally(close)
+    if (this.#closing === undefined) {
+      this.#closes.push(close)
+      return
+    }
+    this.#closing = this.#closing.finally(close)
+    // Who closes gets the error. Nobody may ask again.
+    this.#closing.catch(() => {})
   }
 
   async #closeParts (): Promise<void> {

@@ -45,7 +45,11 @@ export async function retry<T> (work: (attempt: number) => Promise<T>, options: 
 /** The pauses between the attempts of writers whose updates of one record conflict. */
 const CONFLICT = { firstMs: 2, maxMs: 100 }
 
-/** Waits before an update is tried again after a conflict. Rejects when the signal aborts. */
+/**
+ * Waits before an update is tried again after a conflict. The pause may have any length up to the longest, so
+ * that many writers spread over all of it. Rejects when the signal aborts.
+ */
 export async function pauseBefore (attempt: number, signal: AbortSignal): Promise<void> {
-  await timers.pause(pauseAfter(attempt, CONFLICT), { signal })
+  const { firstMs, maxMs } = CONFLICT
+  await timers.pause(random.number() * Math.min(maxMs, firstMs * 2 ** attempt), { signal })
 }

@@ -23,7 +23,8 @@ export function acceptedType (
 ): string | undefined {
   const declared = isHeaderType(mimeType) ? mimeType.toLowerCase() : BYTES_TYPE
   const ofName = mediaTypeOfName(name) ?? BYTES_TYPE
-  const types = declared === BYTES_TYPE ? [ofName] : [declared, ofName]
+  // A browser that knows no type declares the general one, so the name comes first then.
+  const types = declared === BYTES_TYPE ? [ofName, declared] : [declared, ofName]
   if (accept.length === 0) return types[0]
   const matches = (type: string) => accept.some((one) => {
     const pattern = one.toLowerCase()

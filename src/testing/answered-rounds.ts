@@ -67,11 +67,12 @@ export class Answers {
   }
 
   async to (requests: InputRequiredJson['inputRequests']): Promise<{ [key: string]: TestAnswer }> {
-    const answers: { [key: string]: TestAnswer } = {}
+    const answers: Array<[key: string, answer: TestAnswer]> = []
     for (const [key, request] of Object.entries(requests)) {
-      answers[key] = await this.#find(toTestQuestion(key, request))
+      answers.push([key, await this.#find(toTestQuestion(key, request))])
     }
-    return answers
+    // A server chooses the keys: an assignment to `__proto__` would set the prototype.
+    return Object.fromEntries(answers)
   }
 
   async #find (question: TestQuestion): Promise<TestAnswer> {

@@ -1,9 +1,12 @@
 // Opens a catalog for a test: the service of production, in this process, without a port.
 
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { createService } from '../app.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
+import { ConfigError } from '../ops/config/config.ts'
+import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange } from './exchange.ts'
@@ -38,6 +41,8 @@ interface Watching {
   readonly onNotification?: (json: string) => void
 }
 
+const GRACE = integer(0, 60_000)
+
 export async function openWatchedCatalog (
   folder: string | URL, options: TestOptions, { guard, onNotification }: Watching = {}
 ): Promise<TestCatalog> {
@@ -45,6 +50,9 @@ export async function openWatchedCatalog (
   const ownClock = { now: () => clock.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
   const { settings = {}, taskGraceMs, ...others } = options
+  if (taskGraceMs !== undefined && !GRACE.accepts(taskGraceMs)) {
+    throw new ConfigError([`taskGraceMs must be ${GRACE.form}, got ${inspect(taskGraceMs)}`])
+  }
   const constants = taskGraceMs === undefined ? {} : { taskGraceMs }
   const environment = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])

@@ -31,7 +31,7 @@ const LONG = [
 const CHECKS = [
   { name: 'lint', command: ['npm', 'run', '--silent', 'lint'] },
   { name: 'typecheck', command: ['npm', 'run', '--silent', 'typecheck'] },
-  { name: 'conformance', command: [process.execPath, 'test/conformance/run.mjs'] }
+  { name: 'conformance', hasCounts: true, command: [process.execPath, 'test/conformance/run.mjs'] }
 ]
 
 function listTests () {
@@ -44,11 +44,11 @@ function listTests () {
 }
 
 const toJob = (file) => ({
-  name: file, isTest: true, command: [process.execPath, `--import=${LOADER}`, file]
+  name: file, hasCounts: true, command: [process.execPath, `--import=${LOADER}`, file]
 })
 
 /** Runs a job. Its output goes to a file: a process that the job left behind could hold a pipe open. */
-async function run ({ name, isTest = false, command: [file, ...args] }, log) {
+async function run ({ name, hasCounts = false, command: [file, ...args] }, log) {
   const descriptor = openSync(log, 'w')
   const begin = Date.now()
   const child = spawn(file, args, {
@@ -62,8 +62,8 @@ async function run ({ name, isTest = false, command: [file, ...args] }, log) {
   closeSync(descriptor)
   const output = readFileSync(log, 'utf8')
   const counts = readCounts(output)
-  // A job that broke off has printed no counts, and a check has none.
-  const brokeOff = exitCode !== 0 || (isTest && counts === undefined)
+  // A job that broke off has printed no counts. Lint and type check have none.
+  const brokeOff = exitCode !== 0 || (hasCounts && counts === undefined)
   const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 }
   return {
     name,
@@ -101,6 +101,7 @@ const args = process.argv.slice(2)
 const files = args.filter((argument) => argument !== '--checks')
 const jobs = (files.length > 0 ? files : listTests()).map(toJob)
 if (args.includes('--checks')) jobs.splice(2, 0, ...CHECKS)
+if (jobs.length === 0) throw new Error('There is no test file to run')
 
 const logs = mkdtempSync(join(tmpdir(), 'trivet-tests-'))
 const results = []

@@ -25,7 +25,7 @@ export interface S3Client {
 }
 
 /** The attempts after a status of 500 or more, and after a lost connection. */
-const RETRIES = { attempts: 4, firstMs: 100, maxMs: 400 }
+const RETRIES = { attempts: 4, firstMs: 200, maxMs: 800 }
 /** How long the connection may be silent, in milliseconds. */
 const IDLE_MS = 60_000
 /** The part of an answer without a message that an error quotes, in characters. */

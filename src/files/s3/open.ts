@@ -81,6 +81,8 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
       const [beginning = ''] = textsOf(upload, 'Initiated')
       const key = path.slice(prefix.length)
       const isAbandoned = Date.parse(beginning) < now - ABANDONED_MS
+      // Without the id, the object itself would be deleted.
+      if (uploadId === undefined) continue
       if (isAbandoned && expiryOf(key) !== undefined) await remove(key, { uploadId })
     }
   }

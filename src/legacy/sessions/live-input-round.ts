@@ -104,7 +104,7 @@ export class LiveInputRound implements InputRound {
     } catch (error) {
       if (error instanceof TooManyQuestions) {
         throw new InputUnavailable(
-          `The client cannot be asked now: ${error.message}. Answer or cancel an earlier call first.`
+          `The client cannot be asked now. ${error.message} Answer or cancel an earlier call first.`
         )
       }
       if (!(error instanceof ClientRefusal)) throw error

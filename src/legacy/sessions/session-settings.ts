@@ -38,7 +38,7 @@ interface SessionSettingsOptions {
 
 const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
 const MAX_UPDATE_ATTEMPTS = 20
-const MAX_RECENT = 1000
+const MAX_RECENT = 2000
 /** After this time the record is read from the store again, which keeps it from expiring: at most this. */
 const MAX_REREAD_AFTER_MS = 60_000
 /** All anonymous callers are one principal. */

@@ -144,7 +144,7 @@ export const SETTINGS = {
 
   logLevel: setting('TRIVET_LOG_LEVEL', {
     group: 'Log, metrics and traces',
-    kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    kind: oneOf<string>(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     fallback: 'info'
   }, 'The lowest level that the log has.'),
   logLevelFile: setting('TRIVET_LOG_LEVEL_FILE', {
