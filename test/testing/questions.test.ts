@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { AnswerError, type TestQuestion } from '../../src/testing.ts'
+import { Answers } from '../../src/testing/answered-rounds.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { open, toModule } from './open.ts'
 
@@ -115,4 +116,12 @@ t.test('a client without the capability cannot be asked', async (t) => {
   const plain = catalog.as({}, { capabilities: {} })
   t.equal((await plain.call('plain')).text, 'ok')
   await t.rejects(plain.call('order'), { code: -32021, data: { requiredCapabilities: { elicitation: {} } } })
+})
+
+t.test('keeps the answer of a question whose key is __proto__: a server chooses the keys', async (t) => {
+  const upload = async (): Promise<never> => { throw new Error('nothing is uploaded') }
+  const answers = new Answers({ answer: () => ({ action: 'decline' }) }, upload)
+  const request = { method: 'elicitation/create', params: { message: 'Which?', requestedSchema: {} } }
+  const requests = Object.fromEntries([['__proto__', request]])
+  t.strictSame(Object.entries(await answers.to(requests)), [['__proto__', { action: 'decline' }]])
 })
