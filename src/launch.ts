@@ -7,8 +7,8 @@ const LEAST = [20, 19]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const [leastMajor = 0, leastMinor = 0] = LEAST
 if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
-  const found = `${process.versions.node} (${process.execPath})`
-  process.stderr.write(`Trivet needs Node ${LEAST.join('.')} or later, and this is ${found}\n`)
+  const version = `${process.versions.node} (${process.execPath})`
+  process.stderr.write(`Trivet needs Node ${LEAST.join('.')} or later, and this is ${version}\n`)
   process.exit(1)
 }
 await import('./main.ts')

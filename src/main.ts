@@ -53,9 +53,9 @@ try {
 
 /** Removes the service's secrets from the environment, which every module of the catalog can read. */
 function takeSecrets (): Secrets {
-  const taken = SECRET_VARIABLES.map((variable) => [variable, process.env[variable]] as const)
-  for (const [variable] of taken) Reflect.deleteProperty(process.env, variable)
-  return Object.fromEntries(taken.filter(([, value]) => value !== undefined))
+  const secrets = SECRET_VARIABLES.map((variable) => [variable, process.env[variable]] as const)
+  for (const [variable] of secrets) Reflect.deleteProperty(process.env, variable)
+  return Object.fromEntries(secrets.filter(([, value]) => value !== undefined))
 }
 
 async function runCommand (args: readonly string[], secrets: Secrets): Promise<void> {

@@ -42,8 +42,8 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
   const groups = new Map<string, Group>()
 
   function groupOf ({ name }: Holder): Group {
-    const known = groups.get(name)
-    if (known !== undefined) return known
+    const existing = groups.get(name)
+    if (existing !== undefined) return existing
     const group = { name, streams: new Set<string>(), bytes: 0 }
     groups.set(name, group)
     return group

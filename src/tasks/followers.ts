@@ -37,11 +37,11 @@ export function createTaskFollowers (
 
   return {
     async findOwn (principal, ids) {
-      const own = await Promise.all([...new Set(ids)].map(async (id) => {
+      const ownIds = await Promise.all([...new Set(ids)].map(async (id) => {
         const key = records.keyOf(principal, id)
         return key !== undefined && await records.read(key) !== undefined ? [id] : []
       }))
-      return own.flat()
+      return ownIds.flat()
     },
     follow (principal, ids, stream) {
       const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])

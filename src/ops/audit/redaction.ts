@@ -39,12 +39,12 @@ export function redact (value: unknown, secretNames: ReadonlySet<string>): unkno
   let left = MAX_LENGTH
 
   function copyText (text: string): string {
-    const known = SECRET_TEXTS.reduce(
+    const harmless = SECRET_TEXTS.reduce(
       (clean, secret) => clean.replace(secret, REDACTED), text.slice(0, left + MAX_SECRET_LENGTH)
     )
-    const kept = known.length > left ? `${known.slice(0, left)}${CUT}` : known
+    const excerpt = harmless.length > left ? `${harmless.slice(0, left)}${CUT}` : harmless
     left = Math.max(0, left - text.length)
-    return kept
+    return excerpt
   }
 
   function copy (value: unknown, depth: number): unknown {

@@ -20,11 +20,11 @@ export function readLogLevel ({ logLevel, logLevelFile }: LevelSettings): string
   if (logLevelFile === undefined) return logLevel
   const { logLevel: { kind }, logLevelFile: { variable } } = SETTINGS
   const place = `${variable}: ${logLevelFile}`
-  const written = readText(logLevelFile, place).trim()
-  if (written === '') return logLevel
-  const quoted = JSON.stringify(written.slice(0, MAX_QUOTED))
-  if (!kind.accepts(written)) throw new ConfigError([`${place} must contain ${kind.form}, got ${quoted}`])
-  return written
+  const text = readText(logLevelFile, place).trim()
+  if (text === '') return logLevel
+  const quoted = JSON.stringify(text.slice(0, MAX_QUOTED))
+  if (!kind.accepts(text)) throw new ConfigError([`${place} must contain ${kind.form}, got ${quoted}`])
+  return text
 }
 
 /** Reads the level again, and sets it on the log and so on its children. If it cannot be read, it stays. */

@@ -52,11 +52,11 @@ export class Announcement {
 }
 
 function placesOf (uri: string): readonly string[] {
-  const found = [withoutSlash(uri)]
+  const places = [withoutSlash(uri)]
   for (let end = uri.lastIndexOf('/'); end > 0; end = uri.lastIndexOf('/', end - 1)) {
-    found.push(uri.slice(0, end))
+    places.push(uri.slice(0, end))
   }
-  return found
+  return places
 }
 
 export function withoutSlash (uri: string): string {

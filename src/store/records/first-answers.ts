@@ -73,8 +73,8 @@ export function createFirstAnswers (store: StateStore, now: () => number = clock
 
   /** The replica that ran the call may be gone. Of several that take it over, one succeeds. */
   async function takeOver (slot: Slot, head: Head, { version }: StateRecord): Promise<FirstRun | undefined> {
-    const taken = await store.replace(slot.key, version, toValue(head))
-    return taken && toFirstRun(slot, head, taken)
+    const record = await store.replace(slot.key, version, toValue(head))
+    return record && toFirstRun(slot, head, record)
   }
 
   function toFirstRun ({ network, key }: Slot, head: Head, { version }: StateRecord): FirstRun {

@@ -126,8 +126,8 @@ class OwnHandles implements Handles<unknown> {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const { value: before, version } = this.#found(await store.read(key), id)
         // A new draft for each attempt: the changes of a failed attempt are dropped.
-        const kept = readValue(this.#kind, before)
-        const draft = kept instanceof Promise ? await kept : kept
+        const current = readValue(this.#kind, before)
+        const draft = current instanceof Promise ? await current : current
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
         const value = checked instanceof Promise ? await checked : checked

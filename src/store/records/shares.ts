@@ -51,8 +51,8 @@ export function createShares (store: StateStore, purpose: string, share: number)
     async create (network, key, value, lifetime, limit) {
       if (network === undefined) return await store.create(key, value, lifetime, limit)
       const place = toPlace(network, key)
-      const taken = await orRemove(place, store.create(place, EMPTY_VALUE, lifetime, share))
-      if (taken === 'full') throw new ShareUsed(network, share)
+      const outcome = await orRemove(place, store.create(place, EMPTY_VALUE, lifetime, share))
+      if (outcome === 'full') throw new ShareUsed(network, share)
       const record = await orRemove(place, store.create(key, value, lifetime, limit))
       if (record === 'full') await free(place)
       return record

@@ -84,9 +84,9 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
       if (key === undefined || token[KEY_ID_LENGTH] !== '.') return undefined
       const sealed = fromBase64Url(token.slice(KEY_ID_LENGTH + 1))
       if (sealed === undefined || sealed.length < IV_BYTES + EXPIRY_BYTES + TAG_BYTES) return undefined
-      const opened = decrypt(key, toAssociatedData(key.id, purpose, bound), sealed)
-      if (opened === undefined || opened.readUIntBE(0, EXPIRY_BYTES) <= now()) return undefined
-      return opened.subarray(EXPIRY_BYTES)
+      const bytes = decrypt(key, toAssociatedData(key.id, purpose, bound), sealed)
+      if (bytes === undefined || bytes.readUIntBE(0, EXPIRY_BYTES) <= now()) return undefined
+      return bytes.subarray(EXPIRY_BYTES)
     }
   }
 }
@@ -122,12 +122,12 @@ function decrypt ({ key }: Key, associatedData: Buffer, sealed: Buffer): Buffer 
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
   decipher.setAAD(associatedData)
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-  const opened = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+  const bytes = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
   try {
     decipher.final()
   } catch {
     // `final` throws only if the bytes are not the sealed ones.
     return undefined
   }
-  return opened
+  return bytes
 }

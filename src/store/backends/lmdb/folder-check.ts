@@ -27,9 +27,9 @@ const LOOK_EVERY_MS = 500
 /** @param onBroken called once, with the error that all later calls throw. */
 export function createFolderCheck (folder: string, onBroken: (error: Error) => void): FolderCheck {
   const path = join(folder, 'data.mdb')
-  const opened = statSync(path)
+  const atStart = statSync(path)
   /** LMDB never makes the file smaller. */
-  let largest = opened.size
+  let largest = atStart.size
   let broken: Error | undefined
   let isFresh = false
   const timer = timers.setInterval(look, LOOK_EVERY_MS).unref()
@@ -45,10 +45,10 @@ export function createFolderCheck (folder: string, onBroken: (error: Error) => v
 
   function findProblem (): string | undefined {
     try {
-      const found = statSync(path)
-      if (found.ino !== opened.ino || found.dev !== opened.dev) return 'was replaced'
-      if (found.size < largest) return 'was truncated'
-      largest = found.size
+      const { ino, dev, size } = statSync(path)
+      if (ino !== atStart.ino || dev !== atStart.dev) return 'was replaced'
+      if (size < largest) return 'was truncated'
+      largest = size
       return undefined
     } catch {
       return 'was removed'
