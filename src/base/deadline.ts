@@ -25,7 +25,8 @@ export function signalAfter (ms: number): AbortSignal {
 }
 
 /** Resolves or rejects as the promise does. Rejects with the reason of the signal as soon as that aborts. */
-export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return await promise
   let stop = (): void => {}
   const aborted = new Promise<never>((_resolve, reject) => { stop = () => reject(signal.reason) })
   signal.addEventListener('abort', stop, { once: true })

@@ -2,11 +2,14 @@
 
 import { random, timers } from './time.ts'
 
-interface RetryOptions {
+interface Pauses {
   /** The longest first pause, in milliseconds. It doubles with each attempt. */
   readonly firstMs: number
   /** The longest pause, in milliseconds. */
   readonly maxMs: number
+}
+
+interface RetryOptions extends Pauses {
   /** How often the work is done at most. Without an end by default. */
   readonly attempts?: number
   /** Whether another attempt may succeed. True by default. */
@@ -22,11 +25,12 @@ interface RetryOptions {
  *
  * @param attempt from 0.
  */
-export function pauseAfter (
-  attempt: number, { firstMs, maxMs }: Pick<RetryOptions, 'firstMs' | 'maxMs'>
-): number {
-  const longest = Math.min(maxMs, firstMs * 2 ** attempt)
-  return longest * (1 - random.number() / 2)
+export function pauseAfter (attempt: number, pauses: Pauses): number {
+  return longestAfter(attempt, pauses) * (1 - random.number() / 2)
+}
+
+function longestAfter (attempt: number, { firstMs, maxMs }: Pauses): number {
+  return Math.min(maxMs, firstMs * 2 ** attempt)
 }
 
 /** Does the work until it succeeds. Rejects with the last error if no further attempt may be made. */
@@ -50,6 +54,5 @@ const CONFLICT = { firstMs: 2, maxMs: 100 }
  * that many writers spread over all of it. Rejects when the signal aborts.
  */
 export async function pauseBefore (attempt: number, signal: AbortSignal): Promise<void> {
-  const { firstMs, maxMs } = CONFLICT
-  await timers.pause(random.number() * Math.min(maxMs, firstMs * 2 ** attempt), { signal })
+  await timers.pause(random.number() * longestAfter(attempt, CONFLICT), { signal })
 }

@@ -46,7 +46,7 @@ export interface LiveCatalog {
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
   folder: CatalogFolder, broadcast: Broadcast, log: CatalogLog,
-  { signal = new AbortController().signal, ...options }: LiveCatalogOptions,
+  { signal, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const loader = createCatalogLoader(folder, log, guard, options)
