@@ -4,14 +4,20 @@
 import { _, Ajv, type Options } from 'ajv'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { COST, createMeter, meterPattern } from './check-cost.ts'
+import { COST, costOfText, spend } from './check-cost.ts'
 import { replaceComparisons } from './json-equality.ts'
-import { createLinearPattern } from './linear-pattern.ts'
+import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
 
-/** Checks are synchronous, so that all of them share one meter. */
-export const meter = createMeter()
-
-const createPattern = (pattern: string) => meterPattern(createLinearPattern(pattern), meter)
+function createPattern (source: string): LinearPattern {
+  const pattern = createLinearPattern(source)
+  return {
+    toString: () => source,
+    test (text) {
+      spend(costOfText(text.length))
+      return pattern.test(text)
+    }
+  }
+}
 
 export const OPTIONS: Options = {
   // Allows unknown keywords: `x-mcp-header` and other annotations of the author.
@@ -54,7 +60,7 @@ export function createInstances (options: Options): Instances {
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
-      replaceComparisons(ajv, meter)
+      replaceComparisons(ajv)
       addCostKeyword(ajv)
       byDialect.set(dialect, ajv)
     }
@@ -67,8 +73,7 @@ function addCostKeyword (ajv: Ajv): void {
     keyword: COST,
     before: '$ref',
     code ({ gen, schema }) {
-      const spend = gen.scopeValue('func', { ref: meter.spend })
-      gen.code(_`${spend}(${schema})`)
+      gen.code(_`${gen.scopeValue('func', { ref: spend })}(${schema})`)
     }
   })
 }

@@ -4,7 +4,6 @@
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import type { LinearPattern } from './linear-pattern.ts'
 
 /** A step is about 0.3 µs of CPU time. */
 export const CHECK_STEPS = 70_000
@@ -12,22 +11,18 @@ export const CHECK_STEPS = 70_000
 /** The check needs more steps than its budget has. */
 export class TooManySteps extends Error {}
 
-export interface Meter {
-  /** Begins a check. */
-  start (steps: number): void
-  /** Throws TooManySteps when the budget is spent. */
-  spend (steps: number): void
+/** The steps that the current check has left. All checks share one budget: they are synchronous. */
+let budget = 0
+
+/** Begins a check. */
+export function startCheck (steps: number): void {
+  budget = steps
 }
 
-export function createMeter (): Meter {
-  let budget = 0
-  return {
-    start (steps) { budget = steps },
-    spend (steps) {
-      budget -= steps
-      if (budget < 0) throw new TooManySteps()
-    }
-  }
+/** Throws TooManySteps when the budget is spent. */
+export function spend (steps: number): void {
+  budget -= steps
+  if (budget < 0) throw new TooManySteps()
 }
 
 /** The keyword that `withCosts` adds to schemas. Its value is a number of steps. */
@@ -36,7 +31,7 @@ export const COST = 'trivet:cost'
 /** Characters that a pattern or a comparison reads in one step. */
 const CHARACTERS = 20
 
-function costOfText (length: number): number {
+export function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
@@ -45,36 +40,31 @@ export function costOfKey (value: unknown, key: string): number {
   return costOfText(key.length) + (typeof value === 'object' ? 2 : 0)
 }
 
-export function meterPattern (pattern: LinearPattern, meter: Meter): LinearPattern {
-  return {
-    toString: () => pattern.toString(),
-    test (text) {
-      meter.spend(costOfText(text.length))
-      return pattern.test(text)
-    }
-  }
-}
-
-const SCHEMA_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+/** Keywords whose value is an object of named schemas. */
 const SCHEMA_MAPS = [
   'properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'
 ]
+/** Keywords whose value is a schema, or a list of them. */
 const SCHEMAS = [
-  'items', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties',
-  'propertyNames', 'not', 'if', 'then', 'else'
+  'allOf', 'anyOf', 'oneOf', 'prefixItems', 'items', 'additionalItems', 'unevaluatedItems', 'contains',
+  'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else'
 ]
 
 /** A copy of the schema in which each subschema says what its evaluation costs, if that is much. */
 export function withCosts (schema: JsonSchema): JsonSchema {
   const copy: { [keyword: string]: unknown } = { ...schema }
   delete copy[COST]
-  for (const keyword of SCHEMA_LISTS) if (keyword in copy) copy[keyword] = mapItems(copy[keyword])
   for (const keyword of SCHEMA_MAPS) {
     const members = copy[keyword]
-    if (isObject(members)) copy[keyword] = mapMembers(members)
+    if (!isObject(members)) continue
+    const entries = Object.entries(members).map(([name, member]) => [name, withCostsIfSchema(member)])
+    copy[keyword] = Object.fromEntries(entries)
   }
   for (const keyword of SCHEMAS) {
-    if (keyword in copy) copy[keyword] = mapItems(withCostsIfSchema(copy[keyword]))
+    const value = copy[keyword]
+    if (keyword in copy) {
+      copy[keyword] = Array.isArray(value) ? value.map(withCostsIfSchema) : withCostsIfSchema(value)
+    }
   }
   const cost = costOf(schema)
   return cost === 0 ? copy : { [COST]: cost, ...copy }
@@ -82,15 +72,6 @@ export function withCosts (schema: JsonSchema): JsonSchema {
 
 function withCostsIfSchema (value: unknown): unknown {
   return isObject(value) ? withCosts(value) : value
-}
-
-function mapItems (value: unknown): unknown {
-  return Array.isArray(value) ? value.map(withCostsIfSchema) : value
-}
-
-function mapMembers (members: { readonly [name: string]: unknown }): { [name: string]: unknown } {
-  const entries = Object.entries(members)
-  return Object.fromEntries(entries.map(([name, member]) => [name, withCostsIfSchema(member)]))
 }
 
 /** The steps of evaluating this schema once, without its subschemas, each of which has its own cost. */

@@ -4,60 +4,57 @@
 import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import { stringify } from 'safe-stable-stringify'
-import { costOfKey, type Meter } from './check-cost.ts'
+import { costOfKey, spend } from './check-cost.ts'
 
-const enumKeyword = (meter: Meter): FuncKeywordDefinition => ({
-  keyword: 'enum',
-  schemaType: 'array',
-  errors: true,
-  compile (allowedValues: readonly unknown[]) {
-    if (allowedValues.length === 0) throw new Error('enum must have at least one item')
-    const message = 'must be equal to one of the allowed values'
-    return createMembership(allowedValues, { keyword: 'enum', message, params: { allowedValues } }, meter)
-  }
-})
-
-const constKeyword = (meter: Meter): FuncKeywordDefinition => ({
-  keyword: 'const',
-  errors: true,
-  compile (allowedValue: unknown) {
-    const message = 'must be equal to constant'
-    return createMembership([allowedValue], { keyword: 'const', message, params: { allowedValue } }, meter)
-  }
-})
-
-const uniqueItemsKeyword = (meter: Meter): FuncKeywordDefinition => ({
-  keyword: 'uniqueItems',
-  type: 'array',
-  schemaType: 'boolean',
-  errors: true,
-  compile (isRequired: boolean) {
-    const check: DataValidateFunction = (items: readonly unknown[]) => {
-      const pair = isRequired ? findEqualPair(items, meter) : undefined
-      if (pair === undefined) return true
-      const message = `must NOT have duplicate items (items ## ${pair.i} and ${pair.j} are identical)`
-      check.errors = [{ keyword: 'uniqueItems', message, params: pair }]
-      return false
+const COMPARISONS: ReadonlyArray<FuncKeywordDefinition & { readonly keyword: string }> = [
+  {
+    keyword: 'enum',
+    schemaType: 'array',
+    errors: true,
+    compile (allowedValues: readonly unknown[]) {
+      if (allowedValues.length === 0) throw new Error('enum must have at least one item')
+      const message = 'must be equal to one of the allowed values'
+      return createMembership(allowedValues, { keyword: 'enum', message, params: { allowedValues } })
     }
-    return check
+  },
+  {
+    keyword: 'const',
+    errors: true,
+    compile (allowedValue: unknown) {
+      const message = 'must be equal to constant'
+      return createMembership([allowedValue], { keyword: 'const', message, params: { allowedValue } })
+    }
+  },
+  {
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: true,
+    compile (isRequired: boolean) {
+      const check: DataValidateFunction = (items: readonly unknown[]) => {
+        const pair = isRequired ? findEqualPair(items) : undefined
+        if (pair === undefined) return true
+        const message = `must NOT have duplicate items (items ## ${pair.i} and ${pair.j} are identical)`
+        check.errors = [{ keyword: 'uniqueItems', message, params: pair }]
+        return false
+      }
+      return check
+    }
   }
-})
+]
 
-export function replaceComparisons (ajv: Ajv, meter: Meter): void {
-  for (const define of [enumKeyword, constKeyword, uniqueItemsKeyword]) {
-    const definition = define(meter)
-    ajv.removeKeyword(String(definition.keyword))
+export function replaceComparisons (ajv: Ajv): void {
+  for (const definition of COMPARISONS) {
+    ajv.removeKeyword(definition.keyword)
     ajv.addKeyword(definition)
   }
 }
 
-function createMembership (
-  allowed: readonly unknown[], error: Partial<ErrorObject>, meter: Meter
-): DataValidateFunction {
+function createMembership (allowed: readonly unknown[], error: Partial<ErrorObject>): DataValidateFunction {
   const keys = new Set(allowed.map(toKey))
   const check: DataValidateFunction = (value: unknown) => {
     const key = toKey(value)
-    meter.spend(costOfKey(value, key))
+    spend(costOfKey(value, key))
     if (keys.has(key)) return true
     check.errors = [error]
     return false
@@ -65,13 +62,11 @@ function createMembership (
   return check
 }
 
-function findEqualPair (
-  items: readonly unknown[], meter: Meter
-): { readonly i: number, readonly j: number } | undefined {
+function findEqualPair (items: readonly unknown[]): { readonly i: number, readonly j: number } | undefined {
   const positions = new Map<string, number>()
   for (const [i, item] of items.entries()) {
     const key = toKey(item)
-    meter.spend(costOfKey(item, key))
+    spend(costOfKey(item, key))
     const j = positions.get(key)
     if (j !== undefined) return { i, j }
     positions.set(key, i)

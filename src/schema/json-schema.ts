@@ -1,10 +1,11 @@
 // Compiles a JSON Schema to a check.
 
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import { Generations } from '../base/generations.ts'
 import { messageOf } from '../base/words.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import { createInstances, dialectOf, meter, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
-import { CHECK_STEPS, TooManySteps, withCosts } from './check-cost.ts'
+import { createInstances, dialectOf, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
+import { CHECK_STEPS, startCheck, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
 import { findSchemaProblems } from './schema-limits.ts'
@@ -61,8 +62,8 @@ export function createSchemaCompiler (
   const options: Options = {
     ...OPTIONS, ...(isOwn && OWN_PATTERNS), useDefaults, meta: false, validateSchema: false
   }
+  const checks = new Generations<JsonSchemaCheck>()
   let instances = createPair(options)
-  let [earlier, current] = [new Map<string, JsonSchemaCheck>(), new Map<string, JsonSchemaCheck>()]
   let compiledCount = 0
 
   function compileNew (schema: JsonSchema, json: string): JsonSchemaCheck {
@@ -78,20 +79,15 @@ export function createSchemaCompiler (
     const identified = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
     const mayWait = isDeferrable(schema)
     if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
-    const { fast, complete } = instances
-    return createCheck(identified, {
-      mayWait, showsValues, ajv: () => fast(dialect), explainer: () => complete(dialect)
-    })
+    const pair = instances
+    return createCheck((kind) => compileWith(pair[kind](dialect), identified), mayWait, showsValues)
   }
 
   return {
-    compile (schema, json = JSON.stringify(schema)) {
-      const check = current.get(json) ?? earlier.get(json) ?? compileNew(schema, json)
-      current.set(json, check)
-      return check
-    },
+    compile: (schema, json = JSON.stringify(schema)) =>
+      checks.get(json) ?? checks.set(json, compileNew(schema, json)),
     forgetUnused () {
-      [earlier, current] = [current, new Map()]
+      checks.forgetUnused()
       if (compiledCount < MAX_SCHEMAS_PER_INSTANCE) return
       compiledCount = 0
       instances = createPair(options)
@@ -99,39 +95,35 @@ export function createSchemaCompiler (
   }
 }
 
-/**
- * `fast` stops at the first problem: most values are accepted. `complete` collects all problems of a refused
- * value.
- */
-function createPair (options: Options): { readonly fast: Instances, readonly complete: Instances } {
+interface InstancePair {
+  /** Stops at the first problem: most values are accepted. */
+  readonly fast: Instances
+  /** Collects all problems of a refused value. */
+  readonly complete: Instances
+}
+
+function createPair (options: Options): InstancePair {
   return { fast: createInstances(options), complete: createInstances({ ...options, allErrors: true }) }
 }
 
 function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   // The meta-schema has patterns, too. The author chooses how much there is to check.
-  meter.start(Infinity)
+  startCheck(Infinity)
   if (metaSchema.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(metaSchema.errors))
 }
 
-interface CheckSource {
-  /** Whether the check may be compiled at its first use. */
-  readonly mayWait: boolean
-  readonly showsValues: boolean
-  ajv (): Ajv
-  explainer (): Ajv
-}
-
+/** @param mayWait whether the schema may be compiled at the first use. */
 function createCheck (
-  schema: JsonSchema, { mayWait, showsValues, ajv, explainer }: CheckSource
+  compile: (kind: keyof InstancePair) => ValidateFunction, mayWait: boolean, showsValues: boolean
 ): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
-  let validate = mayWait ? undefined : compileNow(ajv(), schema)
+  let validate = mayWait ? undefined : compile('fast')
 
   /** Every problem of the value, or `undefined` if looking for them costs too much. */
   function findProblems (value: unknown): string[] | undefined {
     if (isLongerThan(value, EXPLAINED_JSON_LENGTH)) return undefined
-    explain ??= compileNow(explainer(), schema)
-    meter.start(EXPLAIN_STEPS)
+    explain ??= compile('complete')
+    startCheck(EXPLAIN_STEPS)
     try {
       explain(value)
       return describeProblems(explain.errors ?? [], value, showsValues)
@@ -142,8 +134,8 @@ function createCheck (
   }
 
   return (value) => {
-    validate ??= compileNow(ajv(), schema)
-    meter.start(CHECK_STEPS)
+    validate ??= compile('fast')
+    startCheck(CHECK_STEPS)
     try {
       if (validate(value)) return accepted(value)
       const first = validate.errors ?? []
@@ -156,7 +148,7 @@ function createCheck (
   }
 }
 
-function compileNow (ajv: Ajv, schema: JsonSchema): ValidateFunction {
+function compileWith (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(withCosts(schema))
   } catch (error) {

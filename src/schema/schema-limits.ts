@@ -13,7 +13,7 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
   const bytes = Buffer.byteLength(json)
   if (bytes > MAX_SCHEMA_BYTES) return [`is ${bytes} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`]
   const problems: string[] = []
-  const ids = new Set<string>()
+  const ids = new Set<string | undefined>()
   const references: Array<{ place: string, target: string }> = []
   walk(schema, '', 1)
   for (const { place, target } of references) {
@@ -51,7 +51,4 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
   }
 }
 
-function withoutFragment (uri: string): string {
-  const hash = uri.indexOf('#')
-  return hash === -1 ? uri : uri.slice(0, hash)
-}
+const withoutFragment = (uri: string) => uri.split('#')[0]

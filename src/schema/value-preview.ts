@@ -1,13 +1,14 @@
 // Shows the beginning of a value, and tells whether it is large. Both read only as much of the value as they
 // need: a client chooses its size.
 
+import { clip } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 
 const MAX_PREVIEW = 80
 
 /** A value as JSON of at most 80 characters. */
 export function preview (value: unknown): string {
-  return value === undefined ? 'nothing' : truncate(describeValue(value), MAX_PREVIEW)
+  return value === undefined ? 'nothing' : clip(describeValue(value), MAX_PREVIEW)
 }
 
 /** The type of a value, for problems that must not quote it. */
@@ -16,10 +17,6 @@ export function typeOf (value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-export function truncate (text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }
 
 /** A value as JSON. A value that is not JSON, such as a function or a cycle, is described by its type. */

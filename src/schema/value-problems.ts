@@ -1,8 +1,9 @@
 // Describes the problems of a value for a person or a model: which argument, what was expected, what came.
 
 import type { ErrorObject } from 'ajv'
+import { clip } from '../base/words.ts'
 import { MAX_PROBLEMS } from './check.ts'
-import { preview, truncate, typeOf } from './value-preview.ts'
+import { preview, typeOf } from './value-preview.ts'
 
 const MAX_EXPECTED = 400
 /** The names of members are the client's, and may be long. */
@@ -26,7 +27,7 @@ export function describeProblems (
   for (const error of errors) {
     // An `if` reports that one of its branches failed. The branch reports the reason itself.
     if (error.keyword === 'if') continue
-    problems.add(truncate(describeProblem(showsValues ? error : withoutName(error), previewAt), MAX_SENTENCE))
+    problems.add(clip(describeProblem(showsValues ? error : withoutName(error), previewAt), MAX_SENTENCE))
     if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems]
@@ -57,7 +58,7 @@ function describeProblem (error: ErrorObject, previewAt: (pointer: string) => st
 }
 
 function toExpected (value: unknown): string {
-  return truncate(JSON.stringify(value), MAX_EXPECTED)
+  return clip(JSON.stringify(value), MAX_EXPECTED)
 }
 
 function segmentsOf (pointer: string): string[] {
