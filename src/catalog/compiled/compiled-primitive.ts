@@ -30,6 +30,10 @@ export function toCompiledPrimitive (
   return { key, order, scopes, whenMissing, json }
 }
 
+export function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
+  return new Map(all.map((one) => [one.key, one]))
+}
+
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */
 export function compareListOrder (
   a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>

@@ -2,7 +2,7 @@
 // make: all views share the look-ups, and pages are made for the first request of a list.
 
 import { createNearestNames } from '../../base/nearest-names.ts'
-import type { CompiledPrimitive } from './compiled-primitive.ts'
+import { byKey, type CompiledPrimitive } from './compiled-primitive.ts'
 import type { CompiledPrompt } from './definitions/compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './definitions/compile-resource.ts'
 import { findSkillDirectories, type CompiledSkill } from './definitions/compile-skill.ts'
@@ -128,8 +128,4 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       }
     }
   }
-}
-
-function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
-  return new Map(all.map((one) => [one.key, one]))
 }

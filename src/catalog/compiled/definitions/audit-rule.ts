@@ -1,6 +1,7 @@
 // What the audit log may keep of the arguments of a primitive.
 
 import type { CommonOptions } from '../../../author/definition.ts'
+import { isObject } from '../../../protocol/json-rpc.ts'
 
 export interface AuditRule {
   /** The names of the arguments that the definition has. */
@@ -24,18 +25,17 @@ export function toAuditRule (
   return { names: new Set(names), hasValues, secretNames }
 }
 
-function collectSecretNames (schema: unknown, found: Set<string>): void {
+/** Adds the names of secret properties to `names`. */
+function collectSecretNames (schema: unknown, names: Set<string>): void {
   if (typeof schema !== 'object' || schema === null) return
   for (const [key, value] of Object.entries(schema)) {
-    if (key === 'properties' && typeof value === 'object' && value !== null) {
-      for (const [name, property] of Object.entries(value)) if (isSecret(property)) found.add(name)
+    if (key === 'properties' && isObject(value)) {
+      for (const [name, property] of Object.entries(value)) if (isSecret(property)) names.add(name)
     }
-    collectSecretNames(value, found)
+    collectSecretNames(value, names)
   }
 }
 
 function isSecret (property: unknown): boolean {
-  if (typeof property !== 'object' || property === null) return false
-  return ('writeOnly' in property && property.writeOnly === true) ||
-    ('format' in property && property.format === 'password')
+  return isObject(property) && (property.writeOnly === true || property.format === 'password')
 }

@@ -28,8 +28,7 @@ export function compileDependency (
 ): CompiledDependency | undefined {
   if (!hasShape(dependencyShape, definition, report)) return undefined
   const { name, settings, open, close, check } = definition
-  const handlers = { open, ...(close !== undefined && { close }), ...(check !== undefined && { check }) }
-  if (!hasHandlers(handlers, report)) return undefined
+  if (!hasHandlers({ open, close, check }, report)) return undefined
   if (settings !== undefined && !values.has(settings)) {
     report('settings', 'must be made by defineSettings')
     return undefined

@@ -18,13 +18,12 @@ export function compileHandle (
   definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
 ): HandleKind | undefined {
   if (!hasShape(handleShape, definition, report)) return undefined
-  const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy } = definition
+  const { kind, prefix, idleTtlMs, maxAgeMs, maxBytes = DEFAULT_MAX_BYTES, createdBy, migrate } = definition
   if (maxAgeMs !== undefined && maxAgeMs < idleTtlMs) {
     report('maxAgeMs', `must be at least idleTtlMs, ${idleTtlMs}, got ${maxAgeMs}`)
     return undefined
   }
-  const { migrate } = definition
-  if (migrate !== undefined && !hasHandlers({ migrate }, report)) return undefined
+  if (!hasHandlers({ migrate }, report)) return undefined
   const schema = compileSchema(definition.schema, 'input', compilers, (rule) => report('schema', rule))
   if (schema === undefined) return undefined
   const mayChangeValue = isStandardSchema(definition.schema) ||

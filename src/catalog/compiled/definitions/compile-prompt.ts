@@ -9,10 +9,10 @@ import type { Located } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
 import { checkMessages, checkMeta } from '../results/content-checks.ts'
-import { toMessagesJson } from '../results/content-json.ts'
+import { toListJson, toMessageJson } from '../results/content-json.ts'
 import { ContractError, type ResultWriter } from '../results/result-json.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { findHandlerProblems } from './check-definition.ts'
+import { findHandlerProblem, hasShape } from './check-definition.ts'
 import { promptShape } from './definition-shapes.ts'
 
 export type PromptArguments = { readonly [name: string]: string | undefined }
@@ -32,10 +32,7 @@ export function compilePrompt (
   located: Located<PromptDefinition>, report: ReportProblem
 ): CompiledPrompt | undefined {
   const { definition } = located
-  const verdict = promptShape(definition)
-  const problems = verdict.ok ? findPromptProblems(definition) : verdict.problems
-  for (const problem of problems) report('', problem)
-  if (problems.length > 0) return undefined
+  if (!hasShape(promptShape, definition, report, findPromptProblems)) return undefined
   const { name, description, timeoutMs, arguments: args = [] } = definition
   return {
     ...toCompiledPrimitive(name, located, toPromptEntry(definition)),
@@ -49,13 +46,14 @@ export function compilePrompt (
 }
 
 function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition): string[] {
+  const handlerProblem = findHandlerProblem(render)
   const names = args.map(({ name }) => name)
   const repeated = names.filter((name, index) => names.indexOf(name) !== index)
   const uncompletable = args.filter(
     ({ complete }) => complete !== undefined && !isCompletionSource(complete)
   )
   return [
-    ...findHandlerProblems({ render }).map(([place, rule]) => `${place}: ${rule}`),
+    ...(handlerProblem === undefined ? [] : [`render: ${handlerProblem}`]),
     ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
     ...uncompletable.map(
       ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`
@@ -76,7 +74,7 @@ export function promptResult (
 ): string {
   const { description = fallbackDescription, messages, _meta } = toPromptMessages(output)
   const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
-  const messagesJson = toMessagesJson(writer.toMessages(checkMessages(messages)))
+  const messagesJson = toListJson(writer.toMessages(checkMessages(messages)), toMessageJson)
   return writer.write(`${head}"messages":${messagesJson}`, checkMeta(_meta))
 }
 

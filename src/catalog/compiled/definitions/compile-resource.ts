@@ -16,22 +16,22 @@ import type { ReportProblem } from '../problem.ts'
 import { createUriTemplate, type UriTemplate } from '../resources/uri-template.ts'
 import { toUri } from '../resources/uri.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
-import { findHandlerProblems } from './check-definition.ts'
+import { findHandlerProblem, hasShape } from './check-definition.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
 
-export interface CompiledResource extends CompiledPrimitive {
+interface CompiledReadable extends CompiledPrimitive {
   readonly mimeType: string | undefined
   readonly cache: CacheHints
   readonly timeoutMs: number | undefined
+}
+
+export interface CompiledResource extends CompiledReadable {
   /** The bytes of a resource that is a file. */
   readonly bytes: FileBytes | undefined
   read (ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
-export interface CompiledTemplate extends CompiledPrimitive {
-  readonly mimeType: string | undefined
-  readonly cache: CacheHints
-  readonly timeoutMs: number | undefined
+export interface CompiledTemplate extends CompiledReadable {
   readonly audit: AuditRule
   readonly template: UriTemplate
   /** The suggestions, by variable. A variable without suggestions has an empty list. */
@@ -39,24 +39,19 @@ export interface CompiledTemplate extends CompiledPrimitive {
   read (variables: TemplateVariables, ctx: ReadContext): ResourceOutput | Promise<ResourceOutput>
 }
 
-type ReadableDefinition = Pick<ResourceDefinition, 'cache' | 'scopes'>
+type ReadableDefinition = ResourceDefinition | ResourceTemplateDefinition
 
 /** `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileResource (
   located: LocatedResource, readTtlMs: number, report: ReportProblem
 ): CompiledResource | undefined {
   const { definition } = located
-  const verdict = resourceShape(definition)
-  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
-  for (const problem of problems) report('', problem)
-  if (problems.length > 0) return undefined
+  if (!hasShape(resourceShape, definition, report, findReadableProblems)) return undefined
   const uri = readResourceUri(definition.uri, report)
   if (uri === undefined) return undefined
   return {
     ...toCompiledPrimitive(uri, located, toResourceEntry(uri, definition)),
-    mimeType: definition.mimeType,
-    cache: toCacheHints(definition, readTtlMs),
-    timeoutMs: definition.timeoutMs,
+    ...toReadable(definition, readTtlMs),
     bytes: located.bytes,
     read: (ctx) => definition.read(ctx)
   }
@@ -67,10 +62,7 @@ export function compileTemplate (
   located: Located<ResourceTemplateDefinition>, readTtlMs: number, report: ReportProblem
 ): CompiledTemplate | undefined {
   const { definition } = located
-  const verdict = templateShape(definition)
-  const problems = verdict.ok ? findReadableProblems(definition, definition.read) : verdict.problems
-  for (const problem of problems) report('', problem)
-  if (problems.length > 0) return undefined
+  if (!hasShape(templateShape, definition, report, findReadableProblems)) return undefined
   const template = readTemplate(definition.uriTemplate, report)
   if (template === undefined) return undefined
   const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
@@ -82,9 +74,7 @@ export function compileTemplate (
   }
   return {
     ...toCompiledPrimitive(definition.uriTemplate, located, toTemplateEntry(definition)),
-    mimeType: definition.mimeType,
-    cache: toCacheHints(definition, readTtlMs),
-    timeoutMs: definition.timeoutMs,
+    ...toReadable(definition, readTtlMs),
     audit: toAuditRule(definition, template.variables),
     template,
     completions,
@@ -92,17 +82,19 @@ export function compileTemplate (
   }
 }
 
-function findReadableProblems ({ cache, scopes = [] }: ReadableDefinition, read: unknown): string[] {
-  const problems = findHandlerProblems({ read }).map(([place, rule]) => `${place}: ${rule}`)
+function findReadableProblems ({ cache, scopes = [], read }: ReadableDefinition): string[] {
+  const handlerProblem = findHandlerProblem(read)
+  const problems = handlerProblem === undefined ? [] : [`read: ${handlerProblem}`]
   if (cache?.cacheScope === 'public' && scopes.length > 0) {
     problems.push('cache.cacheScope: cannot be public, because scopes decide who may read this')
   }
   return problems
 }
 
-/** Private by default: the contents that a function returns may depend on the caller. */
-function toCacheHints ({ cache }: ReadableDefinition, readTtlMs: number): CacheHints {
-  return { ttlMs: cache?.ttlMs ?? readTtlMs, cacheScope: cache?.cacheScope ?? UNCACHED.cacheScope }
+function toReadable ({ mimeType, timeoutMs, cache = {} }: ReadableDefinition, readTtlMs: number) {
+  // Private by default: the contents that a function returns may depend on the caller.
+  const { ttlMs = readTtlMs, cacheScope = UNCACHED.cacheScope } = cache
+  return { mimeType, timeoutMs, cache: { ttlMs, cacheScope } }
 }
 
 /** The URI in the form in which it is listed and looked up. */

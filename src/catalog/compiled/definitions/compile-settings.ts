@@ -5,6 +5,7 @@ import type { SettingOptions, SettingsDefinition } from '../../../author/define-
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Located } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
+import { hasShape } from './check-definition.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'
 import { settingShape } from './definition-shapes.ts'
 
@@ -90,13 +91,9 @@ export async function compileSettings (
 }
 
 function isUsable (name: string, options: SettingOptions, report: ReportProblem): boolean {
-  const verdict = settingShape(options)
-  const problems = [
-    ...(NAME.test(name) ? [] : [NAME_RULE]),
-    ...(verdict.ok ? findProblems(options) : verdict.problems)
-  ]
-  for (const problem of problems) report(name, problem)
-  return problems.length === 0
+  const isNamed = NAME.test(name)
+  if (!isNamed) report(name, NAME_RULE)
+  return hasShape(settingShape, options, (_, rule) => report(name, rule), findProblems) && isNamed
 }
 
 function findProblems ({ type, enum: allowed }: SettingOptions): string[] {

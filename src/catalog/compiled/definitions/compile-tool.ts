@@ -67,7 +67,7 @@ export function compileTool (
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
   const { run, authorize } = definition
-  if (!hasHandlers({ run, ...(authorize !== undefined && { authorize }) }, report)) return undefined
+  if (!hasHandlers({ run, authorize }, report)) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined

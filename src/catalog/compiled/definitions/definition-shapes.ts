@@ -66,17 +66,17 @@ const common = {
 }
 
 /** A date, or a date and a time, of ISO 8601. */
-export const dateText = Type.Union([
+const dateText = Type.Union([
   Type.String({ format: 'date' }), Type.String({ format: 'iso-date-time' })
 ])
 
 const audience = optional(Type.Array(Type.Enum(['user', 'assistant'])))
 
-const annotations = Type.Object({
+export const annotationMembers = {
   audience,
   priority: optional(Type.Number({ minimum: 0, maximum: 1 })),
   lastModified: optional(dateText)
-}, closed)
+}
 
 const toolAnnotations = Type.Object({
   title: optional(Type.String()),
@@ -129,7 +129,7 @@ const readable = {
   ...common,
   name: Type.String({ minLength: 1 }),
   mimeType: optional(Type.String({ pattern: MEDIA_TYPE })),
-  annotations: optional(annotations),
+  annotations: optional(Type.Object(annotationMembers, closed)),
   cache: optional(Type.Object({
     ttlMs: optional(Type.Integer({ minimum: 0 })),
     cacheScope: optional(Type.Enum(['public', 'private']))

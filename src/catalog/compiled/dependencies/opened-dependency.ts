@@ -43,7 +43,13 @@ export class OpenedDependency {
   readonly #log: DependencyLog
   #loads = 0
   /** Rejects with the reason while the value cannot be used. Calls at the same time share one check. */
-  readonly check = singleFlight(async () => await this.#runCheck())
+  readonly check = singleFlight(async () => {
+    try {
+      await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.definition.check?.(this.value, { signal }))
+    } catch (error) {
+      throw new Error(reasonOf(error, this.compiled))
+    }
+  })
 
   constructor (compiled: CompiledDependency, value: unknown, log: DependencyLog) {
     this.compiled = compiled
@@ -68,14 +74,6 @@ export class OpenedDependency {
       await runWithin(closeTimeoutMs, () => definition.close?.(this.value))
     } catch (error) {
       this.#log.error({ dependency: name, reason: reasonOf(error, this.compiled) }, 'dependency not closed')
-    }
-  }
-
-  async #runCheck (): Promise<void> {
-    try {
-      await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.definition.check?.(this.value, { signal }))
-    } catch (error) {
-      throw new Error(reasonOf(error, this.compiled))
     }
   }
 }

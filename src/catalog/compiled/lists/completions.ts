@@ -3,14 +3,14 @@
 import fuzzysort from 'fuzzysort'
 import type { CompletionContext, CompletionSource } from '../../../author/completion.ts'
 import { MAX_COMPLETION_VALUES, type Completion } from '../../../protocol/completion.ts'
-import { findHandlerProblems } from '../definitions/check-definition.ts'
+import { findHandlerProblem } from '../definitions/check-definition.ts'
 import { ContractError } from '../results/result-json.ts'
 
 const isStrings = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 export function isCompletionSource (value: unknown): value is CompletionSource {
-  return isStrings(value) || findHandlerProblems({ value }).length === 0
+  return isStrings(value) || findHandlerProblem(value) === undefined
 }
 
 /**

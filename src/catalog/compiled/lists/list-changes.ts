@@ -1,7 +1,7 @@
 // Compares two snapshots: which lists differ, and for whom.
 
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
-import type { CompiledPrimitive } from '../compiled-primitive.ts'
+import { byKey, type CompiledPrimitive } from '../compiled-primitive.ts'
 import { scopesToSee } from '../scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -80,8 +80,4 @@ function distinct (sets: readonly ScopeSet[]): ScopeSet[] {
 
 function toKey (scopes: ScopeSet): string {
   return scopes.join(' ')
-}
-
-function byKey (entries: readonly CompiledPrimitive[]): ReadonlyMap<string, CompiledPrimitive> {
-  return new Map(entries.map((entry) => [entry.key, entry]))
 }

@@ -5,6 +5,7 @@ import { runWithin } from '../../../base/deadline.ts'
 import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
+import { hasShape } from '../definitions/check-definition.ts'
 import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
 import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
@@ -95,10 +96,8 @@ function compileEntry (
   entry: ListedResource, { template }: CompiledTemplate,
   { definition }: Located<ResourceTemplateDefinition>, report: ReportProblem
 ): CompiledPrimitive | undefined {
-  const verdict = listedResourceShape(entry)
-  const problems = verdict.ok ? findEntryProblems(entry, definition) : verdict.problems
-  for (const problem of problems) report('', problem)
-  if (problems.length > 0) return undefined
+  const findMore = () => findEntryProblems(entry, definition)
+  if (!hasShape(listedResourceShape, entry, report, findMore)) return undefined
   const uri = readResourceUri('uri' in entry ? entry.uri : template.expand(entry.variables), report)
   if (uri === undefined) return undefined
   const { order = 0, scopes = [], whenMissing = 'hide' } = definition

@@ -9,18 +9,13 @@ import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
 import { checkOfOutput } from '../../../schema/reader.ts'
 import { Type } from '../../../schema/type.ts'
-import { dateText } from '../definitions/definition-shapes.ts'
+import { annotationMembers } from '../definitions/definition-shapes.ts'
 import { toUri } from '../resources/uri.ts'
 import { isBase64, toBase64 } from './base64.ts'
 import { ContractError } from './result-json.ts'
 
 const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }
-const annotations = Type.Object({
-  audience: Type.Optional(Type.Array(Type.Enum(['user', 'assistant']))),
-  priority: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  lastModified: Type.Optional(dateText)
-})
-const block = { ...meta, annotations: Type.Optional(annotations) }
+const block = { ...meta, annotations: Type.Optional(Type.Object(annotationMembers)) }
 const text = Type.String()
 const mimeType = Type.Optional(text)
 

@@ -2,16 +2,8 @@
 
 import type { ContentBlock, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
 
-export function toContentJson (blocks: readonly ContentBlock[]): string {
-  return `[${blocks.map(toBlockJson).join(',')}]`
-}
-
-export function toMessagesJson (messages: readonly PromptMessage[]): string {
-  return `[${messages.map(toMessageJson).join(',')}]`
-}
-
-export function toContentsJson (contents: readonly ResourceContents[]): string {
-  return `[${contents.map(toResourceJson).join(',')}]`
+export function toListJson<T> (all: readonly T[], toJson: (one: T) => string): string {
+  return `[${all.map(toJson).join(',')}]`
 }
 
 export function toBlockJson (block: ContentBlock): string {
@@ -29,11 +21,11 @@ export function toBlockJson (block: ContentBlock): string {
   }
 }
 
-function toMessageJson ({ content, ...own }: PromptMessage): string {
+export function toMessageJson ({ content, ...own }: PromptMessage): string {
   return withMember(own, 'content', toBlockJson(content))
 }
 
-function toResourceJson (resource: ResourceContents): string {
+export function toResourceJson (resource: ResourceContents): string {
   if (!('blob' in resource)) return JSON.stringify(resource)
   const { blob, ...own } = resource
   return withMember(own, 'blob', `"${blob}"`)

@@ -7,7 +7,7 @@ import type { Meta, ResourceContents } from '../../../protocol/content.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { toBase64 } from './base64.ts'
 import { checkContents, checkMeta } from './content-checks.ts'
-import { toContentsJson } from './content-json.ts'
+import { toListJson, toResourceJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
 export interface ReadResultMetadata {
@@ -22,7 +22,7 @@ export function readResult (
 ): string | undefined {
   if (output === undefined) return undefined
   const contents = writer.toContents(toContents(output, { uri, mimeType }))
-  return writer.writeCacheable(`"contents":${toContentsJson(contents)}`, cache, readMeta(output))
+  return writer.writeCacheable(`"contents":${toListJson(contents, toResourceJson)}`, cache, readMeta(output))
 }
 
 /** Throws a ContractError when the contents are malformed. */

@@ -3,15 +3,24 @@
 
 import type { ToolError } from '../../../author/tool-error.ts'
 import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
-import type { ContentBlock, Meta } from '../../../protocol/content.ts'
+import type { Meta } from '../../../protocol/content.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
-import { toBlockJson, toContentJson } from './content-json.ts'
+import { toBlockJson, toListJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
-interface ResultMembers { content: string, structuredContent?: string, isError?: boolean, meta?: Meta }
+/** `content` and `structuredContent` are JSON. */
+interface ResultMembers {
+  readonly content: string
+  readonly structuredContent?: string | undefined
+  readonly isError?: boolean
+  readonly meta?: Meta | undefined
+}
+
+/** A result whose author has written all parts. `_meta` is not checked. */
+type ExplicitResult = Omit<ToolResultOptions, '_meta'> & { readonly _meta?: unknown }
 
 function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
@@ -42,7 +51,9 @@ export function outputResult (
   if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
   if (typeof output === 'string') return textResult(writer, output)
   if (isObject(output) && Array.isArray(output.content)) {
-    return explicitResult(writer, readCallToolResult(output), undefined)
+    const { content, structuredContent, isError, _meta } = output
+    const result = { content, structuredContent, isError: isError === true, _meta }
+    return explicitResult(writer, result, undefined)
   }
   if (output === undefined) return write(writer, { content: '[]' })
   return structuredResult(writer, output, toStructuredJson(output))
@@ -50,9 +61,8 @@ export function outputResult (
 
 /** Structured content, and its JSON as a text block for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
-  return write(writer, {
-    content: `[${textBlock(json)}]`, ...(writer.mayBeStructuredContent(value) && { structuredContent: json })
-  })
+  const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
+  return write(writer, { content: `[${textBlock(json)}]`, structuredContent })
 }
 
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
@@ -70,39 +80,21 @@ function acceptedValue (verdict: Verdict): unknown {
 }
 
 async function explicitResult (
-  writer: ResultWriter, result: ToolResultOptions, checkOutput: Check | undefined
+  writer: ResultWriter, result: ExplicitResult, checkOutput: Check | undefined
 ): Promise<string> {
-  const { content, isError = false } = result
+  const { isError = false } = result
+  const content = result.content ?? []
   const meta = checkMeta(result._meta)
-  const members: ResultMembers = { content: '[]', isError, ...(meta === undefined ? {} : { meta }) }
-  let { structuredContent } = result
-  if (checkOutput !== undefined && !isError) {
-    structuredContent = acceptedValue(await checkOutput(structuredContent))
-  }
-  const structured = structuredContent === undefined ? undefined : toStructuredJson(structuredContent)
-  if (structured !== undefined && writer.mayBeStructuredContent(structuredContent)) {
-    members.structuredContent = structured
-  }
-  const blocks = writer.toContent(checkContent(content ?? []))
+  const value = checkOutput === undefined || isError
+    ? result.structuredContent
+    : acceptedValue(await checkOutput(result.structuredContent))
+  const json = value === undefined ? undefined : toStructuredJson(value)
+  const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
+  const blocks = writer.toContent(checkContent(content))
   // For clients that read only text.
-  const needsText = structured !== undefined && (content ?? []).every(({ type }) => type !== 'text')
-  members.content = toContentJson(needsText ? [...blocks, { type: 'text', text: structured }] : blocks)
-  return write(writer, members)
-}
-
-function readCallToolResult (output: { readonly [key: string]: unknown }): ToolResultOptions {
-  const { content, structuredContent, isError } = output
-  const _meta = checkMeta(output._meta)
-  return {
-    content: toBlocks(content),
-    ...(structuredContent === undefined ? {} : { structuredContent }),
-    ...(isError === true ? { isError } : {}),
-    ...(_meta === undefined ? {} : { _meta })
-  }
-}
-
-function toBlocks (content: unknown): ContentBlock[] {
-  return Array.isArray(content) ? content : []
+  const needsText = json !== undefined && content.every(({ type }) => type !== 'text')
+  const texted = needsText ? [...blocks, { type: 'text', text: json } as const] : blocks
+  return write(writer, { content: toListJson(texted, toBlockJson), structuredContent, isError, meta })
 }
 
 function write (
