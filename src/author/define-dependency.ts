@@ -44,16 +44,8 @@ export interface DependencyOptions<V, T> {
 }
 
 /** A dependency, made by `defineDependency`. `T` is the type of its value. */
-export type DependencyDefinition<T = unknown> = Definition & {
-  readonly name: string
-  readonly settings?: SettingsDefinition
-  open (context: OpenContext<unknown>): unknown
-  close? (value: unknown): unknown
-  check? (value: unknown, context: { readonly signal: AbortSignal }): unknown
-  readonly openTimeoutMs?: number
-  readonly closeTimeoutMs?: number
-  readonly '~value'?: T
-}
+export type DependencyDefinition<T = unknown> =
+  Definition & Readonly<DependencyOptions<unknown, unknown>> & { readonly '~value'?: T }
 
 /**
  * Defines a dependency of the catalog: a value that is opened once for each load, that all handlers share

@@ -129,19 +129,9 @@ export interface ToolOptions<I, O> extends CommonOptions {
 }
 
 /** A tool, made by `defineTool`. The types of its schemas are no longer visible. */
-export type ToolDefinition = Definition & CommonOptions & {
-  readonly inputSchema?: object
-  readonly outputSchema?: object
-  readonly annotations?: ToolAnnotations
-  readonly requiredCapabilities?: ClientCapabilities
-  readonly limits?: CallLimitOptions
-  readonly dedupe?: boolean
-  readonly task?: 'never' | 'allowed' | 'required'
-  readonly ttlMs?: number
-  readonly keepResultMs?: number
-  readonly onReplicaLoss?: 'fail' | 'rerun'
-  readonly ui?: string
-  readonly visibility?: readonly ToolVisibility[]
+export type ToolDefinition = Definition & CommonOptions & Readonly<
+  Omit<ToolOptions<object, object>, keyof CommonOptions | 'authorize' | 'run'>
+> & {
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>

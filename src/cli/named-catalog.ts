@@ -3,7 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
-import { createCatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
 import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
@@ -29,7 +29,7 @@ export async function loadCatalog (
   return await guard.run(source.name, async () => {
     const contents = await source.load()
     const readSetting = createSettingReader(environment)
-    const compiler = createCatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
+    const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
     return { contents, snapshot: await compiler.compile(contents) }
   })
 }

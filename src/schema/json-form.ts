@@ -30,13 +30,10 @@ export function isPlainJson (value: unknown, depth = 0): boolean {
     }
     return true
   }
-  return isPlainObject(value) && hasPlainMembers(value, depth)
-}
-
-function hasPlainMembers (object: { readonly [key: string]: unknown }, depth: number): boolean {
+  if (!isPlainObject(value)) return false
   // A plain object inherits no enumerable member.
-  for (const key in object) {
-    const member = object[key]
+  for (const key in value) {
+    const member = value[key]
     if (member !== undefined && !isPlainJson(member, depth + 1)) return false
   }
   return true
@@ -58,8 +55,8 @@ export function findJsonLoss (value: unknown): string | undefined {
   return findLoss(value, '', [])
 }
 
-function findLoss (given: unknown, place: string, within: readonly object[]): string | undefined {
-  const value = hasToJson(given) ? given.toJSON(place.slice(place.lastIndexOf('/') + 1)) : given
+function findLoss (original: unknown, place: string, within: readonly object[]): string | undefined {
+  const value = hasToJson(original) ? original.toJSON(place.slice(place.lastIndexOf('/') + 1)) : original
   const loss = describeLoss(value)
   if (loss !== undefined) return `${place || '/'}: ${loss}`
   if (typeof value !== 'object' || value === null || isBoxed(value)) return undefined

@@ -11,22 +11,16 @@ const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, s
  * The first call compiles the schema. A service needs few of the formats before it listens, and compiling all
  * of them takes a quarter of the time to start.
  */
-export function checkOf (schema: FormatSchema): JsonSchemaCheck {
-  return compileLater(compiler, schema)
-}
-
-/** For outputs of handlers: problems of outputs are logged, and do not quote them. */
-export function checkOfOutput (schema: FormatSchema): JsonSchemaCheck {
-  return compileLater(hidingCompiler, schema)
-}
-
-function compileLater ({ compile }: SchemaCompiler, schema: FormatSchema): JsonSchemaCheck {
+export function checkOf (schema: FormatSchema, { compile }: SchemaCompiler = compiler): JsonSchemaCheck {
   let check: JsonSchemaCheck | undefined
   return (value) => {
     check ??= compile(schema)
     return check(value)
   }
 }
+
+/** For outputs of handlers: problems of outputs are logged, and do not quote them. */
+export const checkOfOutput = (schema: FormatSchema) => checkOf(schema, hidingCompiler)
 
 /**
  * The reader returns a value of the schema's type. It throws the error that `toError` makes of the problems.

@@ -7,7 +7,8 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import { accepted, MAX_PROBLEMS, refused, type Check, type Verdict } from './check.ts'
 import { SchemaError } from './json-schema.ts'
 
-type JsonStandardSchema = StandardSchemaV1 & StandardJSONSchemaV1
+/** What a schema says of itself. Not every library can write JSON Schema. */
+type Standard = StandardSchemaV1['~standard'] & Partial<StandardJSONSchemaV1['~standard']>
 
 export function isStandardSchema (schema: unknown): schema is StandardSchemaV1 {
   if (typeof schema !== 'function' && (typeof schema !== 'object' || schema === null)) return false
@@ -19,9 +20,8 @@ export function isStandardSchema (schema: unknown): schema is StandardSchemaV1 {
  * SchemaError when the library cannot describe the schema.
  */
 export function toJsonSchema (schema: StandardSchemaV1, direction: 'input' | 'output'): JsonSchema {
-  const converter = hasJsonSchema(schema) ? schema['~standard'].jsonSchema : undefined
+  const { vendor, jsonSchema: converter }: Standard = schema['~standard']
   if (converter === undefined) {
-    const { vendor } = schema['~standard']
     throw new SchemaError([
       `a ${vendor} schema that cannot describe itself as JSON Schema; wrap it (Valibot: toStandardJsonSchema)`
     ])
@@ -29,13 +29,8 @@ export function toJsonSchema (schema: StandardSchemaV1, direction: 'input' | 'ou
   try {
     return converter[direction]({ target: 'draft-2020-12' })
   } catch (error) {
-    const reason = messageOf(error)
-    throw new SchemaError([`the ${schema['~standard'].vendor} schema has no JSON Schema: ${reason}`])
+    throw new SchemaError([`the ${vendor} schema has no JSON Schema: ${messageOf(error)}`])
   }
-}
-
-function hasJsonSchema (schema: StandardSchemaV1): schema is JsonStandardSchema {
-  return 'jsonSchema' in schema['~standard']
 }
 
 export function toCheck (schema: StandardSchemaV1): Check {

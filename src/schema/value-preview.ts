@@ -6,9 +6,19 @@ import { isObject } from '../protocol/json-rpc.ts'
 
 const MAX_PREVIEW = 80
 
-/** A value as JSON of at most 80 characters. */
+/**
+ * Writes a value as JSON, cut after 80 characters. A value that is not JSON, such as a function or a cycle,
+ * is described by its type.
+ */
 export function preview (value: unknown): string {
-  return value === undefined ? 'nothing' : clip(describeValue(value), MAX_PREVIEW)
+  if (value === undefined) return 'nothing'
+  try {
+    const beginning = isLongerThan(value, LARGE) ? beginningOf(value, { left: MAX_PREVIEW }) : value
+    return clip(JSON.stringify(beginning) ?? `a value of type ${typeof value}`, MAX_PREVIEW)
+  } catch (error) {
+    if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
+    throw error
+  }
 }
 
 /** The type of a value, for problems that must not quote it. */
@@ -17,17 +27,6 @@ export function typeOf (value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-/** A value as JSON. A value that is not JSON, such as a function or a cycle, is described by its type. */
-function describeValue (value: unknown): string {
-  try {
-    const beginning = isLongerThan(value, LARGE) ? beginningOf(value, { left: MAX_PREVIEW }) : value
-    return JSON.stringify(beginning) ?? `a value of type ${typeof value}`
-  } catch (error) {
-    if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
-    throw error
-  }
 }
 
 /** The preview of a smaller value takes no time worth saving. */

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { LoadedCatalog } from '../../src/catalog/compiled/catalog.ts'
-import { createCatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
 import { CatalogError, type Problem } from '../../src/catalog/compiled/problem.ts'
 import type { Snapshot } from '../../src/catalog/compiled/snapshot.ts'
 import { openCatalogFolder, type CatalogFolder } from '../../src/catalog/folder/catalog-folder.ts'
@@ -15,7 +15,7 @@ function openSource (root: string): CatalogFolder {
 
 export async function readCatalog (root: string): Promise<LoadedCatalog> {
   const contents = await openSource(root).load()
-  return { contents, snapshot: await createCatalogCompiler({ pageSize: 1000 }).compile(contents) }
+  return { contents, snapshot: await new CatalogCompiler({ pageSize: 1000 }).compile(contents) }
 }
 
 export async function loadSnapshot (root: string): Promise<Snapshot> {

@@ -23,11 +23,6 @@ import { CatalogError, createReporter, type Problem, type ReportProblem } from '
 import { compileHierarchy } from './scopes/scope-hierarchy.ts'
 import { createSnapshot, toCatalogVersion, type Snapshot, type SnapshotOptions } from './snapshot.ts'
 
-export interface CatalogCompiler {
-  /** Rejects with a CatalogError that has every problem of the catalog. */
-  compile (contents: CatalogContents): Promise<Snapshot>
-}
-
 /** `yieldToRequests` is called between definitions too. */
 export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {
   /** No setting is set by default. */
@@ -40,24 +35,24 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
-export function createCatalogCompiler (options: CatalogCompilerOptions): CatalogCompiler {
-  const compilers = createSchemaCompilers()
-  const knownTools = createKnownDefinitions<CompiledTool>(compilers)
-  return {
-    async compile (contents) {
-      try {
-        return await new Compilation(contents, options, { compilers, knownTools }).run()
-      } finally {
-        compilers.input.forgetUnused()
-        compilers.output.forgetUnused()
-      }
+export class CatalogCompiler {
+  readonly #options: CatalogCompilerOptions
+  readonly #compilers = createSchemaCompilers()
+  readonly #knownTools = createKnownDefinitions<CompiledTool>(this.#compilers)
+
+  constructor (options: CatalogCompilerOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with a CatalogError that has every problem of the catalog. */
+  async compile (contents: CatalogContents): Promise<Snapshot> {
+    try {
+      return await new Compilation(contents, this.#options, this.#compilers, this.#knownTools).run()
+    } finally {
+      this.#compilers.input.forgetUnused()
+      this.#compilers.output.forgetUnused()
     }
   }
-}
-
-interface CompilationDependencies {
-  readonly compilers: SchemaCompilers
-  readonly knownTools: KnownDefinitions<CompiledTool>
 }
 
 type Compile<D, C> = (located: Located<D>, report: ReportProblem) => C | undefined
@@ -71,8 +66,8 @@ class Compilation {
   readonly #problems: Problem[]
 
   constructor (
-    contents: CatalogContents, options: CatalogCompilerOptions,
-    { compilers, knownTools }: CompilationDependencies
+    contents: CatalogContents, options: CatalogCompilerOptions, compilers: SchemaCompilers,
+    knownTools: KnownDefinitions<CompiledTool>
   ) {
     this.#contents = contents
     this.#options = options
@@ -108,20 +103,19 @@ class Compilation {
     )
     const skills = await this.#compileAll(contents.skills, compileSkill)
     const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
-    const listings = (await makeListings(listing, this.#problems, this.#options)).filter(
-      (one) => one !== undefined
-    )
+    const listings = (await makeListings(listing, this.#problems, this.#options))
+      .filter((one) => one !== undefined)
     const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
 
     this.#checkCreators(handles)
     this.#problems.push(
-      ...findDuplicates('handle', withKeys(handles, ({ kind }) => kind)),
-      ...findDuplicates('dependency', withKeys(dependencies, ({ name }) => name)),
-      ...findDuplicates('tool', tools),
-      ...findDuplicates('prompt', prompts),
-      ...findDuplicates('resource', [...unlisted, ...entries]),
-      ...findDuplicates('resource template', templates),
-      ...findDuplicates('skill', skills)
+      ...findDuplicates('handle', handles, ({ kind }) => kind),
+      ...findDuplicates('dependency', dependencies, ({ name }) => name),
+      ...findDuplicates('tool', tools, toKey),
+      ...findDuplicates('prompt', prompts, toKey),
+      ...findDuplicates('resource', [...unlisted, ...entries], toKey),
+      ...findDuplicates('resource template', templates, toKey),
+      ...findDuplicates('skill', skills, toKey)
     )
     this.#assertNoProblem()
     await this.#options.yieldToRequests?.()
@@ -160,8 +154,15 @@ class Compilation {
     for (const located of all) {
       const turn = this.#options.yieldToRequests?.()
       if (turn !== undefined) await turn
-      const compiled = compileOne(located, this.#reporterOf(located), compile)
-      if (compiled !== undefined) results.push({ compiled, located })
+      const report = this.#reporterOf(located)
+      try {
+        const compiled = compile(located, report)
+        if (compiled !== undefined) results.push({ compiled, located })
+      } catch (error) {
+        // A value of the author may throw, for example when it is not JSON. The problems of the other
+        // definitions are reported even then.
+        report('', `cannot be compiled: ${messageOf(error)}`)
+      }
     }
     return results
   }
@@ -184,9 +185,8 @@ class Compilation {
     const tools = new Set(this.#contents.tools.map(({ definition }) => definition.name))
     for (const { compiled: { createdBy }, located } of handles) {
       if (createdBy === undefined || tools.has(createdBy)) continue
-      this.#reporterOf(located)(
-        'createdBy', `names the tool ${JSON.stringify(createdBy)}, which does not exist`
-      )
+      const rule = `names the tool ${JSON.stringify(createdBy)}, which does not exist`
+      this.#reporterOf(located)('createdBy', rule)
     }
   }
 
@@ -210,31 +210,13 @@ function describeLifetimes (handles: ReadonlyArray<Compiled<HandleKind>>): Reado
   const sentences = new Map<string, string>()
   for (const { compiled } of handles) {
     if (compiled.createdBy === undefined) continue
-    const earlier = sentences.get(compiled.createdBy)
-    const sentence = describeLifetime(compiled)
-    sentences.set(compiled.createdBy, earlier === undefined ? sentence : `${earlier} ${sentence}`)
+    const earlier = sentences.get(compiled.createdBy) ?? ''
+    sentences.set(compiled.createdBy, `${earlier} ${describeLifetime(compiled)}`.trimStart())
   }
   return sentences
 }
 
-function withKeys<C> (
-  all: ReadonlyArray<Compiled<C>>, keyOf: (compiled: C) => string
-): Array<Compiled<{ readonly key: string }>> {
-  return all.map(({ compiled, located }) => ({ compiled: { key: keyOf(compiled) }, located }))
-}
-
-function compileOne<D, C> (
-  located: Located<D>, report: ReportProblem, compile: Compile<D, C>
-): C | undefined {
-  try {
-    return compile(located, report)
-  } catch (error) {
-    // A value of the author may throw, for example when it is not JSON. The problems of the other definitions
-    // are reported even then.
-    report('', `cannot be compiled: ${messageOf(error)}`)
-    return undefined
-  }
-}
+const toKey = ({ key }: CompiledPrimitive) => key
 
 function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): C[] {
   return all.map(({ compiled }) => compiled).toSorted(compareListOrder)

@@ -34,10 +34,10 @@ export function byKey<P extends CompiledPrimitive> (all: readonly P[]): Readonly
   return new Map(all.map((one) => [one.key, one]))
 }
 
+export type ListPosition = Pick<CompiledPrimitive, 'key' | 'order'>
+
 /** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */
-export function compareListOrder (
-  a: Pick<CompiledPrimitive, 'key' | 'order'>, b: Pick<CompiledPrimitive, 'key' | 'order'>
-): number {
+export function compareListOrder (a: ListPosition, b: ListPosition): number {
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }
 
@@ -45,12 +45,13 @@ export function compareListOrder (
 export interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
 /** Finds names and URIs that are used twice. Each problem names the file that had the key first. */
-export function findDuplicates (
-  kind: string, all: ReadonlyArray<Compiled<{ readonly key: string }, unknown>>
+export function findDuplicates<C> (
+  kind: string, all: ReadonlyArray<Compiled<C>>, keyOf: (compiled: C) => string
 ): Problem[] {
   const problems: Problem[] = []
   const fileByKey = new Map<string, string>()
-  for (const { compiled: { key }, located } of all) {
+  for (const { compiled, located } of all) {
+    const key = keyOf(compiled)
     const file = fileByKey.get(key)
     if (file === undefined) fileByKey.set(key, located.file)
     else {

@@ -39,14 +39,15 @@ export interface SnapshotParts {
   readonly version: string
 }
 
-export interface Snapshot extends SnapshotParts {
-  readonly writer: ResultWriter
-  /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
-  readonly pageSize: number
+export interface Snapshot extends SnapshotParts, Required<SnapshotOptions> {
   /** The limits of all calls, as the catalog sets them. */
   readonly limits: CallLimits
+  readonly uses: ExtensionUses
   view (principal: Principal): View
 }
+
+/** The extensions of the protocol that a catalog uses. */
+interface ExtensionUses { readonly tasks: boolean, readonly skills: boolean, readonly apps: boolean }
 
 export interface SnapshotOptions {
   /** The entries on one page of a list, for a catalog that does not set `pageSize`. */
@@ -83,7 +84,8 @@ export function createSnapshot (
   }
 
   const limits = readCallLimits(server.limits)
-  return { ...parts, server, writer, primitives, pageSize, limits, view }
+  const uses = findExtensionUses(primitives)
+  return { ...parts, server, writer, primitives, pageSize, limits, uses, view }
 }
 
 const NO_SCOPES: readonly string[] = []
@@ -129,9 +131,8 @@ function digestOf (primitive: CompiledPrimitive): string {
 
 /** Returns a member of the server's capabilities. Empty without an extension that the revision can have. */
 export function toExtensions (
-  { primitives }: Snapshot, revision: string
+  { uses }: Snapshot, revision: string
 ): { readonly extensions?: { readonly [name: string]: CapabilitySettings } } {
-  const uses = usesOf(primitives)
   const extensions = {
     ...(uses.tasks && hasTasks(revision) && TASKS_CAPABILITY.extensions),
     ...(uses.skills && hasSkills(revision) && SKILLS_CAPABILITY.extensions),
@@ -141,18 +142,8 @@ export function toExtensions (
   return Object.keys(extensions).length === 0 ? {} : { extensions }
 }
 
-interface Uses { readonly tasks: boolean, readonly skills: boolean, readonly apps: boolean }
-
-/** Each session begins with a question for the extensions, and a catalog may have many resources. */
-const usesByPrimitives = new WeakMap<Primitives, Uses>()
-
-function usesOf (primitives: Primitives): Uses {
-  const uses = usesByPrimitives.get(primitives) ?? findUses(primitives)
-  usesByPrimitives.set(primitives, uses)
-  return uses
-}
-
-function findUses ({ tools, resources, skills }: Primitives): Uses {
+/** Called once: each session asks for the extensions, and a catalog may have many resources. */
+function findExtensionUses ({ tools, resources, skills }: Primitives): ExtensionUses {
   return {
     tasks: tools.some(({ task }) => task !== undefined),
     skills: skills.length > 0,

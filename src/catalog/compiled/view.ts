@@ -67,7 +67,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
   const prompts = byKey(all.prompts)
   const templates = byKey(all.templates)
   const skills = byKey(all.skills)
-  const lookup = createResourceLookup(all.resources, all.templates, all.listed)
+  const findResource = createResourceLookup(all.resources, all.templates, all.listed)
   const findNearest = createNearestNames(tools.keys())
   // Made for the first link to a resource: most services send none.
   let entries: ReadonlyMap<string, CompiledPrimitive> | undefined
@@ -86,7 +86,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
     }
 
     function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
-      const matches = uris.map((uri) => lookup.find(uri, isGranted)).filter((one) => typeof one === 'object')
+      const matches = uris.map((uri) => findResource(uri, isGranted)).filter((one) => typeof one === 'object')
       checkScopes(matches.flatMap(({ guards }) => guards), isGranted)
       return matches
     }
@@ -122,7 +122,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       mayHearOf (uri) {
         // A handler may announce thousands of changes, and a look-up matches all templates.
         if (areResourcesOpen) return true
-        const match = lookup.find(uri, isGranted)
+        const match = findResource(uri, isGranted)
         if (typeof match !== 'object') return match === undefined
         return !match.isShadowed && match.guards.every((guard) => mayUse(guard, isGranted))
       }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createCatalog, type CatalogChange } from '../../../src/catalog/compiled/catalog.ts'
-import { createCatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../../src/catalog/compiled/contents.ts'
 import type { Snapshot } from '../../../src/catalog/compiled/snapshot.ts'
 import { definePrompt, defineResource, defineResourceTemplate, defineTool } from '../../../src/index.ts'
@@ -11,7 +11,7 @@ const at = <D>(...definitions: D[]): Array<Located<D>> => definitions.map(
 )
 
 async function snapshotOf (
-  contents: Partial<CatalogContents>, compiler = createCatalogCompiler({ pageSize: 10 })
+  contents: Partial<CatalogContents>, compiler = new CatalogCompiler({ pageSize: 10 })
 ): Promise<Snapshot> {
   return await compiler.compile({ ...EMPTY_CONTENTS, ...contents })
 }
@@ -136,7 +136,7 @@ t.test('names the files that were changed, added or removed (162)', async (t) =>
 })
 
 t.test('a reload compiles only schemas that have changed', async (t) => {
-  const compiler = createCatalogCompiler({ pageSize: 10 })
+  const compiler = new CatalogCompiler({ pageSize: 10 })
   const checkOfLoad = async (maxLength: number) => {
     const inputSchema = { type: 'object', properties: { a: { type: 'string', maxLength } } }
     const { primitives } = await snapshotOf({ tools: at(tool({ inputSchema })) }, compiler)
@@ -151,7 +151,7 @@ t.test('a reload compiles only schemas that have changed', async (t) => {
 
 t.test('gives way to requests between definitions', async (t) => {
   let turns = 0
-  const compiler = createCatalogCompiler({ pageSize: 10, yieldToRequests: async () => { turns++ } })
+  const compiler = new CatalogCompiler({ pageSize: 10, yieldToRequests: async () => { turns++ } })
   const names = Array.from({ length: 20 }, (_, index) => `tool-${index}`)
   await snapshotOf({ tools: names.flatMap((name) => at(tool({ name }))) }, compiler)
   t.ok(turns >= names.length)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createCatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import type { CatalogContents } from '../../../src/catalog/compiled/contents.ts'
 import { defineResourceTemplate } from '../../../src/index.ts'
 import { buildApp } from '../../helpers/app.ts'
@@ -144,7 +144,7 @@ t.test('waits once for lists that never end, and reports each', async (t) => {
   }
   const began = performance.now()
   const rule = 'failed: it did not end within 0.3 s; it may wait for something that never comes'
-  await t.rejects(createCatalogCompiler({ pageSize: 10, listDeadlineMs: DEADLINE_MS }).compile(contents), {
+  await t.rejects(new CatalogCompiler({ pageSize: 10, listDeadlineMs: DEADLINE_MS }).compile(contents), {
     name: 'CatalogError',
     problems: names.map((name) => ({ file: `resources/${name}.resource.ts`, place: 'template.list', rule }))
   })

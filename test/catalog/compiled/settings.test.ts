@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../src/app.ts'
-import { createCatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import { CatalogError, type Problem } from '../../../src/catalog/compiled/problem.ts'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import * as trivet from '../../../src/index.ts'
@@ -171,7 +171,7 @@ t.test('the version and the lists of the catalog do not depend on the values', a
   const source = openCatalogFolder(root, { maxResourceBytes: 1_000_000, watchMode: 'off', trivet })
   const contents = await source.load()
   const [one, other] = await Promise.all(['one', 'other'].map(async (text) => {
-    const compiler = createCatalogCompiler({ pageSize: 10, readSetting: async () => ({ text }) })
+    const compiler = new CatalogCompiler({ pageSize: 10, readSetting: async () => ({ text }) })
     return await compiler.compile(contents)
   }))
   t.strictSame(

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../src/app.ts'
-import { createCatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
+import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import type { PassedOver } from '../../../src/catalog/compiled/contents.ts'
 import type { Snapshot } from '../../../src/catalog/compiled/snapshot.ts'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
@@ -23,7 +23,7 @@ const SOURCE = { maxResourceBytes: 1_000_000, trivet } as const
 
 async function load (root: string): Promise<{ snapshot: Snapshot, passedOver: readonly PassedOver[] }> {
   const contents = await openCatalogFolder(root, { ...SOURCE, watchMode: 'off' }).load()
-  const snapshot = await createCatalogCompiler({ pageSize: 1000 }).compile(contents)
+  const snapshot = await new CatalogCompiler({ pageSize: 1000 }).compile(contents)
   return { snapshot, passedOver: contents.passedOver }
 }
 

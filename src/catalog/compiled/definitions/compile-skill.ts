@@ -17,16 +17,14 @@ export function compileSkill (located: Located<SkillDefinition>): CompiledSkill 
   return { ...toCompiledPrimitive(uri, located, entry), files: resources.map((file) => file.uri) }
 }
 
-/** The entries directly in each directory, in list order. The key is its URI without a slash at its end. */
-export type SkillDirectories = ReadonlyMap<string, readonly CompiledPrimitive[]>
-
 /**
- * Finds the directories of the skills that a caller sees, and those above them.
+ * Finds the directories of the skills that a caller sees, and those above them. Returns the entries directly
+ * in each, in list order, by its URI without a slash at its end.
  * @param resources have all files of the skills.
  */
 export function findSkillDirectories (
   skills: readonly CompiledSkill[], resources: readonly CompiledPrimitive[], isGranted: IsGranted
-): SkillDirectories {
+): ReadonlyMap<string, readonly CompiledPrimitive[]> {
   const files = new Set(skills.filter((skill) => maySee(skill, isGranted)).flatMap((skill) => skill.files))
   const directories = new Map<string, CompiledPrimitive[]>()
   function open (directory: string): CompiledPrimitive[] {

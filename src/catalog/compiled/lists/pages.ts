@@ -3,7 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import type { CacheHints } from '../../../protocol/primitives.ts'
-import { compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { compareListOrder, type CompiledPrimitive, type ListPosition } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
 
 export interface Pages {
@@ -66,9 +66,7 @@ export function createPages (
   }
 }
 
-function firstAfter (
-  offered: readonly CompiledPrimitive[], last: ListPosition
-): number {
+function firstAfter (offered: readonly CompiledPrimitive[], last: ListPosition): number {
   let low = 0
   let high = offered.length
   while (low < high) {
@@ -79,8 +77,6 @@ function firstAfter (
   }
   return low
 }
-
-type ListPosition = Pick<CompiledPrimitive, 'key' | 'order'>
 
 const FORM = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
 

@@ -26,7 +26,8 @@ export async function relist (
   const results = await makeListings(outdated, problems, options)
   const nextOf = new Map(outdated.map((listing, index) => [listing, results[index] ?? listing]))
   const listings = before.listings.map((listing) => nextOf.get(listing) ?? listing)
-  const duplicates = findDuplicates('resource', [...locateFixed(before), ...locateEntries(listings)])
+  const resources = [...locateFixed(before), ...locateEntries(listings)]
+  const duplicates = findDuplicates('resource', resources, ({ key }) => key)
   if (duplicates.length > 0) return { snapshot: before, problems: [...problems, ...duplicates] }
   const next = withListings(before, listings)
   return { snapshot: next.version === before.version ? before : next, problems }

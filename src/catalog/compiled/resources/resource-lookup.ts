@@ -1,7 +1,7 @@
 // Finds the resource or the template of a URI, for one caller.
 
 import type { TemplateVariables } from '../../../author/define-resource.ts'
-import { compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
+import { byKey, compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { CompiledResource, CompiledTemplate } from '../definitions/compile-resource.ts'
 import { maySee, mayUse, type IsGranted } from '../scopes/access-rule.ts'
 import { toUri } from './uri.ts'
@@ -28,20 +28,12 @@ interface TemplateMatch extends CommonMatch {
   readonly variables: TemplateVariables
 }
 
-export interface ResourceLookup {
-  /**
-   * The resource of this URI that the caller sees; if there is none, the most specific template that the
-   * caller sees. `hidden`: all that match are hidden. `undefined`: nothing matches.
-   */
-  find (text: string, isGranted: IsGranted): ResourceMatch | 'hidden' | undefined
-}
-
 /** @param listed the entries of the list. Those with scopes guard what a template reads. */
 export function createResourceLookup (
   resources: readonly CompiledResource[], templates: readonly CompiledTemplate[],
   listed: readonly CompiledPrimitive[]
-): ResourceLookup {
-  const byUri = new Map(resources.map((resource) => [resource.key, resource]))
+) {
+  const byUri = byKey(resources)
   const guardedBySpelling = bySpelling(resources)
   const entryBySpelling = bySpelling(listed.filter(({ key }) => !byUri.has(key)))
   const specificFirst = templates.toSorted(
@@ -64,32 +56,34 @@ export function createResourceLookup (
       : first(spellings, (spelling) => template.template.match(spelling))
   }
 
-  return {
-    find (text, isGranted) {
-      const uri = byUri.has(text) ? text : toUri(text)
-      if (uri === undefined) return undefined
-      const spellings = spellingsOf(uri)
-      const resource = findResource(spellings, isGranted)
-      let isShadowed = resource !== undefined
-      if (resource !== undefined && maySee(resource, isGranted)) {
-        return { kind: 'resource', uri, resource, isShadowed: false, guards: [resource] }
-      }
-      const entry = entryBySpelling.size === 0
-        ? undefined
-        : first(spellings, (spelling) => entryBySpelling.get(spelling))
-      const isEntryHidden = entry !== undefined && !maySee(entry, isGranted)
-      isShadowed ||= isEntryHidden
-      for (const template of specificFirst) {
-        const variables = match(template, spellings, isGranted)
-        if (variables === undefined) continue
-        if (maySee(template, isGranted)) {
-          const guards = entry === undefined || isEntryHidden ? [template] : [template, entry]
-          return { kind: 'template', uri, resource: template, variables, isShadowed, guards }
-        }
-        isShadowed = true
-      }
-      return isShadowed ? 'hidden' : undefined
+  /**
+   * Finds the resource of this URI that the caller sees; if there is none, the most specific template that
+   * the caller sees. `hidden`: all that match are hidden. `undefined`: nothing matches.
+   */
+  return (text: string, isGranted: IsGranted): ResourceMatch | 'hidden' | undefined => {
+    const uri = byUri.has(text) ? text : toUri(text)
+    if (uri === undefined) return undefined
+    const spellings = spellingsOf(uri)
+    const resource = findResource(spellings, isGranted)
+    let isShadowed = resource !== undefined
+    if (resource !== undefined && maySee(resource, isGranted)) {
+      return { kind: 'resource', uri, resource, isShadowed: false, guards: [resource] }
     }
+    const entry = entryBySpelling.size === 0
+      ? undefined
+      : first(spellings, (spelling) => entryBySpelling.get(spelling))
+    const isEntryHidden = entry !== undefined && !maySee(entry, isGranted)
+    isShadowed ||= isEntryHidden
+    for (const template of specificFirst) {
+      const variables = match(template, spellings, isGranted)
+      if (variables === undefined) continue
+      if (maySee(template, isGranted)) {
+        const guards = entry === undefined || isEntryHidden ? [template] : [template, entry]
+        return { kind: 'template', uri, resource: template, variables, isShadowed, guards }
+      }
+      isShadowed = true
+    }
+    return isShadowed ? 'hidden' : undefined
   }
 }
 

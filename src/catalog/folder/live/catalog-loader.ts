@@ -1,7 +1,7 @@
 // Loads a catalog again and again. Each load keeps the dependencies of the one before that have not changed.
 
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
-import { createCatalogCompiler, type CatalogCompilerOptions } from '../../compiled/compile-catalog.ts'
+import { CatalogCompiler, type CatalogCompilerOptions } from '../../compiled/compile-catalog.ts'
 import { createDependencyOpener } from '../../compiled/dependencies/dependency-opener.ts'
 import type { LoadGuard } from '../../compiled/load-guard.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
@@ -33,7 +33,7 @@ export function createCatalogLoader (
   const logPassedOver = createPassedOverLog(folder.name, log)
   const dependencies = createDependencyOpener(log)
   let served: EarlierCatalog | undefined
-  const compiler = createCatalogCompiler({
+  const compiler = new CatalogCompiler({
     ...options,
     yieldToRequests,
     openDependencies: async (all) => await dependencies.open(all, served?.snapshot.dependencies)
