@@ -36,7 +36,7 @@ export function toServerCapabilities (changingLists: ReadonlySet<string>): Serve
   }
 }
 
-/** Several sets of required capabilities as one set. */
+/** Joins several sets of required capabilities. */
 export function mergeCapabilities (all: readonly ClientCapabilities[]): ClientCapabilities {
   const union: ClientCapabilities = {}
   for (const { elicitation, sampling, roots } of all) {
@@ -47,7 +47,7 @@ export function mergeCapabilities (all: readonly ClientCapabilities[]): ClientCa
   return union
 }
 
-/** The part of `required` that `declared` lacks. `undefined` when nothing is missing. */
+/** Returns the part of `required` that `declared` lacks. `undefined` when nothing is missing. */
 export function findMissingCapabilities (
   required: ClientCapabilities, declared: ClientCapabilities
 ): ClientCapabilities | undefined {
@@ -55,7 +55,7 @@ export function findMissingCapabilities (
 }
 
 /**
- * A client that declares `elicitation` without a mode supports forms.
+ * Adds the mode `form` where there is none: a client that declares `elicitation` alone supports forms.
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
  */
 function withFormMode ({ elicitation }: ClientCapabilities): ClientCapabilities {

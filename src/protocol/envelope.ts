@@ -39,7 +39,7 @@ interface OwnEnvelope {
   readonly progressToken: ProgressToken
 }
 
-/** The `_meta` of a request that a client sends in the current revision. It asks for all log messages. */
+/** Makes the `_meta` of a request of a client in the current revision. It asks for all log messages. */
 export function toEnvelopeJson ({ info, capabilities, progressToken }: OwnEnvelope): Params {
   return {
     [META_PROTOCOL_VERSION]: CURRENT_REVISION,
@@ -78,7 +78,7 @@ const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
   META_PROTOCOL_VERSION, META_CLIENT_INFO, META_CLIENT_CAPABILITIES, META_LOG_LEVEL, 'progressToken'
 ])
 
-/** The members of a request's `_meta` that are not part of its envelope, such as `traceparent`. */
+/** Returns the members of a request's `_meta` that its envelope does not have, such as `traceparent`. */
 export function readOwnMeta (params: Params | undefined): Readonly<Meta> {
   const meta = params?._meta
   if (!isObject(meta)) return NO_META
@@ -99,7 +99,7 @@ function readClientInfo (info: unknown): Implementation | undefined {
   throw invalidParams(`${toPlace(META_CLIENT_INFO)} must be an object with "name" and "version"`)
 }
 
-/** `undefined` for a value that is not an implementation. */
+/** Returns `undefined` for a value that is not an implementation. */
 export function toImplementation (info: unknown): Implementation | undefined {
   if (!isObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return undefined
   return { ...info, name: info.name, version: info.version }

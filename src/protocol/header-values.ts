@@ -11,7 +11,7 @@ const INVALID_CHARACTER = /[^\t\x20-\x7e]/
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
 /**
- * The text that a header value stands for. A value in the base64 sentinel is decoded; any other value is
+ * Returns the text that a header value stands for. A value in the base64 sentinel is decoded; any other is
  * literal. Throws a header mismatch for a character that no header may hold, and for base64 that is not
  * strictly well-formed. Node's own decoder accepts malformed base64.
  */
@@ -30,7 +30,7 @@ export function decodeHeaderValue (name: string, value: string): string {
   return bytes.toString('utf8')
 }
 
-/** The header value that stands for a text: the text itself, or the base64 sentinel where it must be. */
+/** Returns the header value of a text: the text itself, or the base64 sentinel where it must be. */
 export function toHeaderValue (text: string): string {
   const isLiteral = !INVALID_CHARACTER.test(text) && text.trim() === text && !SENTINEL.test(text)
   return isLiteral ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`

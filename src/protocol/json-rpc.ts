@@ -35,7 +35,7 @@ export function isResponse (body: { readonly [key: string]: unknown }): boolean 
 }
 
 /**
- * The id of a body that may be malformed, so that a refused request is answered under its id. `undefined`
+ * Reads the id of a body that may be malformed, so that a refused request is answered under it. `undefined`
  * when the body has no usable id, and for a response: its id names a request of the other side.
  */
 export function readRequestId (body: unknown): RequestId | undefined {
@@ -70,7 +70,7 @@ export function toResultResponse (id: RequestId, result: string | Buffer): strin
 
 const closingBrace = Buffer.from('}')
 
-/** The answer has no `id` member where the id is `undefined`: the specification allows no null id. */
+/** Writes an answer. It has no `id` where the id is `undefined`: the specification allows no null id. */
 export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
   const { code, message, data } = error
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })

@@ -30,7 +30,7 @@ export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
 
 export type ListName = typeof LIST_NAMES[number]
 
-/** The part of a filter that asks for changes of these lists. */
+/** Returns the part of a filter that asks for changes of these lists. */
 export function toListFilter (lists: Iterable<ListName>): SubscriptionFilter {
   return Object.fromEntries([...lists].map((list) => [LIST_FLAGS[list], true]))
 }
@@ -39,7 +39,7 @@ const LIST_FLAGS = {
   tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged'
 } as const
 
-/** The lists whose changes the filter asks for. */
+/** Returns the lists whose changes the filter asks for. */
 export function askedLists (filter: SubscriptionFilter): ListName[] {
   return LIST_NAMES.filter((list) => filter[LIST_FLAGS[list]] === true)
 }
@@ -72,7 +72,7 @@ export function taskNotification (id: RequestId, members: string): string {
   return `{"jsonrpc":"2.0","method":"notifications/tasks","params":{${members},"_meta":${meta}}}`
 }
 
-/** The id of the `subscriptions/listen` request that a message belongs to. A number stays a number. */
+/** Names the `subscriptions/listen` request that a message belongs to. A number stays a number. */
 export function subscriptionMeta (id: RequestId): { [META_SUBSCRIPTION_ID]: RequestId } {
   return { [META_SUBSCRIPTION_ID]: id }
 }

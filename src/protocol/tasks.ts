@@ -33,7 +33,7 @@ export interface TaskDetails {
   readonly error?: string
 }
 
-/** The members of the JSON of a task, without braces. */
+/** Writes the members of the JSON of a task, without braces. */
 export function toTaskMembers (task: Task, details: TaskDetails = {}): string {
   const members = JSON.stringify(task).slice(1, -1)
   const more = Object.entries(details).filter(([, json]) => json !== undefined)

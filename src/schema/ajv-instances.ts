@@ -44,7 +44,7 @@ const dialects = new Map<unknown, Dialect>([
   ['https://json-schema.org/draft-07/schema', 'draft-07']
 ])
 
-/** `undefined` when the dialect is not supported. */
+/** Returns `undefined` when the dialect is not supported. */
 export function dialectOf (schema: { readonly [keyword: string]: unknown }): Dialect | undefined {
   const { $schema } = schema
   return dialects.get(typeof $schema === 'string' ? $schema.replace(/#$/, '') : $schema)

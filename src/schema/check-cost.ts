@@ -35,7 +35,7 @@ export function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
-/** The cost of a comparison by the canonical JSON of a value. */
+/** Returns the cost of a comparison by the canonical JSON of a value. */
 export function costOfKey (value: unknown, key: string): number {
   return costOfText(key.length) + (typeof value === 'object' ? 2 : 0)
 }
@@ -50,7 +50,7 @@ const SCHEMAS = [
   'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else'
 ]
 
-/** A copy of the schema in which each subschema says what its evaluation costs, if that is much. */
+/** Copies the schema. Each subschema of the copy says what its evaluation costs, if that is much. */
 export function withCosts (schema: JsonSchema): JsonSchema {
   const copy: { [keyword: string]: unknown } = { ...schema }
   delete copy[COST]
@@ -74,7 +74,7 @@ function withCostsIfSchema (value: unknown): unknown {
   return isObject(value) ? withCosts(value) : value
 }
 
-/** The steps of evaluating this schema once, without its subschemas, each of which has its own cost. */
+/** Counts the steps of evaluating this schema once, without its subschemas, which have their own cost. */
 function costOf (schema: JsonSchema): number {
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
   const single = ['not', 'if', 'contains', 'propertyNames', '$ref', '$dynamicRef', '$recursiveRef']

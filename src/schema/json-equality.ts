@@ -74,7 +74,7 @@ function findEqualPair (items: readonly unknown[]): { readonly i: number, readon
   return undefined
 }
 
-/** Equal for equal JSON values, and for no others. */
+/** Returns the same text for equal JSON values, and for no others. */
 function toKey (value: unknown): string {
   return typeof value === 'string' ? `"${value}` : stringify(value) ?? typeof value
 }

@@ -47,7 +47,7 @@ function isPlainObject (value: object): value is { readonly [key: string]: unkno
 }
 
 /**
- * The first part of the value that has no JSON form, with its place as a JSON pointer and what to do:
+ * Finds the first part of the value without a JSON form. Returns its place as a JSON pointer and what to do:
  * `/items/3/price: a bigint has no JSON form; return a string or a number`. `undefined` if JSON represents
  * all of it.
  */
@@ -110,14 +110,14 @@ function describeObjectLoss (value: object): string | undefined {
   return `${loss}; give it a method toJSON, or return a plain object`
 }
 
-/** The name of the class. A generator has no class: its tag is its name. */
+/** Returns the name of the class. A generator has no class: its tag is its name. */
 function nameOf (value: object): string {
   const { constructor }: { constructor?: unknown } = value
   const name = typeof constructor === 'function' ? constructor.name : ''
   return name === '' ? Object.prototype.toString.call(value).slice('[object '.length, -1) : name
 }
 
-/** An object for a primitive value, such as `new String('a')`. */
+/** Whether an object stands for a primitive value, as `new String('a')` does. */
 function isBoxed (value: object): boolean {
   return value instanceof String || value instanceof Number || value instanceof Boolean
 }

@@ -119,7 +119,7 @@ function createCheck (
   let explain: ValidateFunction | undefined
   let validate = mayWait ? undefined : compile('fast')
 
-  /** Every problem of the value, or `undefined` if looking for them costs too much. */
+  /** Finds every problem of the value, or returns `undefined` if looking for them costs too much. */
   function findProblems (value: unknown): string[] | undefined {
     if (isLongerThan(value, EXPLAINED_JSON_LENGTH)) return undefined
     explain ??= compile('complete')

@@ -101,7 +101,7 @@ function hasAlternatives (source: string): boolean {
   return false
 }
 
-/** Where the group ends that begins at the position. */
+/** Finds where the group ends that begins at the position. */
 function endOfGroup (source: string, start: number): number {
   let depth = 0
   for (const { 0: token, index } of source.slice(start).matchAll(STRUCTURE)) {

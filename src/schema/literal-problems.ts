@@ -11,8 +11,8 @@ interface LiteralOptions {
 }
 
 /**
- * A problem for each default and example that does not match its schema, each `enum` and `const` of which no
- * value has the schema's type, and each required member that a closed object cannot have.
+ * Finds each default and example that does not match its schema, each `enum` and `const` of which no value
+ * has the schema's type, and each required member that a closed object cannot have.
  * @param root a valid schema.
  */
 export function findLiteralProblems (root: JsonSchema, { usesDefaults, compile }: LiteralOptions): string[] {

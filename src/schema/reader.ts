@@ -8,8 +8,8 @@ const compiler = createSchemaCompiler({ useDefaults: false, isOwn: true })
 const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, showsValues: false })
 
 /**
- * The first call compiles the schema. A service needs few of the formats before it listens, and compiling all
- * of them takes a quarter of the time to start.
+ * Creates a check. Its first call compiles the schema: a service needs few of the formats before it listens,
+ * and compiling all of them takes a quarter of the time to start.
  */
 export function checkOf (schema: FormatSchema, { compile }: SchemaCompiler = compiler): JsonSchemaCheck {
   let check: JsonSchemaCheck | undefined
@@ -19,12 +19,10 @@ export function checkOf (schema: FormatSchema, { compile }: SchemaCompiler = com
   }
 }
 
-/** For outputs of handlers: problems of outputs are logged, and do not quote them. */
+/** Creates a check of outputs of handlers: problems of outputs are logged, and do not quote them. */
 export const checkOfOutput = (schema: FormatSchema) => checkOf(schema, hidingCompiler)
 
-/**
- * The reader returns a value of the schema's type. It throws the error that `toError` makes of the problems.
- */
+/** Creates a reader of values of the schema's type. It throws what `toError` makes of the problems. */
 export function createReader<T extends FormatSchema> (
   schema: T, toError: (problems: readonly string[]) => Error
 ): (value: unknown) => Static<T> {
@@ -39,7 +37,7 @@ export function createReader<T extends FormatSchema> (
   }
 }
 
-/** The reader returns params of the schema's type. It throws invalid params that name the wrong field. */
+/** Creates a reader of params of the schema's type. It throws invalid params that name the wrong field. */
 export function createParamsReader<T extends FormatSchema> (schema: T): (params: unknown) => Static<T> {
   return createReader(schema, (problems) => invalidParams(problems.join('; ')))
 }

@@ -8,7 +8,7 @@ export const MAX_SCHEMA_DEPTH = 64
 /** The limit for the keys of one object. From about 1,500 keys on, the compiled check overflows the stack. */
 export const MAX_SCHEMA_KEYS = 500
 
-/** Every problem of the schema's size and references, each with its place as a JSON pointer. */
+/** Finds every problem of the schema's size and references, each with its place as a JSON pointer. */
 export function findSchemaProblems (schema: JsonSchema, json: string): string[] {
   const bytes = Buffer.byteLength(json)
   if (bytes > MAX_SCHEMA_BYTES) return [`is ${bytes} bytes of JSON; the limit is ${MAX_SCHEMA_BYTES}`]

@@ -16,7 +16,7 @@ export function isStandardSchema (schema: unknown): schema is StandardSchemaV1 {
 }
 
 /**
- * The JSON Schema of a value before the schema transforms it (`input`) or after (`output`). Throws a
+ * Returns the JSON Schema of a value before the schema transforms it (`input`) or after (`output`). Throws a
  * SchemaError when the library cannot describe the schema.
  */
 export function toJsonSchema (schema: StandardSchemaV1, direction: 'input' | 'output'): JsonSchema {

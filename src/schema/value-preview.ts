@@ -21,7 +21,7 @@ export function preview (value: unknown): string {
   }
 }
 
-/** The type of a value, for problems that must not quote it. */
+/** Names the type of a value, for problems that must not quote it. */
 export function typeOf (value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -32,7 +32,7 @@ export function typeOf (value: unknown): string {
 /** The preview of a smaller value takes no time worth saving. */
 const LARGE = 10_000
 
-/** A part of the value whose JSON begins as that of the value, for as many characters as `room` has. */
+/** Cuts a value: the JSON of the rest begins as that of the value, for as many characters as `room` has. */
 function beginningOf (value: unknown, room: { left: number }): unknown {
   room.left--
   if (typeof value === 'string') return value.slice(0, MAX_PREVIEW)

@@ -10,7 +10,7 @@ const MAX_EXPECTED = 400
 const MAX_SENTENCE = 1000
 
 /**
- * One sentence for each problem, at most eight.
+ * Writes one sentence for each problem, at most eight.
  * @param showsValues whether the sentences may quote the value. Those that are logged may not.
  */
 export function describeProblems (
@@ -33,7 +33,7 @@ export function describeProblems (
   return [...problems]
 }
 
-/** The name of an unknown member is a part of the value. */
+/** Hides the name of an unknown member, which is a part of the value. */
 function withoutName (error: ErrorObject): ErrorObject {
   const name = '(a member)'
   return { ...error, params: { ...error.params, additionalProperty: name, unevaluatedProperty: name } }
@@ -66,7 +66,7 @@ function segmentsOf (pointer: string): string[] {
   return pointer.slice(1).split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** A JSON pointer as a path: `/list/1/name` is `list[1].name`. */
+/** Writes a JSON pointer as a path: `/list/1/name` is `list[1].name`. */
 function pathOfPointer (pointer: string): string {
   return segmentsOf(pointer).reduce((path, segment) => {
     if (/^\d+$/.test(segment)) return `${path}[${segment}]`

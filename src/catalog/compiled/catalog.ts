@@ -58,7 +58,7 @@ function findUpdated (before: Snapshot, after: Snapshot): UpdatedFile[] {
   })
 }
 
-/** The keys whose values differ, in the order of `after`. Removed keys come last. */
+/** Finds the keys whose values differ, in the order of `after`. Removed keys come last. */
 function changedKeys (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const keys = new Set([...after.keys(), ...before.keys()])
   return [...keys].filter((key) => before.get(key) !== after.get(key))

@@ -36,7 +36,7 @@ export function byKey<P extends CompiledPrimitive> (all: readonly P[]): Readonly
 
 export type ListPosition = Pick<CompiledPrimitive, 'key' | 'order'>
 
-/** The order of a list. Clients and prompt caches rely on it: it must be the same for every request. */
+/** Orders a list. Clients and prompt caches rely on it: it must be the same for every request. */
 export function compareListOrder (a: ListPosition, b: ListPosition): number {
   return a.order - b.order || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 }

@@ -22,7 +22,7 @@ export class CatalogError extends Error {
   }
 }
 
-/** The line of its file, if the place of a problem is a line. */
+/** Returns the line of its file, if the place of a problem is a line. */
 export function lineNumberOf ({ place }: Pick<Problem, 'place'>): number | undefined {
   const number = /^line (\d+)$/.exec(place)?.[1]
   return number === undefined ? undefined : Number(number)

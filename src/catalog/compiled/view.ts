@@ -36,19 +36,19 @@ export interface View {
   tool (name: string): CompiledTool | undefined
   /** Whether the caller sees a tool of this name. Does not throw. */
   hasTool (name: string): boolean
-  /** At most three names of tools that a misspelt name may mean. */
+  /** Returns at most three names of tools that a misspelt name may mean. */
   nearestTools (name: string): string[]
   prompt (name: string): CompiledPrompt | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
-  /** The skill of this URI, if the caller sees it. Does not throw. */
+  /** Finds the skill of this URI, if the caller sees it. Does not throw. */
   skill (uri: string): CompiledSkill | undefined
-  /** What is directly in a directory of the skills that the caller sees. Does not throw. */
+  /** Lists what is directly in a directory of the skills that the caller sees. Does not throw. */
   skillDirectory (uri: string): Pages | undefined
-  /** The resource of this URI; if none has it, the most specific template that matches. */
+  /** Finds the resource of this URI; if none has it, the most specific template that matches. */
   resource (uri: string): ResourceMatch | undefined
-  /** The resources of those URIs that have one. One error names the scopes of all of them. */
+  /** Finds the resources of those URIs that have one. One error names the scopes of all of them. */
   resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
-  /** The entry of `resources/list` with this URI, whether or not the caller sees it. */
+  /** Finds the entry of `resources/list` with this URI, whether or not the caller sees it. */
   listed (uri: string): CompiledPrimitive | undefined
   /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
   mayHearOf (uri: string): boolean

@@ -22,7 +22,7 @@ const OPEN_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 2000
 const NO_SETTINGS = Object.freeze({})
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileDependency (
   definition: DependencyDefinition, { values, secrets }: CompiledSettings, report: ReportProblem
 ): CompiledDependency | undefined {

@@ -13,7 +13,7 @@ import { handleShape } from './definition-shapes.ts'
 
 const DEFAULT_MAX_BYTES = 65_536
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileHandle (
   definition: HandleDefinition, compilers: SchemaCompilers, report: ReportProblem
 ): HandleKind | undefined {
@@ -34,7 +34,7 @@ export function compileHandle (
   return { kind, prefix, idleTtlMs, maxAgeMs, maxBytes, createdBy, ...checks }
 }
 
-/** A library cannot describe what its transforms return. */
+/** Whether a value may be checked again. A library cannot describe what its transforms return. */
 function acceptsItsOutput (schema: object): boolean {
   if (!isStandardSchema(schema)) return true
   try {
@@ -45,7 +45,7 @@ function acceptsItsOutput (schema: object): boolean {
   }
 }
 
-/** The sentence for the model. It is part of the description of the tool that creates the handle. */
+/** Writes the sentence for the model. It is part of the description of the tool that creates the handle. */
 export function describeLifetime ({ kind, idleTtlMs, maxAgeMs }: HandleKind): string {
   const atMost = maxAgeMs === undefined ? '' : `, and for ${toDuration(maxAgeMs)} at most`
   return `Each ${kind} is kept for ${toDuration(idleTtlMs)} after its last use${atMost}.`

@@ -27,7 +27,7 @@ export interface CompiledPrompt extends CompiledPrimitive {
   render (args: PromptArguments, ctx: Context): PromptOutput | Promise<PromptOutput>
 }
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compilePrompt (
   located: Located<PromptDefinition>, report: ReportProblem
 ): CompiledPrompt | undefined {

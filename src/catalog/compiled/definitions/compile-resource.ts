@@ -41,7 +41,7 @@ export interface CompiledTemplate extends CompiledReadable {
 
 type ReadableDefinition = ResourceDefinition | ResourceTemplateDefinition
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileResource (
   located: LocatedResource, readTtlMs: number, report: ReportProblem
 ): CompiledResource | undefined {
@@ -57,14 +57,16 @@ export function compileResource (
   }
 }
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTemplate (
   located: Located<ResourceTemplateDefinition>, readTtlMs: number, report: ReportProblem
 ): CompiledTemplate | undefined {
   const { definition } = located
   if (!hasShape(templateShape, definition, report, findReadableProblems)) return undefined
-  const template = readTemplate(definition.uriTemplate, report)
+  const { uriTemplate } = definition
+  const template = readTemplate(uriTemplate, report)
   if (template === undefined) return undefined
+  const entry: EntryMembers<ResourceTemplate> = { uriTemplate, ...pickCommonMembers(definition) }
   const completions = new Map<string, CompletionSource>(template.variables.map((variable) => [variable, []]))
   for (const [variable, source] of Object.entries(definition.complete ?? {})) {
     const place = `complete.${variable}`
@@ -73,7 +75,7 @@ export function compileTemplate (
     else completions.set(variable, source)
   }
   return {
-    ...toCompiledPrimitive(definition.uriTemplate, located, toTemplateEntry(definition)),
+    ...toCompiledPrimitive(uriTemplate, located, entry),
     ...toReadable(definition, readTtlMs),
     audit: toAuditRule(definition, template.variables),
     template,
@@ -97,7 +99,7 @@ function toReadable ({ mimeType, timeoutMs, cache = {} }: ReadableDefinition, re
   return { mimeType, timeoutMs, cache: { ttlMs, cacheScope } }
 }
 
-/** The URI in the form in which it is listed and looked up. */
+/** Returns the URI in the form in which it is listed and looked up. */
 export function readResourceUri (text: string, report: ReportProblem): string | undefined {
   const uri = toUri(text)
   if (uri === undefined) report('uri', `must be a URI as RFC 3986 has it, got ${preview(text)}`)
@@ -128,8 +130,4 @@ export function toResourceEntry (
   uri: string, definition: CommonMembers & { size?: number }
 ): EntryMembers<Resource> {
   return { uri, ...pickCommonMembers(definition), size: definition.size }
-}
-
-function toTemplateEntry (definition: ResourceTemplateDefinition): EntryMembers<ResourceTemplate> {
-  return { uriTemplate: definition.uriTemplate, ...pickCommonMembers(definition) }
 }

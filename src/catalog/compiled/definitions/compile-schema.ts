@@ -27,8 +27,8 @@ export interface CompiledSchema {
 }
 
 /**
- * `undefined` when the schema is unusable. Every problem has then been reported. The check of an output
- * accepts only values with a JSON form, and its accepted value is plain JSON.
+ * Returns `undefined` when the schema is unusable. Every problem has then been reported. The check of an
+ * output accepts only values with a JSON form, and its accepted value is plain JSON.
  */
 export function compileSchema (
   schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void

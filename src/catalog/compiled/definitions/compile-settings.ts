@@ -57,7 +57,7 @@ interface FirstUse {
 /** `value` is `undefined` if none is set, and if it has a problem. */
 interface SettingValue { readonly value: unknown, readonly facts: SettingFacts }
 
-/** Every problem has been reported. */
+/** Reads the values of all settings. Every problem has been reported. */
 export async function compileSettings (
   all: ReadonlyArray<Located<SettingsDefinition>>, dependencies: SettingsDependencies
 ): Promise<CompiledSettings> {
@@ -154,7 +154,7 @@ async function readSetting (
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const BOOLEANS: { readonly [text: string]: boolean } = { true: true, false: false }
 
-/** A text that has not the form of its type stays a text, which the check refuses. */
+/** Reads a text as its type. A text in another form stays a text, which the check refuses. */
 function convert (text: string, type: NonNullable<SettingOptions['type']>): unknown {
   const trimmed = text.trim()
   switch (type) {

@@ -59,7 +59,7 @@ interface ToolAdditions {
   readonly appUri?: string | undefined
 }
 
-/** `undefined` when the definition is unusable. Every problem has then been reported. */
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<Located<ToolDefinition>, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
   { remark, appUri }: ToolAdditions = {}
@@ -138,13 +138,13 @@ function toToolEntry (
   return { name, title, description, icons, annotations, _meta }
 }
 
-/** The schemas are JSON already: nothing is serialised twice. */
+/** Joins the schemas, which are JSON already: nothing is serialised twice. */
 function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {
   return `"inputSchema":${input.json}${output === undefined ? '' : `,"outputSchema":${output.json}`}`
 }
 
 /**
- * `undefined` for a tool without any.
+ * Returns `undefined` for a tool without any.
  * @param appUri of the app that the tool names.
  */
 function toToolMeta (

@@ -14,13 +14,13 @@ export interface MirroredParam {
 
 const KEYWORD = 'x-mcp-header'
 /** Keywords whose value is an object of named schemas. */
-const SCHEMA_MAPS = new Set(['$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
+const SCHEMA_MAPS = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
 /** Keywords whose value is data: an `x-mcp-header` in it is not an annotation. */
 const VALUE_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
 // RFC 9110: a token is one or more tchar.
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Most schemas have no annotation. Searching their JSON takes less time than `findMirroredParams`. */
+/** Whether to call `findMirroredParams`, which takes longer. Most schemas have no annotation. */
 export function mayMirrorParams (json: string): boolean {
   return json.includes(`"${KEYWORD}"`)
 }
@@ -41,13 +41,10 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
     if (!isObject(node)) return
     if (KEYWORD in node) readAnnotation(node, `${place}/${KEYWORD}`, path)
     for (const [keyword, child] of Object.entries(node)) {
-      if (keyword === 'properties' && isObject(child)) {
-        for (const [key, property] of Object.entries(child)) {
-          walk(property, `${place}/properties/${key}`, path === undefined ? undefined : [...path, key])
-        }
-      } else if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
-        for (const [key, schema] of Object.entries(child)) {
-          walk(schema, `${place}/${keyword}/${key}`, undefined)
+      if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
+        for (const [key, subschema] of Object.entries(child)) {
+          const isProperty = keyword === 'properties' && path !== undefined
+          walk(subschema, `${place}/${keyword}/${key}`, isProperty ? [...path, key] : undefined)
         }
       } else if (!VALUE_KEYWORDS.has(keyword)) {
         walk(child, `${place}/${keyword}`, undefined)
@@ -81,7 +78,7 @@ function isSafeRange (node: JsonSchema): boolean {
     .every((bound) => typeof bound !== 'number' || Math.abs(bound) <= Number.MAX_SAFE_INTEGER)
 }
 
-/** The values that the headers of a call must have. */
+/** Returns the values that the headers of a call must have. */
 export function mirroredFields (params: readonly MirroredParam[], args: unknown): MirroredField[] {
   return params.map(({ header, path }) => {
     const value = path.reduce<unknown>(

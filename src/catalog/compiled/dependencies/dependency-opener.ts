@@ -81,7 +81,7 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
   }
 }
 
-/** The value that is open already, if it would be opened in the same way. */
+/** Finds the value that is open already, if it would be opened in the same way. */
 function findSame (
   { compiled, isUnchanged }: OpeningDependency, earlier: DependencySet | undefined
 ): OpenedDependency | undefined {

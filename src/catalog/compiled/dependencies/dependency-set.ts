@@ -39,13 +39,13 @@ export class DependencySet {
     this.#releaseIfUnused()
   }
 
-  /** No further request begins. */
+  /** Notes that no further request begins. */
   retire (): void {
     this.#isRetired = true
     this.#releaseIfUnused()
   }
 
-  /** Does not wait for requests. */
+  /** Gives the dependencies back. Does not wait for requests. */
   release (): void {
     if (this.#isReleased) return
     this.#isReleased = true

@@ -13,7 +13,7 @@ type Write = (fields: object, message: string) => void
 export type DependencyLog = { readonly [L in typeof SERVICE_LEVELS[keyof typeof SERVICE_LEVELS]]: Write }
 
 /**
- * Rejects with the reason, without the values of secrets. A value that comes too late is closed.
+ * Opens a dependency, and closes a value that comes too late. Rejects without the values of secrets.
  * @param stop aborts when the service ends
  */
 export async function openDependency (
@@ -67,7 +67,7 @@ export class OpenedDependency {
     if (--this.#loads === 0) await this.close()
   }
 
-  /** Resolves after the time limit too. Never rejects. */
+  /** Closes the value. Resolves after the time limit too. Never rejects. */
   async close (): Promise<void> {
     const { definition, name, closeTimeoutMs } = this.compiled
     try {
@@ -78,7 +78,7 @@ export class OpenedDependency {
   }
 }
 
-/** The first line of the message, without secrets: drivers put addresses with passwords into messages. */
+/** Returns the first line of the message without secrets: drivers quote addresses with passwords. */
 function reasonOf (error: unknown, { secrets }: CompiledDependency): string {
   const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '(secret)'), textOf(error))
   return reason.split('\n')[0] ?? reason

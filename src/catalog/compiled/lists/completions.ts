@@ -38,7 +38,7 @@ const THRESHOLD = 0.3
 /** Ranking takes some 10 µs for each candidate. Of a longer list only the most promising are ranked. */
 const MAX_RANKED = 1000
 
-/** The matches, best first, and equal ones in the given order. For an empty text: all candidates. */
+/** Returns the matches, best first, equal ones in their order. For an empty text: all candidates. */
 export function rankCompletions (candidates: readonly string[], typed: string): Completion {
   if (typed.length > MAX_TYPED_LENGTH) return { values: [], total: 0, hasMore: false }
   if (typed.trim() === '') return clipCompletion({ values: [...candidates], total: candidates.length })
@@ -54,7 +54,7 @@ export function rankCompletions (candidates: readonly string[], typed: string): 
     : clipCompletion({ values, hasMore: true })
 }
 
-/** The candidates that may match: first those that begin with the text, then those that contain it. */
+/** Finds the candidates that may match: first those that begin with the text, then those that contain it. */
 function findPromising (candidates: readonly string[], typed: string): string[] {
   const text = typed.trim().toLowerCase()
   const words = text.split(/\s+/)
@@ -71,7 +71,7 @@ function findPromising (candidates: readonly string[], typed: string): string[] 
   return [...beginning, ...containing, ...others]
 }
 
-/** The library also matches letters with accents by the letter alone. Such candidates are left to it. */
+/** Whether the library may match. It also matches letters with accents by the letter alone. */
 function mayMatch (lower: string, words: readonly string[]): boolean {
   return words.every((word) => hasInOrder(lower, word)) || /[^\0-\x7f]/.test(lower)
 }

@@ -32,7 +32,7 @@ function partsOf ({ primitives }: Snapshot, list: ListName): ReadonlyArray<reado
 
 type ScopeSet = readonly string[]
 
-/** What callers need to see the entries that differ. */
+/** Finds what callers need to see the entries that differ. */
 function findChanged (before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[]): ScopeSet[] {
   const [old, next] = [byKey(before), byKey(after)]
   const isMoved = hasMoved(before.filter(({ key }) => next.has(key)), after.filter(({ key }) => old.has(key)))
@@ -61,7 +61,7 @@ function findRegranted (
   )
 }
 
-/** The scopes whose holders see other entries than before, because the scopes include others. */
+/** Finds the scopes whose holders see other entries than before, because the scopes include others. */
 function findGranters (
   entries: readonly CompiledPrimitive[], regranted: ReadonlyMap<string, readonly string[]>
 ): ScopeSet[] {
@@ -71,7 +71,7 @@ function findGranters (
   return granters.map(([name]) => [name])
 }
 
-/** Each set once. If every caller sees a difference, the other sets say nothing more. */
+/** Returns each set once. If every caller sees a difference, the other sets say nothing more. */
 function distinct (sets: readonly ScopeSet[]): ScopeSet[] {
   const byScopes = new Map(sets.map((set) => [toKey(set), set]))
   const unique = [...byScopes.values()]

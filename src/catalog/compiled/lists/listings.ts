@@ -124,7 +124,7 @@ function findEntryProblems (
   return problems
 }
 
-/** Each entry, with the place of its template. */
+/** Pairs each entry with the place of its template. */
 export function locateEntries (listings: readonly Listing[]): Array<Compiled<CompiledPrimitive>> {
   return listings.flatMap(({ entries, located }) => entries.map((compiled) => ({ compiled, located })))
 }

@@ -24,7 +24,7 @@ export type OfferedList = (isGranted: IsGranted) => Pages
 /** When resources are listed again, the next snapshot has the other lists of the one before. */
 const listsByWriter = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
 
-/** The same for the same writer and entries. A reload of the catalog makes new ones. */
+/** Returns the same for the same writer and entries. A reload of the catalog makes new ones. */
 export function openOfferedList (
   member: string, offered: readonly CompiledPrimitive[], options: ListOptions
 ): OfferedList {
@@ -36,7 +36,8 @@ export function openOfferedList (
 }
 
 /**
- * The pages of a list, for a caller. Callers who differ in other scopes than those of the list share them.
+ * Makes the pages of a list for a caller. Callers whose scopes differ only in others than the list's share
+ * them.
  * @param member the member of the result that holds the list, such as `tools`.
  * @param offered in list order.
  */
@@ -65,7 +66,7 @@ function createOfferedList (
     })
   }
 
-  /** The pages of different scope sets have most entries in common, and share their bytes. */
+  /** Shares the bytes of entries: the pages of different scope sets have most of them in common. */
   function bytesOf (entry: CompiledPrimitive): Buffer {
     const buffer = bytes.get(entry) ?? toEntryBytes(entry)
     bytes.set(entry, buffer)

@@ -7,7 +7,7 @@ import { compareListOrder, type CompiledPrimitive, type ListPosition } from '../
 import type { ResultWriter } from '../results/result-json.ts'
 
 export interface Pages {
-  /** The page after the cursor, or the first page. `undefined` for a string that is not a cursor. */
+  /** Returns the page after the cursor, or the first page. `undefined` for a string that is no cursor. */
   page (cursor: string | undefined): Buffer | undefined
 }
 
@@ -22,7 +22,7 @@ export interface PagesOptions {
   readonly bytesOf?: (entry: CompiledPrimitive) => Buffer
 }
 
-/** The entry as a page has it, after a comma. */
+/** Writes the entry as a page has it, after a comma. */
 export function toEntryBytes ({ json }: CompiledPrimitive): Buffer {
   return Buffer.from(`,${json}`)
 }
@@ -84,7 +84,7 @@ export function toCursor ({ order, key }: ListPosition): string {
   return Buffer.from(`${order} ${key}`).toString('base64url')
 }
 
-/** `undefined` for a string that is not a cursor. */
+/** Returns `undefined` for a string that is not a cursor. */
 export function readCursor (cursor: string): ListPosition | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.toString('base64url') !== cursor) return undefined

@@ -51,7 +51,7 @@ export async function readContents (
   }
 }
 
-/** A link with the members of the entry in `resources/list`, or else of the template. Throws as above. */
+/** Makes a link with the members of the entry in `resources/list`, or of the template. Throws as above. */
 export function toResourceLink (view: View, asked: string): ResourceLink {
   try {
     const { uri, resource } = findResource(view, asked)
@@ -64,7 +64,7 @@ export function toResourceLink (view: View, asked: string): ResourceLink {
   }
 }
 
-/** The handler, or the model that called it, can name another resource. */
+/** Returns a ToolError where the handler, or the model that called it, can name another resource. */
 function toHandlerError (error: unknown, asked: string): unknown {
   const cause = isHandleError(error) ? resourceNotFound(asked) : error
   return cause instanceof ResourceNotFound || cause instanceof ResourceTooLarge
@@ -72,7 +72,7 @@ function toHandlerError (error: unknown, asked: string): unknown {
     : cause
 }
 
-/** `undefined` for a resource that is no file, and for one that the caller may not use. Never throws. */
+/** Returns `undefined` for a resource that is no file, or that the caller may not use. Never throws. */
 export function findBytes (view: View, uri: string): FileBytes | undefined {
   try {
     const match = findResource(view, uri)

@@ -87,7 +87,7 @@ export function createResourceLookup (
   }
 }
 
-/** The primitives with scopes, by all spellings of their URIs. */
+/** Indexes the primitives with scopes by all spellings of their URIs. */
 function bySpelling<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
   const guarded = all.filter(({ scopes }) => scopes.length > 0)
   return new Map(guarded.flatMap((one) => spellingsOf(one.key).map((spelling) => [spelling, one])))
@@ -107,8 +107,8 @@ function first<T, R> (all: readonly T[], toResult: (one: T) => R | undefined): R
 const ENCODED_UNRESERVED = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
 
 /**
- * The URI, and URIs that a template reads as the same values: a caller must not reach a resource by encoding
- * a letter of its name.
+ * Returns the URI, and URIs that a template reads as the same values: a caller must not reach a resource by
+ * encoding a letter of its name.
  * https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2.2
  */
 function spellingsOf (uri: string): Spellings {

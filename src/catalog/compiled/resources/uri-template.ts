@@ -12,7 +12,7 @@ export interface UriTemplate {
   /** The number of fixed characters. The template with the most is the most specific. */
   readonly literalLength: number
   expand (variables: { readonly [name: string]: string | readonly string[] }): string
-  /** The percent-decoded variables. `undefined` when the URI does not match the template. */
+  /** Returns the percent-decoded variables. `undefined` when the URI does not match the template. */
   match (uri: string): TemplateVariables | undefined
 }
 

@@ -16,7 +16,7 @@ export interface ReadResultMetadata {
   readonly cache: CacheHints
 }
 
-/** `undefined` when the resource does not exist. Throws a ContractError when the contents are malformed. */
+/** Returns `undefined` when the resource does not exist. Throws a ContractError for malformed contents. */
 export function readResult (
   writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
 ): string | undefined {

@@ -16,13 +16,13 @@ export class ContractError extends Error {
 export interface ResultWriter {
   /** @param members the result's own members as JSON, without braces, such as `"content":[]`. */
   write (members: string, meta?: Meta): string
-  /** A result that clients may cache. */
+  /** Writes a result that clients may cache. */
   writeCacheable (members: string, cache: CacheHints, meta?: Meta): string
   /** @param members `inputRequests`, `requestState` or both, as JSON without braces. */
   writeInputRequired (members: string): string
   /** @param members of the task, as JSON without braces. */
   writeTask (members: string): string
-  /** The blocks in the form that the revision has. */
+  /** Returns the blocks in the form that the revision has. */
   toContent (blocks: readonly ContentBlock[]): readonly ContentBlock[]
   toMessages (messages: readonly PromptMessage[]): readonly PromptMessage[]
   toContents (contents: readonly ResourceContents[]): readonly ResourceContents[]
@@ -31,7 +31,7 @@ export interface ResultWriter {
 }
 
 /**
- * The writer of the current revision. Every result says whether it is complete, and names the server.
+ * Creates the writer of the current revision. Every result says whether it is complete, and names the server.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
  *
  * @param info the name of the server in every result.

@@ -26,7 +26,7 @@ function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
 }
 
-/** A result with `isError`, whose text is for the model. */
+/** Writes a result with `isError`, whose text is for the model. */
 export function errorResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]`, isError: true })
 }
@@ -59,7 +59,7 @@ export function outputResult (
   return structuredResult(writer, output, toStructuredJson(output))
 }
 
-/** Structured content, and its JSON as a text block for clients and models that read only text. */
+/** Writes structured content, and its JSON as a text block for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
   return write(writer, { content: `[${textBlock(json)}]`, structuredContent })

@@ -11,7 +11,7 @@ export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { read
 
 const NO_SCOPES: readonly string[] = []
 
-/** The scopes without which a caller must not learn that the primitive exists. */
+/** Returns the scopes without which a caller must not learn that the primitive exists. */
 export function scopesToSee ({ scopes, whenMissing }: Guarded): readonly string[] {
   return whenMissing === 'challenge' ? NO_SCOPES : scopes
 }

@@ -10,22 +10,22 @@ export class NotAllowed extends ToolError {}
 
 /** Returns the output of `run`. Throws, or rejects with, NotAllowed if the caller is not allowed. */
 export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: Context): unknown {
-  const decided = definition.authorize?.(ctx.principal, args, ctx)
-  if (decided instanceof Promise) {
-    return decided.then((settled) => {
+  const decision = definition.authorize?.(ctx.principal, args, ctx)
+  if (decision instanceof Promise) {
+    return decision.then((settled) => {
       checkDecision(definition, settled)
       return definition.run(args, ctx)
     })
   }
-  checkDecision(definition, decided)
+  checkDecision(definition, decision)
   return definition.run(args, ctx)
 }
 
-/** Only `true` allows: an author may have forgotten a `return`. */
-function checkDecision ({ name }: ToolDefinition, decided: unknown): void {
-  if (decided === true) return
-  if (typeof decided === 'string' && decided !== '') throw new NotAllowed(decided)
-  if (decided === false || decided === '') {
+/** Throws for any decision but `true`: an author may have forgotten a `return`. */
+function checkDecision ({ name }: ToolDefinition, decision: unknown): void {
+  if (decision === true) return
+  if (typeof decision === 'string' && decision !== '') throw new NotAllowed(decision)
+  if (decision === false || decision === '') {
     throw new NotAllowed(
       `You are not allowed to use ${name} with these arguments. ` +
       'The same call fails again: use other arguments, or tell the user.'

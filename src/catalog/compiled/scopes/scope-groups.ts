@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.ts'
 import { holdsScope } from './scope-hierarchy.ts'
 
 export interface ScopeGroups {
-  /** The same object for callers with the same scopes, so that the streams of all of them share decisions. */
+  /** Returns the same object for callers with the same scopes, so that their streams share decisions. */
   of (principal: Principal): ScopeGroup
 }
 
