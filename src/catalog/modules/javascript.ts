@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import type { Program } from 'acorn'
 import { engineHasUsing, parseModule } from './syntax.ts'
-import { readTree, type TreeFacts } from './tree-facts.ts'
+import { TreeFacts } from './tree-facts.ts'
 
 export interface JavaScript {
   readonly source: string
@@ -38,7 +38,7 @@ export async function toJavaScript (source: string, file: string): Promise<JavaS
 function read (source: string, file: string, mayImportTypes: boolean): JavaScript | SyntaxError {
   try {
     const program = parseModule(source, file)
-    return { source, program, tree: readTree(program, source), mayImportTypes }
+    return { source, program, tree: new TreeFacts(program, source), mayImportTypes }
   } catch (error) {
     if (error instanceof SyntaxError) return error
     throw error

@@ -7,89 +7,62 @@ import { walk } from './syntax.ts'
 
 export interface TextRange { readonly start: number, readonly end: number }
 
-export interface TreeFacts {
+export class TreeFacts {
   /** Every identifier. */
-  readonly names: ReadonlySet<string>
+  readonly names = new Set<string>()
   /** Callees, and tags of templates. */
-  readonly callees: ReadonlySet<number>
+  readonly callees = new Set<number>()
   /** `{ name }` and `{ name = 1 }`. */
-  readonly shorthands: ReadonlySet<number>
+  readonly shorthands = new Set<number>()
   /** Within `export { name }`. */
-  readonly exported: ReadonlySet<number>
+  readonly exported = new Set<number>()
   /** Statements in a list: without a semicolon, the text before one may continue into it. */
-  readonly statements: ReadonlySet<number>
+  readonly statements = new Set<number>()
   /** Each `typeof name`, by the start of the name. */
-  readonly typeofs: ReadonlyMap<number, TextRange>
+  readonly typeofs = new Map<number, TextRange>()
   /** Each `import` of an `import()`. */
-  readonly dynamicImports: readonly TextRange[]
-  readonly metas: readonly TextRange[]
+  readonly dynamicImports: TextRange[] = []
+  readonly metas: TextRange[] = []
   /** Each `!--` after a `<`. It is a comment in scripts, and an expression in modules. */
-  readonly htmlComments: readonly number[]
+  readonly htmlComments: number[] = []
   /** Whether there is a top-level await. */
-  readonly isAsync: boolean
+  isAsync = false
   /** Whether there is a `using` declaration. */
-  readonly hasUsing: boolean
+  hasUsing = false
   /** Whether there is a comparison by `<`. */
-  readonly hasLessThan: boolean
-}
+  hasLessThan = false
 
-export function readTree (program: Program, source: string): TreeFacts {
-  const names = new Set<string>()
-  const callees = new Set<number>()
-  const shorthands = new Set<number>()
-  const exported = new Set<number>()
-  const statements = new Set<number>()
-  const typeofs = new Map<number, TextRange>()
-  const dynamicImports: TextRange[] = []
-  const metas: TextRange[] = []
-  const htmlComments: number[] = []
-  let isAsync = false
-  let hasUsing = false
-  let hasLessThan = false
-
-  function visit (node: AnyNode, isInFunction: boolean): void {
-    switch (node.type) {
-      case 'Identifier': names.add(node.name); break
-      case 'CallExpression': callees.add(node.callee.start); break
-      case 'TaggedTemplateExpression': callees.add(node.tag.start); break
-      case 'Property': if (node.shorthand) shorthands.add(node.key.start); break
-      case 'ExportSpecifier': exported.add(node.local.start); break
-      case 'Program': case 'BlockStatement': case 'StaticBlock':
-        for (const { start } of node.body) statements.add(start)
-        break
-      case 'SwitchCase': for (const { start } of node.consequent) statements.add(start); break
-      case 'ImportExpression':
-        dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
-        break
-      case 'MetaProperty': if (node.meta.name === 'import') metas.push(node); break
-      case 'UnaryExpression':
-        if (node.operator === 'typeof') typeofs.set(node.argument.start, node)
-        if (source.startsWith('<!--', node.start - 1)) htmlComments.push(node.start)
-        break
-      case 'BinaryExpression': hasLessThan ||= node.operator === '<'; break
-      case 'VariableDeclaration':
-        hasUsing ||= node.kind === 'using' || node.kind === 'await using'
-        isAsync ||= !isInFunction && node.kind === 'await using'
-        break
-      case 'AwaitExpression': isAsync ||= !isInFunction; break
-      case 'ForOfStatement': isAsync ||= !isInFunction && node.await
-    }
+  constructor (program: Program, source: string) {
+    walk(program, (node, isInFunction) => this.#visit(node, isInFunction, source))
   }
 
-  walk(program, visit)
-  return {
-    names,
-    callees,
-    shorthands,
-    exported,
-    statements,
-    typeofs,
-    dynamicImports,
-    metas,
-    htmlComments,
-    isAsync,
-    hasUsing,
-    hasLessThan
+  #visit (node: AnyNode, isInFunction: boolean, source: string): void {
+    switch (node.type) {
+      case 'Identifier': this.names.add(node.name); break
+      case 'CallExpression': this.callees.add(node.callee.start); break
+      case 'TaggedTemplateExpression': this.callees.add(node.tag.start); break
+      case 'Property': if (node.shorthand) this.shorthands.add(node.key.start); break
+      case 'ExportSpecifier': this.exported.add(node.local.start); break
+      case 'Program': case 'BlockStatement': case 'StaticBlock':
+        for (const { start } of node.body) this.statements.add(start)
+        break
+      case 'SwitchCase': for (const { start } of node.consequent) this.statements.add(start); break
+      case 'ImportExpression':
+        this.dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
+        break
+      case 'MetaProperty': if (node.meta.name === 'import') this.metas.push(node); break
+      case 'UnaryExpression':
+        if (node.operator === 'typeof') this.typeofs.set(node.argument.start, node)
+        if (source.startsWith('<!--', node.start - 1)) this.htmlComments.push(node.start)
+        break
+      case 'BinaryExpression': this.hasLessThan ||= node.operator === '<'; break
+      case 'VariableDeclaration':
+        this.hasUsing ||= node.kind === 'using' || node.kind === 'await using'
+        this.isAsync ||= !isInFunction && node.kind === 'await using'
+        break
+      case 'AwaitExpression': this.isAsync ||= !isInFunction; break
+      case 'ForOfStatement': this.isAsync ||= !isInFunction && node.await
+    }
   }
 }
 
