@@ -13,22 +13,17 @@ export interface ModuleRequest {
   readonly position: number
 }
 
-/** `name` is ALL for the namespace of the requested module. */
-interface ImportEntry {
-  readonly local: string
-  readonly request: ModuleRequest
-  readonly name: string | typeof ALL
-}
-interface IndirectExport { readonly request: ModuleRequest, readonly name: string | typeof ALL }
+/** An export of another module. `name` is ALL for the namespace of that module. */
+export interface RequestedName { readonly request: ModuleRequest, readonly name: string | typeof ALL }
 
 export interface ModuleFacts {
   /** In the order of the statements. */
   readonly requests: readonly ModuleRequest[]
   /** The imports by local name. */
-  readonly imports: ReadonlyMap<string, ImportEntry>
+  readonly imports: ReadonlyMap<string, RequestedName>
   /** Local names by export name. */
   readonly localExports: ReadonlyMap<string, string>
-  readonly indirectExports: ReadonlyMap<string, IndirectExport>
+  readonly indirectExports: ReadonlyMap<string, RequestedName>
   readonly starExports: readonly ModuleRequest[]
 }
 
@@ -47,9 +42,9 @@ interface Elision {
 /** @param isElided decides which imports TypeScript drops because they may be types. */
 export function readFacts (program: Program, isElided: Elision): ModuleFacts {
   const requests: ModuleRequest[] = []
-  const imports = new Map<string, ImportEntry>()
+  const imports = new Map<string, RequestedName>()
   const exported: Array<{ readonly local: string, readonly as: string }> = []
-  const indirectExports = new Map<string, IndirectExport>()
+  const indirectExports = new Map<string, RequestedName>()
   const starExports: ModuleRequest[] = []
 
   function request (source: Literal, attributes: ImportAttribute[], position: number): ModuleRequest {
@@ -68,16 +63,7 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
       if (specifiers.length === 0 && isElided.statement(node)) continue
       const from = request(node.source, node.attributes, node.start)
       for (const specifier of specifiers) {
-        const local = specifier.local.name
-        if (specifier.type === 'ImportDefaultSpecifier') {
-          imports.set(local, { local, request: from, name: 'default' })
-        } else {
-          imports.set(local, {
-            local,
-            request: from,
-            name: specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : ALL
-          })
-        }
+        imports.set(specifier.local.name, { request: from, name: importedName(specifier) })
       }
     } else if (node.type === 'ExportAllDeclaration') {
       const from = request(node.source, node.attributes, node.start)
@@ -98,12 +84,10 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
         : [node.declaration.id.name]
       exported.push(...names.map((name) => ({ local: name, as: name })))
     } else if (node.type === 'ExportDefaultDeclaration') {
-      exported.push({
-        local: 'id' in node.declaration && isDeclaration(node.declaration.type)
-          ? node.declaration.id?.name ?? DEFAULT
-          : DEFAULT,
-        as: 'default'
-      })
+      const { declaration } = node
+      // The name of a function or class expression is no binding of the module.
+      const isNamed = declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration'
+      exported.push({ local: isNamed ? declaration.id?.name ?? DEFAULT : DEFAULT, as: 'default' })
     }
   }
 
@@ -112,14 +96,14 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
     const entry = imports.get(local)
     // A re-exported namespace import is a binding of this module.
     if (entry === undefined || entry.name === ALL) localExports.set(as, local)
-    else indirectExports.set(as, { request: entry.request, name: entry.name })
+    else indirectExports.set(as, entry)
   }
   return { requests, imports, localExports, indirectExports, starExports }
 }
 
-/** The name of a function or class expression is no binding of the module. */
-function isDeclaration (type: string): boolean {
-  return type === 'FunctionDeclaration' || type === 'ClassDeclaration'
+function importedName (specifier: ImportDeclaration['specifiers'][number]): RequestedName['name'] {
+  if (specifier.type === 'ImportDefaultSpecifier') return 'default'
+  return specifier.type === 'ImportSpecifier' ? nameOf(specifier.imported) : ALL
 }
 
 function nameOf (node: Identifier | Literal): string {

@@ -1,7 +1,7 @@
 // Modules that link and evaluate by the specification: cyclic module records (ECMA-262, 16.2.1.6).
 
 import type { Getter } from './compiled-module.ts'
-import type { Namespace } from './namespace.ts'
+import { createNamespace, type Namespace } from './namespace.ts'
 
 /** The target of an export name. Two bindings are the same if both their modules and their names are. */
 export interface Binding {
@@ -18,6 +18,7 @@ export abstract class ModuleRecord {
   /** The requested modules, each once, in the order of the statements. */
   get requested (): readonly ModuleRecord[] { return [] }
   status: Status = 'unlinked'
+  #namespace: Namespace | undefined
   readonly evaluation = new Evaluation()
   abstract readonly url: string
   /** Whether `run` returns a promise. */
@@ -49,7 +50,15 @@ export abstract class ModuleRecord {
    */
   abstract getterOf (name: string): Getter
   /** The namespace object. It exists once the module is linked. */
-  abstract get namespace (): Namespace
+  get namespace (): Namespace {
+    this.#namespace ??= createNamespace(new Map([...this.exportedNames()].flatMap((name) => {
+      const resolution = this.resolveExport(name)
+      return resolution === undefined || resolution === 'ambiguous'
+        ? []
+        : [[name, resolution.module.getterFor(this, resolution.name)]]
+    })))
+    return this.#namespace
+  }
 
   /** The namespace object as this importer gets it. */
   namespaceFor (_importer: ModuleRecord): Namespace {

@@ -1,9 +1,8 @@
 // A module of the catalog: a source text module record (ECMA-262, 16.2.1.7).
 
 import type { CompiledModule, Getter, Steps } from './compiled-module.ts'
-import { ALL, type ModuleRequest } from './module-facts.ts'
+import { ALL, type ModuleRequest, type RequestedName } from './module-facts.ts'
 import { ModuleRecord, type Binding, type Resolution } from './module-record.ts'
-import { createNamespace, type Namespace } from './namespace.ts'
 import { syntaxError } from './syntax.ts'
 
 /** The graph's functions that a module uses. */
@@ -31,7 +30,6 @@ export class SourceModule extends ModuleRecord {
   readonly #getters = new Map<string, Getter>()
   #steps: Steps | undefined
   #firstStep: unknown
-  #namespace: Namespace | undefined
   readonly #registered: unknown[] = []
   #registersForOthers = false
 
@@ -83,10 +81,8 @@ export class SourceModule extends ModuleRecord {
   }
 
   override checkBindings (): void {
-    for (const { request, name } of this.compiled.indirectExports.values()) this.#resolve(request, name)
-    for (const { local, request, name } of this.compiled.imports.values()) {
-      this.#bindings.set(local, this.#resolve(request, name))
-    }
+    for (const target of this.compiled.indirectExports.values()) this.#resolve(target)
+    for (const [local, target] of this.compiled.imports) this.#bindings.set(local, this.#resolve(target))
   }
 
   override instantiate (): void {
@@ -151,7 +147,7 @@ export class SourceModule extends ModuleRecord {
     const local = localExports.get(name)
     if (local !== undefined) return { module: this, name: local }
     const indirect = indirectExports.get(name)
-    if (indirect !== undefined) return this.#follow(indirect.request, indirect.name, seen)
+    if (indirect !== undefined) return this.#follow(indirect, seen)
     if (name === 'default') return undefined
     let binding: Binding | undefined
     for (const request of starExports) {
@@ -172,32 +168,21 @@ export class SourceModule extends ModuleRecord {
     return this.#getters.get(name) ?? (() => undefined)
   }
 
-  override get namespace (): Namespace {
-    this.#namespace ??= createNamespace(new Map([...this.exportedNames()].flatMap((name) => {
-      const resolution = this.resolveExport(name)
-      return resolution === undefined || resolution === 'ambiguous'
-        ? []
-        : [[name, resolution.module.getterFor(this, resolution.name)]]
-    })))
-    return this.#namespace
-  }
-
   #get (request: ModuleRequest): ModuleRecord {
     const module = this.#requested.get(request)
     if (module === undefined) throw new Error(`${request.specifier} is not loaded`)
     return module
   }
 
-  #follow (
-    request: ModuleRequest, name: string | typeof ALL, seen?: Map<ModuleRecord, Set<string>>
-  ): Resolution {
+  #follow ({ request, name }: RequestedName, seen?: Map<ModuleRecord, Set<string>>): Resolution {
     const module = this.#get(request)
     return name === ALL ? { module, name: undefined } : module.resolveExport(name, seen)
   }
 
-  #resolve (request: ModuleRequest, name: string | typeof ALL): Binding {
-    const resolution = this.#follow(request, name)
+  #resolve (target: RequestedName): Binding {
+    const resolution = this.#follow(target)
     if (typeof resolution === 'object') return resolution
+    const { request, name } = target
     const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
     const problem = resolution === 'ambiguous'
       ? `${from} has more than one export named ${wanted}, by "export *" of several modules; ` +

@@ -2,7 +2,6 @@
 
 import type { Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
-import { createNamespace, type Namespace } from './namespace.ts'
 
 export class SyntheticModule extends ModuleRecord {
   readonly url: string
@@ -10,7 +9,6 @@ export class SyntheticModule extends ModuleRecord {
   readonly #values: Map<string, unknown>
   readonly #evaluate: () => ReadonlyMap<string, unknown>
   readonly #note: (error: unknown, file: string) => void
-  #namespace: Namespace | undefined
 
   constructor (
     url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>,
@@ -43,12 +41,5 @@ export class SyntheticModule extends ModuleRecord {
 
   override getterOf (name: string): Getter {
     return () => this.#values.get(name)
-  }
-
-  override get namespace (): Namespace {
-    this.#namespace ??= createNamespace(
-      new Map([...this.#values.keys()].map((name) => [name, this.getterOf(name)]))
-    )
-    return this.#namespace
   }
 }
