@@ -3,7 +3,7 @@
 import { relative, resolve, sep } from 'node:path'
 import { Generations } from '../../base/generations.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
-import { createCompiledModules } from '../modules/compiled-module.ts'
+import { CompiledModules } from '../modules/compiled-module.ts'
 import { createIgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
 import { FileDigests } from './files/file-digests.ts'
 import { loadFolder, type LoadedModules, type LoadOptions, type ReadFiles } from './load-folder.ts'
@@ -32,7 +32,7 @@ interface CatalogFolderOptions extends LoadOptions {
 /** @param folder absolute, or relative to the working directory of the process. */
 export function openCatalogFolder (folder: string, options: CatalogFolderOptions): CatalogFolder {
   const root = resolve(folder)
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   const createReadFiles = (): ReadFiles => ({
     fileDigests: new FileDigests(options.maxResourceBytes),
     sidecars: new Generations(),

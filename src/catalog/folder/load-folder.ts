@@ -7,7 +7,7 @@ import type { CatalogContents } from '../compiled/contents.ts'
 import { CatalogError } from '../compiled/problem.ts'
 import { compileHierarchy } from '../compiled/scopes/scope-hierarchy.ts'
 import type { CompiledModules } from '../modules/compiled-module.ts'
-import { createModuleGraph, type ModuleGraph } from '../modules/module-graph.ts'
+import { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
 import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
@@ -141,7 +141,7 @@ export async function loadFolder (
     unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
     stamps: new Map([...toStamps(plainResources), ...skills.stamps, ...apps.stamps]),
     ...await digestFiles(root, {
-      modules: graph.files(),
+      modules: graph.files,
       imported,
       files: [...files.prompts, ...files.plain, ...skills.files, ...files.apps],
       fileDigests
@@ -160,7 +160,7 @@ export async function loadFolder (
 function openGraph (
   root: string, { trivet, compiled, moduleDeadlineMs, onImport }: FolderLoad, imported: Set<string>
 ): ModuleGraph {
-  return createModuleGraph({
+  return new ModuleGraph({
     root,
     provided: { trivet },
     registering: REGISTERING,
@@ -169,7 +169,7 @@ function openGraph (
       imported.add(file)
       onImport(file)
     },
-    ...(moduleDeadlineMs === undefined ? {} : { deadlineMs: moduleDeadlineMs })
+    deadlineMs: moduleDeadlineMs
   })
 }
 

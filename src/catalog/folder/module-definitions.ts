@@ -10,8 +10,8 @@ import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
 import { kindOf, type DefinitionKind } from '../../author/definition.ts'
 import type { Located } from '../compiled/contents.ts'
-import type { LoadedModule } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import type { FileModule } from '../modules/reusable-modules.ts'
 import { yieldToRequests } from '../modules/yield-to-requests.ts'
 
 interface ExportedDefinition {
@@ -79,7 +79,7 @@ interface RegisteredDefinitions {
 
 /** Each definition is returned once, even if several modules export it. */
 export async function findRegistered (
-  root: string, modules: readonly LoadedModule[]
+  root: string, modules: readonly FileModule[]
 ): Promise<RegisteredDefinitions> {
   const locations = new Map<unknown, { readonly file: string, readonly place: string }>()
   const add = (definition: unknown, file: string, place: string): void => {
@@ -89,9 +89,9 @@ export async function findRegistered (
   }
   // Exports come first: a problem can then name the export. A package with its own copy of this one registers
   // nothing, but a module may export what it defines.
-  for (const { file, exports } of modules) {
+  for (const { file, namespace } of modules) {
     await yieldToRequests()
-    for (const { place, definition } of findDefinitions(exports)) add(definition, file, place)
+    for (const { place, definition } of findDefinitions(namespace)) add(definition, file, place)
   }
   for (const { file, registered } of modules) for (const definition of registered) add(definition, file, '')
   const locatedOf = <D>(isKind: (value: unknown) => value is D): Array<Located<D>> => [...locations].flatMap(

@@ -3,21 +3,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { constants, Script } from 'node:vm'
+import { Generations } from '../../base/generations.ts'
 import { clock } from '../../base/time.ts'
 import { toJavaScript } from './javascript.ts'
-import type { ModuleFacts, ModuleRequest } from './module-facts.ts'
-import { rewriteModule } from './rewrite.ts'
+import type { ModuleRequest } from './module-facts.ts'
+import { rewriteModule, type RewrittenModule } from './rewrite.ts'
 import { placeAt, type SourcePlace } from './syntax.ts'
 
-export interface CompiledModule extends ModuleFacts {
+export interface CompiledModule extends Omit<RewrittenModule, 'code' | 'columnOffset'> {
   /** The hash of the text. */
   readonly digest: string
-  /** Whether it awaits at its top level. */
-  readonly isAsync: boolean
-  /** Whether it contains `import.meta`. */
-  readonly usesMeta: boolean
-  /** Whether it contains `import()`. */
-  readonly importsDynamically: boolean
   readonly body: ModuleBody
   readonly places: ReadonlyMap<ModuleRequest, SourcePlace>
 }
@@ -40,50 +35,36 @@ export type Getter = () => unknown
 /** The first step defines the exports. The second step runs the module. */
 export type Steps = Generator<undefined, void> | AsyncGenerator<undefined, void>
 
-export interface CompiledModules {
-  /** Compiles a file. Rejects with a SyntaxError when its text is not a valid module. */
-  read (file: string): Promise<CompiledModule>
-  /** Compiles a text as the text of this file. Rejects as `read` does. */
-  compile (source: string, file: string): Promise<CompiledModule>
-  /** Drops the files that were not compiled or looked up since the last call. */
-  forgetUnused (): void
-}
-
-export function createCompiledModules (): CompiledModules {
-  let earlier = new Map<string, CompiledText>()
-  let current = new Map<string, CompiledText>()
-
-  async function enter (source: string, file: string, stamp: string | undefined): Promise<CompiledModule> {
-    const digest = createHash('sha256').update(source).digest('base64')
-    const entry = current.get(file) ?? earlier.get(file)
-    const compiled = entry?.digest === digest ? entry.compiled : await compileModule(source, file, digest)
-    current.set(file, { digest, stamp, compiled })
-    return compiled
-  }
-
-  return {
-    async read (file) {
-      const entry = current.get(file) ?? earlier.get(file)
-      const stamp = stampOf(file)
-      if (entry?.stamp === undefined || entry.stamp !== stamp) {
-        return await enter(readFileSync(file, 'utf8'), file, stamp)
-      }
-      current.set(file, entry)
-      return entry.compiled
-    },
-    compile: async (source, file) => await enter(source, file, undefined),
-    forgetUnused () {
-      earlier = current
-      current = new Map()
-    }
-  }
-}
-
 interface CompiledText {
   readonly digest: string
   /** A file that still has this stamp still has this text. `undefined`: only the digest shows it. */
   readonly stamp: string | undefined
   readonly compiled: CompiledModule
+}
+
+export class CompiledModules {
+  readonly #texts = new Generations<CompiledText>()
+
+  /** Compiles a file. Rejects with a SyntaxError when its text is not a valid module. */
+  async read (file: string): Promise<CompiledModule> {
+    const stamp = stampOf(file)
+    const text = this.#texts.get(file)
+    if (text?.stamp !== undefined && text.stamp === stamp) return text.compiled
+    return await this.compile(readFileSync(file, 'utf8'), file, stamp)
+  }
+
+  /** Compiles a text as the text of this file. Rejects as `read` does. */
+  async compile (source: string, file: string, stamp?: string): Promise<CompiledModule> {
+    const digest = createHash('sha256').update(source).digest('base64')
+    const text = this.#texts.get(file)
+    const compiled = text?.digest === digest ? text.compiled : await compileModule(source, file, digest)
+    return this.#texts.set(file, { digest, stamp, compiled }).compiled
+  }
+
+  /** Drops the files that were not compiled or looked up since the last call. */
+  forgetUnused (): void {
+    this.#texts.forgetUnused()
+  }
 }
 
 /** Longer than the steps of the clocks of file systems, in milliseconds. */
@@ -111,17 +92,13 @@ async function compileModule (
     ...rewritten,
     digest,
     body: bodyOf(new Script(code, { filename: file, columnOffset, importModuleDynamically })),
-    places: placesOf(rewritten.requests, javaScript.source, file)
+    places: new Map(rewritten.requests.map(
+      (request) => [request, placeAt(javaScript.source, request.position, file)]
+    ))
   }
 }
 
 /** A closure created in the scope of the syntax tree would keep the tree in memory. */
 function bodyOf (script: Script): ModuleBody {
   return (...args) => script.runInThisContext()(...args)
-}
-
-function placesOf (
-  requests: readonly ModuleRequest[], source: string, file: string
-): Map<ModuleRequest, SourcePlace> {
-  return new Map(requests.map((request) => [request, placeAt(source, request.position, file)]))
 }

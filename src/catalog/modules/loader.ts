@@ -29,9 +29,7 @@ interface LoaderDependencies {
   readonly provided: { readonly [specifier: string]: Namespace }
   readonly registering: ReadonlySet<string>
   readonly compiled: CompiledModules
-  readonly deadlineMs: number
-  noteError (error: unknown, file: string): void
-  hostOf (url: string): ModuleHost
+  readonly host: ModuleHost
   readonly onImport: ((file: string) => void) | undefined
 }
 
@@ -93,7 +91,7 @@ export class Loader {
         module.setRequested(request, requested)
         // Its export names become export names of this module.
         if (requested instanceof PackageModule && starExports.includes(request)) {
-          await requested.load(this.#dependencies.deadlineMs)
+          await requested.load(this.#dependencies.host.deadlineMs)
         }
         await visit(requested)
       }
@@ -107,7 +105,7 @@ export class Loader {
       return await this.find(request, module.url)
     } catch (error) {
       // Has no effect if the error arose in the requested module, which has noted it already.
-      this.#dependencies.noteError(error, module.file)
+      this.#dependencies.host.noteError(error, module.file)
       throw error
     }
   }
@@ -115,7 +113,7 @@ export class Loader {
   async #findNew (
     { specifier, attributes, place }: ImportRequest, importerUrl: string
   ): Promise<ModuleRecord> {
-    const { provided, registering, resolver, deadlineMs, onImport } = this.#dependencies
+    const { provided, registering, resolver, host: { deadlineMs }, onImport } = this.#dependencies
     const namespace = provided[specifier]
     if (namespace !== undefined) {
       return await this.#once(specifier, async () => {
@@ -154,7 +152,7 @@ export class Loader {
     if (this.#complete.has(module) || !this.#reusable.has(module)) return
     this.#complete.add(module)
     if (module instanceof SourceModule) {
-      module.adopt(this.#dependencies.hostOf(module.url))
+      module.adopt(this.#dependencies.host)
       this.#files.push(module)
     }
     for (const requested of module.requested) this.#enter(requested)
@@ -169,22 +167,22 @@ export class Loader {
       this.#files.push(module)
       return module
     } catch (error) {
-      this.#dependencies.noteError(error, file)
+      this.#dependencies.host.noteError(error, file)
       throw error
     }
   }
 
   async #readModule (url: string, file: string): Promise<FileModule> {
-    const { compiled, hostOf, noteError } = this.#dependencies
+    const { compiled, host } = this.#dependencies
     switch (extname(file)) {
-      case '.json': return new SyntheticModule(url, file, ['default'], readJson(file), noteError)
+      case '.json': return new SyntheticModule(url, file, ['default'], readJson(file), host)
       case '.cjs': return await this.#readCommonJs(url, file)
-      default: return new SourceModule(url, file, await compiled.read(file), hostOf(url))
+      default: return new SourceModule(url, file, await compiled.read(file), host)
     }
   }
 
   async #readCommonJs (url: string, file: string): Promise<SyntheticModule> {
-    const { resolver, noteError, onImport } = this.#dependencies
+    const { resolver, host, onImport } = this.#dependencies
     const isOwn = (path: string) => resolver.isOwn(pathToFileURL(path).href)
     if (!this.#hasCommonJs) forgetCommonJs(isOwn)
     this.#hasCommonJs = true
@@ -194,7 +192,7 @@ export class Loader {
       for (const path of loadedCommonJs(isOwn)) onImport?.(path)
       return values
     }
-    return new SyntheticModule(url, file, names, evaluate, noteError)
+    return new SyntheticModule(url, file, names, evaluate, host)
   }
 }
 

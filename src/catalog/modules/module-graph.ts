@@ -4,13 +4,13 @@
 
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { createCompiledModules, type CompiledModules } from './compiled-module.ts'
+import { CompiledModules } from './compiled-module.ts'
 import { Loader } from './loader.ts'
 import type { Attributes } from './module-facts.ts'
 import { evaluateInOrder, link, postOrder } from './module-order.ts'
 import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
-import { createResolver, type Resolver } from './resolver.ts'
+import { Resolver } from './resolver.ts'
 import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
 import type { ModuleHost } from './source-module.ts'
 
@@ -25,126 +25,122 @@ interface ModuleGraphOptions {
    */
   readonly registering?: ReadonlySet<string>
   /** How long one module may take to evaluate, in milliseconds. 30,000 by default. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /** If the caller passes the same object to each graph, unchanged files are not compiled again. */
   readonly compiled?: CompiledModules
   /** Called with each file of the catalog that a module imports. The file may not exist. */
   readonly onImport?: (file: string) => void
 }
 
-export interface ModuleGraph {
+const DEADLINE_MS = 30_000
+
+export class ModuleGraph implements ModuleHost {
+  readonly deadlineMs: number
+  readonly #compiled: CompiledModules
+  readonly #resolver: Resolver
+  readonly #loader: Loader
+  readonly #origins = new WeakMap<object, string>()
+  #turn = Promise.resolve()
+  #isLoading = true
+
+  constructor ({
+    root, provided, registering = new Set(), deadlineMs = DEADLINE_MS, compiled = new CompiledModules(),
+    onImport
+  }: ModuleGraphOptions) {
+    this.deadlineMs = deadlineMs
+    this.#compiled = compiled
+    this.#resolver = new Resolver(root)
+    this.#loader = new Loader({
+      resolver: this.#resolver, provided, registering, compiled, host: this, onImport
+    })
+  }
+
   /**
    * Evaluates a file and all that it imports, once in this graph. Calls start in order: each file starts
    * after the file before it has ended or has reached its first await.
    */
-  load (file: string): Promise<Namespace>
-  /** Every file of the catalog that is evaluated. */
-  loaded (): LoadedModule[]
-  /** Later calls of registering functions register nothing. */
-  endLoading (): void
-  /**
-   * The modules of another graph that this graph can take over: their texts are the same, and so are those of
-   * all that they import.
-   */
-  findReusable (earlier: ModuleGraph): Promise<ReusableModules>
-  /** Takes over these modules, with the state that they hold. Must be called before any module is loaded. */
-  reuse (modules: ReusableModules): void
+  async load (file: string): Promise<Namespace> {
+    const start = this.#turn.then(async () => {
+      const module = await this.#loader.open(pathToFileURL(file).href)
+      return { module, ...await this.#start(module) }
+    })
+    this.#turn = start.then(() => {}, () => {})
+    const { module, ended } = await start
+    await ended
+    return module.namespace
+  }
+
   /** The modules of the files that were read. */
-  files (): readonly FileModule[]
-  /** The file in which this error arose. It may be a file that the loaded file imports. */
-  originOf (error: unknown): string | undefined
-}
-
-export interface LoadedModule {
-  readonly file: string
-  readonly exports: Namespace
-  /** What registering functions returned to the module, in order. */
-  readonly registered: readonly unknown[]
-}
-
-const DEADLINE_MS = 30_000
-const NONE: ReadonlySet<string> = new Set()
-
-export function createModuleGraph (options: ModuleGraphOptions): ModuleGraph {
-  const {
-    root, provided, registering = NONE, deadlineMs = DEADLINE_MS, compiled = createCompiledModules(), onImport
-  } = options
-  const origins = new WeakMap<object, string>()
-  const resolver = createResolver(root)
-  const loader = new Loader({
-    resolver, provided, registering, compiled, deadlineMs, noteError, hostOf, onImport
-  })
-  let turn = Promise.resolve()
-  let isLoading = true
-
-  function noteError (error: unknown, file: string): void {
-    if (typeof error === 'object' && error !== null && !origins.has(error)) origins.set(error, file)
+  get files (): readonly FileModule[] {
+    return this.#loader.files
   }
 
-  function hostOf (url: string): ModuleHost {
-    return {
-      createMeta: () => createMeta(url, resolver),
-      load: async (specifier, options, importer) => {
-        return await importFrom(importer, `${specifier}`, readAttributes(options))
-      },
-      noteError,
-      deadlineMs,
-      get isLoading () { return isLoading }
-    }
+  /** Returns every file of the catalog that is evaluated. */
+  loaded (): FileModule[] {
+    return this.files.filter(
+      ({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined
+    )
   }
 
-  async function importFrom (
-    importer: ModuleRecord, specifier: string, attributes: Attributes
-  ): Promise<Namespace> {
-    const module = await loader.find({ specifier, attributes }, importer.url)
-    await (await start(module)).ended
+  get isLoading (): boolean {
+    return this.#isLoading
+  }
+
+  /** Ends the registration: later calls of registering functions register nothing. */
+  endLoading (): void {
+    this.#isLoading = false
+  }
+
+  /**
+   * Finds the modules of another graph that this graph can take over: their texts are the same, and so are
+   * those of all that they import.
+   */
+  async findReusable (earlier: ModuleGraph): Promise<ReusableModules> {
+    return await findReusable(earlier.files, this.#compiled, this.#resolver)
+  }
+
+  /** Takes over these modules, with the state that they hold. Must be called before any module is loaded. */
+  reuse (modules: ReusableModules): void {
+    this.#loader.reuse(modules)
+  }
+
+  /** Returns the file in which this error arose. It may be a file that the loaded file imports. */
+  originOf (error: unknown): string | undefined {
+    return isObject(error) ? this.#origins.get(error) : undefined
+  }
+
+  noteError (error: unknown, file: string): void {
+    if (isObject(error) && !this.#origins.has(error)) this.#origins.set(error, file)
+  }
+
+  /** Creates the `import.meta` of a file, with the members that Node defines. */
+  createMeta (url: string): object {
+    const filename = fileURLToPath(url)
+    return Object.assign(Object.create(null), {
+      dirname: dirname(filename),
+      filename,
+      ...('main' in import.meta ? { main: false } : {}),
+      resolve: (specifier: unknown) => this.#resolver.resolve(`${specifier}`, url),
+      url
+    })
+  }
+
+  async importFrom (importer: ModuleRecord, specifier: unknown, options: unknown): Promise<Namespace> {
+    const request = { specifier: `${specifier}`, attributes: readAttributes(options) }
+    const module = await this.#loader.find(request, importer.url)
+    await (await this.#start(module)).ended
     return module.namespaceFor(importer)
   }
 
-  /** `ended` is in an object, so that awaiting the start does not await the end. */
-  async function start (module: ModuleRecord): Promise<{ readonly ended: Promise<void> }> {
-    await loader.findRequested(module)
+  /** Starts a module. `ended` is in an object, so that awaiting the start does not await the end. */
+  async #start (module: ModuleRecord): Promise<{ readonly ended: Promise<void> }> {
+    await this.#loader.findRequested(module)
     link(module)
     // All are awaited together, so that concurrent starts run in the order of their calls.
     const linked = postOrder(module, ({ status }) => status === 'linked')
     await Promise.all(linked.map((one) => one.becomeReady()))
-    return await evaluateInOrder(module, deadlineMs)
+    return await evaluateInOrder(module, this.deadlineMs)
   }
-
-  return {
-    async load (file) {
-      const started = turn.then(async () => {
-        const module = await loader.open(pathToFileURL(file).href)
-        return { module, ...await start(module) }
-      })
-      turn = started.then(() => {}, () => {})
-      const { module, ended } = await started
-      await ended
-      return module.namespace
-    },
-    loaded () {
-      return loader.files
-        .filter(({ status, evaluation }) => status === 'evaluated' && evaluation.error === undefined)
-        .map(({ file, namespace, registered }) => ({ file, exports: namespace, registered }))
-    },
-    endLoading () { isLoading = false },
-    findReusable: async (earlier) => await findReusable(earlier.files(), compiled, resolver),
-    reuse: (modules) => loader.reuse(modules),
-    files: () => loader.files,
-    originOf: (error) => typeof error === 'object' && error !== null ? origins.get(error) : undefined
-  }
-}
-
-/** Creates the `import.meta` of a file, with the members that Node defines. */
-function createMeta (url: string, resolver: Resolver): object {
-  const filename = fileURLToPath(url)
-  return Object.assign(Object.create(null), {
-    dirname: dirname(filename),
-    filename,
-    ...('main' in import.meta ? { main: false } : {}),
-    resolve: (specifier: unknown) => resolver.resolve(`${specifier}`, url),
-    url
-  })
 }
 
 /** Reads the attributes in the options of an `import()`. Throws a TypeError for malformed options. */

@@ -26,7 +26,7 @@ export abstract class ModuleRecord {
   /** How long an asynchronous `run` may take. */
   readonly deadlineMs: number = 0
   /** What registering functions returned to this module while its graph was loading. */
-  get registered (): readonly unknown[] { return [] }
+  readonly registered: readonly unknown[] = []
 
   /** Throws a SyntaxError if an import or export cannot be resolved. */
   checkBindings (): void {}

@@ -6,44 +6,42 @@ import { dirname, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { moduleResolve } from 'import-meta-resolve'
 
-export interface Resolver {
-  /** The URL. The file of a relative specifier may not exist. Throws the errors of Node for packages. */
-  resolve (specifier: string, importerUrl: string): string
-  /** Whether the URL is of a file of the catalog, not of a package. */
-  isOwn (url: string): boolean
-}
-
 /** The conditions of Node's `import`. */
 const CONDITIONS = new Set(['node', 'import', 'module-sync', 'node-addons'])
 
-/** @param root the folder of the catalog. */
-export function createResolver (root: string): Resolver {
-  const packages = new Map<string, string>()
-  const ownPackage = pathToFileURL(
-    /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(root)?.[0] ?? sep
-  ).href
+export class Resolver {
+  readonly #packages = new Map<string, string>()
+  /** The URL of the package that the catalog is in, with a slash. The root if it is in none. */
+  readonly #ownPackage: string
 
-  function resolvePackage (specifier: string, importerUrl: string): string {
+  /** @param root the folder of the catalog. */
+  constructor (root: string) {
+    const folder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(root)?.[0] ?? ''
+    this.#ownPackage = pathToFileURL(folder + sep).href
+  }
+
+  /** Returns a URL. The file of a relative specifier may not exist. Throws Node's errors for packages. */
+  resolve (specifier: string, importerUrl: string): string {
+    if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
+    if (/^(?:\.\.?)?(?:\/|$)/.test(specifier)) return toSourceUrl(new URL(specifier, importerUrl))
+    return URL.canParse(specifier)
+      ? toSourceUrl(new URL(specifier))
+      : this.#resolvePackage(specifier, importerUrl)
+  }
+
+  #resolvePackage (specifier: string, importerUrl: string): string {
     const key = `${dirname(importerUrl)} ${specifier}`
-    const url = packages.get(key) ?? moduleResolve(specifier, new URL(importerUrl), CONDITIONS).href
-    packages.set(key, url)
+    const url = this.#packages.get(key) ?? moduleResolve(specifier, new URL(importerUrl), CONDITIONS).href
+    this.#packages.set(key, url)
     return url
   }
 
-  return {
-    resolve (specifier, importerUrl) {
-      if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
-      if (/^(?:\.\.?)?(?:\/|$)/.test(specifier)) return toSourceUrl(new URL(specifier, importerUrl))
-      return URL.canParse(specifier)
-        ? toSourceUrl(new URL(specifier))
-        : resolvePackage(specifier, importerUrl)
-    },
-    isOwn (url) {
-      if (!url.startsWith('file:')) return false
-      // The catalog may itself be in a package, so the folders above that package do not count.
-      const within = url.startsWith(`${ownPackage.replace(/\/$/, '')}/`) ? url.slice(ownPackage.length) : url
-      return !within.includes('/node_modules/')
-    }
+  /** Whether the URL is of a file of the catalog, not of a package. */
+  isOwn (url: string): boolean {
+    if (!url.startsWith('file:')) return false
+    // The catalog may itself be in a package, so the folders above that package do not count.
+    const path = url.startsWith(this.#ownPackage) ? url.slice(this.#ownPackage.length - 1) : url
+    return !path.includes('/node_modules/')
   }
 }
 

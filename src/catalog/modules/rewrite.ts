@@ -8,12 +8,13 @@ import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
 import { createTextEdits, type TextEdits } from './text-edits.ts'
 import { readScopes, type TextRange, type TreeFacts } from './tree-facts.ts'
 
-interface RewrittenModule extends ModuleFacts {
+export interface RewrittenModule extends ModuleFacts {
   readonly code: string
   /** Minus the number of characters before the author's first one. */
   readonly columnOffset: number
   /** Whether it awaits at its top level. */
   readonly isAsync: boolean
+  /** Whether it contains `import.meta`. */
   readonly usesMeta: boolean
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean

@@ -5,11 +5,11 @@ import { ALL, type ModuleRequest, type RequestedName } from './module-facts.ts'
 import { ModuleRecord, type Binding, type Resolution } from './module-record.ts'
 import { syntaxError } from './syntax.ts'
 
-/** The graph's functions that a module uses. */
+/** The members of a graph that its modules use. */
 export interface ModuleHost {
-  createMeta (): object
+  createMeta (url: string): object
   /** Does the work of `import()`. */
-  load (specifier: unknown, options: unknown, importer: ModuleRecord): Promise<unknown>
+  importFrom (importer: ModuleRecord, specifier: unknown, options: unknown): Promise<unknown>
   /** Remembers in which module an error arose. */
   noteError (error: unknown, file: string): void
   readonly deadlineMs: number
@@ -30,8 +30,12 @@ export class SourceModule extends ModuleRecord {
   readonly #getters = new Map<string, Getter>()
   #steps: Steps | undefined
   #firstStep: unknown
-  readonly #registered: unknown[] = []
-  #registersForOthers = false
+  override readonly registered: unknown[] = []
+  /**
+   * Whether the module has a function that registered something when another module called it. The call is
+   * repeated only if both modules are evaluated again.
+   */
+  registersForOthers = false
 
   constructor (url: string, file: string, compiled: CompiledModule, host: ModuleHost) {
     super()
@@ -47,23 +51,11 @@ export class SourceModule extends ModuleRecord {
     return [...new Set(this.#requested.values())]
   }
 
-  override get registered (): readonly unknown[] {
-    return this.#registered
-  }
-
-  /**
-   * Whether the module has a function that registered something when another module called it. The call is
-   * repeated only if both modules are evaluated again.
-   */
-  get registersForOthers (): boolean {
-    return this.#registersForOthers
-  }
-
   override register (value: unknown): void {
     // A handler that registers something at each request must not fill the memory.
     if (!this.#host.isLoading) return
-    if (this.status === 'evaluated') this.#registersForOthers = true
-    this.#registered.push(value)
+    if (this.status === 'evaluated') this.registersForOthers = true
+    this.registered.push(value)
   }
 
   requestedBy (request: ModuleRequest): ModuleRecord | undefined {
@@ -89,14 +81,14 @@ export class SourceModule extends ModuleRecord {
     const defaultExport = new DefaultExport()
     const { body, localExports, usesMeta } = this.compiled
     const load = async (specifier: unknown, options?: unknown) =>
-      await this.#host.load(specifier, options, this)
+      await this.#host.importFrom(this, specifier, options)
     const define = (getters: { readonly [name: string]: Getter }, anonymous?: unknown) => {
       if (typeof anonymous === 'function') nameDefault(anonymous)
       for (const [name, local] of localExports) {
         this.#getters.set(local, getters[name] ?? defaultExport.get)
       }
     }
-    const meta = usesMeta ? this.#host.createMeta() : undefined
+    const meta = usesMeta ? this.#host.createMeta(this.url) : undefined
     this.#steps = body(this.#imports, defaultExport, meta, load, define)
     this.#firstStep = this.#steps.next()
   }

@@ -2,31 +2,32 @@
 
 import type { Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
+import type { ModuleHost } from './source-module.ts'
 
 export class SyntheticModule extends ModuleRecord {
   readonly url: string
   readonly file: string
   readonly #values: Map<string, unknown>
   readonly #evaluate: () => ReadonlyMap<string, unknown>
-  readonly #note: (error: unknown, file: string) => void
+  readonly #host: Pick<ModuleHost, 'noteError'>
 
   constructor (
     url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>,
-    note: (error: unknown, file: string) => void
+    host: Pick<ModuleHost, 'noteError'>
   ) {
     super()
     this.url = url
     this.file = file
     this.#values = new Map([...names].map((name) => [name, undefined]))
     this.#evaluate = evaluate
-    this.#note = note
+    this.#host = host
   }
 
   override run (): void {
     try {
       for (const [name, value] of this.#evaluate()) this.#values.set(name, value)
     } catch (error) {
-      this.#note(error, this.file)
+      this.#host.noteError(error, this.file)
       throw error
     }
   }

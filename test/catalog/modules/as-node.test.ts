@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import { describeLoading } from '../../helpers/describe-module.mjs'
 import { loadNatively } from '../../helpers/native-modules.ts'
@@ -21,7 +21,7 @@ async function compare (t: Test, cases: Cases): Promise<void> {
   }))
   const expected = await loadNatively(written.map(({ entry }) => entry))
   for (const [index, { what, root, entry }] of written.entries()) {
-    const graph = createModuleGraph({ root, provided: {} })
+    const graph = new ModuleGraph({ root, provided: {} })
     t.strictSame(await describeLoading(async () => await graph.load(entry)), expected[index], what)
   }
 }

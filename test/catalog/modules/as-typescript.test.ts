@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { createModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { describeLoading } from '../../helpers/describe-module.mjs'
 import { loadNatively } from '../../helpers/native-modules.ts'
@@ -41,7 +41,7 @@ const expected = await loadNatively(written.map(({ compiled }) => compiled))
 
 for (const [index, { what, root, entry }] of written.entries()) {
   t.test(what, async (t) => {
-    const graph = createModuleGraph({ root, provided: {} })
+    const graph = new ModuleGraph({ root, provided: {} })
     t.strictSame(await describeLoading(async () => await graph.load(entry)), expected[index])
   })
 }

@@ -2,13 +2,13 @@
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createModuleGraph, type ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import type { Namespace } from '../../../src/catalog/modules/namespace.ts'
 import * as trivet from '../../../src/index.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { within } from '../../helpers/deadline.ts'
 
-export const newGraph = (root = '/'): ModuleGraph => createModuleGraph({ root, provided: { trivet } })
+export const newGraph = (root = '/'): ModuleGraph => new ModuleGraph({ root, provided: { trivet } })
 
 /** Evaluates the first of these files in a new graph. */
 export async function evaluate (t: Test, files: Files): Promise<Namespace> {

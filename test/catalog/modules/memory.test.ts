@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { createCompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
-import { createModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { CompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import { writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 
 setFlagsFromString('--expose-gc')
@@ -39,11 +39,11 @@ t.test('keeps the heap flat over hundreds of reloads', async (t) => {
   const root = await writeCatalog(t, {
     'a.ts': '', 'b.ts': 'export const b: number = await 1', 'c.cjs': 'exports.held = new Uint8Array(100_000)'
   })
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   const kept: object[] = []
   async function reload (turn: number): Promise<void> {
     await writeInPlace(root, 'a.ts', text(turn))
-    const graph = createModuleGraph({ root, provided: {}, compiled })
+    const graph = new ModuleGraph({ root, provided: {}, compiled })
     const exports = await graph.load(join(root, 'a.ts'))
     t.match(exports.all, [1, { held: Uint8Array }, turn, HELD])
     compiled.forgetUnused()
@@ -59,7 +59,7 @@ t.test('keeps the heap flat over hundreds of reloads', async (t) => {
 
 t.test('compiles a file again when it has changed, and forgets one that is gone', async (t) => {
   const root = await writeCatalog(t, { 'a.ts': '', 'b.ts': '' })
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   const compile = async (source: string, file: string) => await compiled.compile(source, join(root, file))
   const [a, b] = [await compile('export const a = 1', 'a.ts'), await compile('export const b = 1', 'b.ts')]
   compiled.forgetUnused()
@@ -71,10 +71,10 @@ t.test('compiles a file again when it has changed, and forgets one that is gone'
 
 t.test('reads a file again that has changed within one step of the clock', async (t) => {
   const root = await writeCatalog(t, {})
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   for (let turn = 0; turn < 50; turn++) {
     await writeInPlace(root, 'a.ts', `export const a = ${turn % 10}`)
-    const graph = createModuleGraph({ root, provided: {}, compiled })
+    const graph = new ModuleGraph({ root, provided: {}, compiled })
     t.equal((await graph.load(join(root, 'a.ts'))).a, turn % 10)
     compiled.forgetUnused()
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { createModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import { writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { within } from '../../helpers/deadline.ts'
 import { newGraph, PACKAGES } from './graphs.ts'
@@ -42,7 +42,7 @@ t.test('modules that never end delay the others by one deadline at most', async 
     'tools/d.ts': 'await new Promise(() => {})',
     'lib/hangs.ts': 'export const a = 1\nawait new Promise(() => {})'
   })
-  const graph = createModuleGraph({ root, provided: {}, deadlineMs: 300 })
+  const graph = new ModuleGraph({ root, provided: {}, deadlineMs: 300 })
   const began = performance.now()
   const load = async (name: string) => await graph.load(join(root, name)).then(
     () => 'loaded', (error: unknown) => error
@@ -102,7 +102,7 @@ t.test('loaded() returns the files that were evaluated without an error', async 
   await t.rejects(graph.load(join(root, 'a.ts')), { message: 'a' })
   await graph.load(join(root, 'd.ts'))
   t.strictSame(
-    graph.loaded().map(({ file, exports }) => [file.slice(root.length), { ...exports }]).toSorted(),
+    graph.loaded().map(({ file, namespace }) => [file.slice(root.length), { ...namespace }]).toSorted(),
     [['/b.ts', { b: 1 }], ['/c.json', { default: 2 }], ['/d.ts', {}]]
   )
 })

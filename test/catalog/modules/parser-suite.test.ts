@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { createCompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
+import { CompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
 
 const SUITE = dirname(createRequire(import.meta.url).resolve('test262-parser-tests/package.json'))
 
@@ -18,7 +18,7 @@ for (
     t.equal(files.length, count)
     for (const file of files) {
       const source = await readFile(join(SUITE, folder, file), 'utf8')
-      const compiled = createCompiledModules().compile(source, join('/suite', file))
+      const compiled = new CompiledModules().compile(source, join('/suite', file))
       if (isValid) await t.resolves(compiled, source)
       else await t.rejects(compiled, { name: 'SyntaxError' }, source)
     }

@@ -2,8 +2,8 @@
 
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
-import { createCompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
-import { createModuleGraph, type ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { CompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import { writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 
 const own = {
@@ -15,14 +15,14 @@ const own = {
 /** Loads these files of a folder in one graph after another, each of which reuses the one before. */
 async function openFolder (t: Test, files: Files) {
   const root = await writeCatalog(t, files)
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   let earlier: ModuleGraph | undefined
   const registeredIn = (graph: ModuleGraph) => Object.fromEntries(
     graph.loaded().filter(({ registered }) => registered.length > 0)
       .map(({ file, registered }) => [relative(root, file), registered])
   )
   async function loadGraph (): Promise<ModuleGraph> {
-    const graph = createModuleGraph({ root, provided: { own }, registering: new Set(['make']), compiled })
+    const graph = new ModuleGraph({ root, provided: { own }, registering: new Set(['make']), compiled })
     if (earlier !== undefined) graph.reuse(await graph.findReusable(earlier))
     await Promise.all(Object.keys(files).map(async (file) => await graph.load(join(root, file))))
     graph.endLoading()
@@ -69,7 +69,7 @@ t.test('the same function is seen in every way, and works as it did', async (t) 
       export const isSame = [own === dynamic, make.name, Object.keys(own).join()]
       export const made = make('x')`
   })
-  const exports = (await loadGraph()).loaded()[0]?.exports ?? {}
+  const exports = (await loadGraph()).loaded()[0]?.namespace ?? {}
   t.strictSame(exports.isSame, [true, 'make', 'constant,make,other'])
   t.strictSame(exports.made, { name: 'x' })
 })
@@ -102,7 +102,7 @@ t.test('what is made after the load, as by a handler, is not kept', async (t) =>
     'a.ts': "import { make } from 'own'\nmake('a')\nexport const handler = () => make('b')"
   })
   const graph = await loadGraph()
-  const [{ exports } = { exports: {} }] = graph.loaded()
+  const [{ namespace: exports } = { namespace: {} }] = graph.loaded()
   const { handler } = exports as { handler (): unknown }
   t.strictSame(handler(), { name: 'b' })
   t.strictSame(namesIn(graph), { 'a.ts': ['a'] })
@@ -112,7 +112,7 @@ t.test('two graphs of one folder that load at once do not share what they regist
   const { root, registeredIn } = await openFolder(t, {
     'a.ts': "import { make } from 'own'\nawait new Promise(setImmediate)\nmake('a')"
   })
-  const graphs = [1, 2].map(() => createModuleGraph({
+  const graphs = [1, 2].map(() => new ModuleGraph({
     root, provided: { own }, registering: new Set(['make'])
   }))
   await Promise.all(graphs.map(async (graph) => await graph.load(join(root, 'a.ts'))))

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { createCompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
-import { createModuleGraph, type ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
+import { CompiledModules } from '../../../src/catalog/modules/compiled-module.ts'
+import { ModuleGraph } from '../../../src/catalog/modules/module-graph.ts'
 import type { Namespace } from '../../../src/catalog/modules/namespace.ts'
 import { writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { PACKAGES } from './graphs.ts'
@@ -19,12 +19,12 @@ const TOKEN = 'export const token = {}\n'
 /** Loads these files of a folder in one graph after another, each of which reuses the one before. */
 async function openFolder (t: Test, files: Files, entries: readonly string[]) {
   const root = await writeCatalog(t, files)
-  const compiled = createCompiledModules()
+  const compiled = new CompiledModules()
   let earlier: ModuleGraph | undefined
   return {
     root,
     async load (): Promise<{ [file: string]: Namespace }> {
-      const graph = createModuleGraph({ root, provided: { own: { token: 1 } }, compiled })
+      const graph = new ModuleGraph({ root, provided: { own: { token: 1 } }, compiled })
       if (earlier !== undefined) graph.reuse(await graph.findReusable(earlier))
       const loaded = await Promise.all(entries.map(
         async (entry) => [entry, await graph.load(join(root, entry)).catch((error: unknown) => ({ error }))]
