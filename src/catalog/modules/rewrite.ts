@@ -2,10 +2,10 @@
 // and export keywords become spaces, and all other text stays in its place. The first step of the generator
 // defines the exports: hoisted functions exist and no statement has run. The second step runs the module.
 
-import { tokenizer, tokTypes, type TokenType, type ExportDefaultDeclaration, type Program } from 'acorn'
+import { tokenizer, tokTypes, type Token, type ExportDefaultDeclaration, type Program } from 'acorn'
 import type { JavaScript } from './javascript.ts'
 import { DEFAULT, readFacts, type ModuleFacts } from './module-facts.ts'
-import { createTextEdits, type TextEdits } from './text-edits.ts'
+import { TextEdits } from './text-edits.ts'
 import { readScopes, type TextRange, type TreeFacts } from './tree-facts.ts'
 
 export interface RewrittenModule extends ModuleFacts {
@@ -25,10 +25,10 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
   const { imported, globalArguments } = readScopes(program)
   const facts = readFacts(program, {
     name: (local) => mayImportTypes && imported.get(local)?.length === 0,
-    statement: ({ start }) => mayImportTypes && secondToken(source, start) !== tokTypes.string
+    statement: ({ start }) => mayImportTypes && secondToken(source, start).type !== tokTypes.string
   })
   const names = freeNames(tree.names)
-  const edits = createTextEdits(source)
+  const edits = new TextEdits(source)
 
   if (source.startsWith('#!')) edits.replace(0, 2, '//')
   for (const at of tree.htmlComments) edits.insert(at, ' ')
@@ -67,17 +67,10 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
   }
 }
 
-interface Names {
-  readonly imports: string
-  readonly defaultExport: string
-  readonly meta: string
-  readonly load: string
-  readonly define: string
-  readonly hoisted: string
-}
+type Names = ReturnType<typeof freeNames>
 
 /** Names for the code around the module. They differ from all names in the module. */
-function freeNames (taken: ReadonlySet<string>): Names {
+function freeNames (taken: ReadonlySet<string>) {
   for (let prefix = '$'; ; prefix += '$') {
     const names = {
       imports: prefix,
@@ -116,36 +109,26 @@ function rewriteDefault (
   { defaultExport, hoisted }: Names
 ): void {
   // Parentheses may stand between the keywords and the expression.
-  const keywords = (text: string) => edits.replace(start, afterTokens(source, start, 2), text)
+  const keywords = (text: string) => edits.replace(start, start + secondToken(source, start).end, text)
+  const { type } = declaration
   const isUnnamed = 'id' in declaration && declaration.id == null
-  if (declaration.type === 'FunctionDeclaration' && isUnnamed) {
+  if (type === 'FunctionDeclaration' || (type === 'ClassDeclaration' && !isUnnamed)) {
     keywords('')
-    edits.insert(parenthesisAfter(source, declaration.start), ` ${hoisted}`)
-  } else if ((declaration.type === 'FunctionDeclaration' || declaration.type === 'ClassDeclaration') &&
-    !isUnnamed) {
-    keywords('')
-  } else if (declaration.type === 'ClassDeclaration' ||
-    (declaration.type === 'ClassExpression' && isUnnamed)) {
+    if (isUnnamed) edits.insert(parenthesisAfter(source, declaration.start), ` ${hoisted}`)
+  } else if (type === 'ClassDeclaration' || (type === 'ClassExpression' && isUnnamed)) {
     // The object literal names the class before the static members run.
     keywords(`${defaultExport}.value={default:`)
     edits.insert(source[end - 1] === ';' ? end - 1 : end, '}.default;')
   } else {
-    const isFunction = declaration.type === 'ArrowFunctionExpression' ||
-      (declaration.type === 'FunctionExpression' && isUnnamed)
+    const isFunction = type === 'ArrowFunctionExpression' || (type === 'FunctionExpression' && isUnnamed)
     keywords(`${defaultExport}.${isFunction ? 'named' : 'value'}=`)
   }
 }
 
-function afterTokens (source: string, from: number, count: number): number {
-  const tokens = tokenizer(source.slice(from), { ecmaVersion: 'latest' })
-  for (let passed = 1; passed < count; passed++) tokens.getToken()
-  return from + tokens.getToken().end
-}
-
-function secondToken (source: string, from: number): TokenType | undefined {
+function secondToken (source: string, from: number): Token {
   const tokens = tokenizer(source.slice(from), { ecmaVersion: 'latest' })
   tokens.getToken()
-  return tokens.getToken().type
+  return tokens.getToken()
 }
 
 function parenthesisAfter (source: string, from: number): number {

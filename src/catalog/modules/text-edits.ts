@@ -1,35 +1,38 @@
 // Edits a text without moving its lines. Columns stay too if a replacement is not longer than its range.
 
-export interface Edit { readonly start: number, readonly end: number, readonly text: string }
+/** Collects edits. Their ranges must not overlap. */
+export class TextEdits {
+  readonly #source: string
+  readonly #edits: Array<{ readonly start: number, readonly end: number, readonly text: string }> = []
 
-export interface TextEdits {
+  constructor (source: string) {
+    this.#source = source
+  }
+
+  /** Puts a text in the place of a range. */
+  exchange (start: number, end: number, text: string): void {
+    this.#edits.push({ start, end, text })
+  }
+
   /** Replaces a range by a text, and fills the rest of the range with spaces. Line ends stay. */
-  replace (start: number, end: number, text: string): void
-  insert (at: number, text: string): void
-  /** The source with all changes. Ranges must not overlap. */
-  apply (): string
-}
-
-export function createTextEdits (source: string): TextEdits {
-  const edits: Edit[] = []
-  return {
-    replace: (start, end, text) => {
-      edits.push({ start, end, text: text + blank(source.slice(start, end), text.length) })
-    },
-    insert: (at, text) => { edits.push({ start: at, end: at, text }) },
-    apply: () => applyEdits(source, edits)
+  replace (start: number, end: number, text: string): void {
+    this.exchange(start, end, text + blank(this.#source.slice(start, end), text.length))
   }
-}
 
-/** The source with all edits. Their ranges must not overlap. */
-export function applyEdits (source: string, edits: readonly Edit[]): string {
-  let result = ''
-  let at = 0
-  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
-    result += source.slice(at, start) + text
-    at = end
+  insert (at: number, text: string): void {
+    this.exchange(at, at, text)
   }
-  return result + source.slice(at)
+
+  /** Returns the source with all edits. */
+  apply (): string {
+    let result = ''
+    let at = 0
+    for (const { start, end, text } of this.#edits.toSorted((a, b) => a.start - b.start)) {
+      result += this.#source.slice(at, start) + text
+      at = end
+    }
+    return result + this.#source.slice(at)
+  }
 }
 
 /** Replaces each character after the first `used` ones by a space. Line ends stay. */

@@ -2,7 +2,7 @@
 // it. Hosts load a screen as one text, without a server behind it. All other text stays as it was written.
 
 import { parse } from 'parse5'
-import { applyEdits, type Edit } from '../../modules/text-edits.ts'
+import { TextEdits } from '../../modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type AppTarget } from './app-files.ts'
 import { bundle, transformScript, type BundleEntry } from './bundle.ts'
 import {
@@ -33,11 +33,10 @@ export async function makeDocument (
       )
     }
   })
-  const inliner = new Inliner(files, tell)
+  const inliner = new Inliner(html, files, tell)
   for (const element of elementsOf(tree)) await inliner.visit(element)
-  const edits = await inliner.finish()
+  const document = await inliner.finish()
   if (problems > 0) return undefined
-  const document = applyEdits(html, edits)
   if (Buffer.byteLength(document) <= maxBytes) return document
   tell(INDEX, undefined, tooLarge(INDEX, maxBytes).message)
   return undefined
@@ -47,11 +46,12 @@ export async function makeDocument (
 class Inliner {
   readonly #files: AppFiles
   readonly #report: ReportApp
-  readonly #edits: Edit[] = []
+  readonly #edits: TextEdits
   /** The modules of the document, which become one script in the place of the first. */
   readonly #modules: Array<{ readonly element: Element, readonly entry: BundleEntry }> = []
 
-  constructor (files: AppFiles, report: ReportApp) {
+  constructor (html: string, files: AppFiles, report: ReportApp) {
+    this.#edits = new TextEdits(html)
     this.#files = files
     this.#report = report
   }
@@ -68,16 +68,17 @@ class Inliner {
     })
   }
 
-  async finish (): Promise<readonly Edit[]> {
+  /** Bundles the modules, and returns the text of the document. */
+  async finish (): Promise<string> {
     const [first, ...others] = this.#modules
-    if (first === undefined) return this.#edits
     for (const { element } of others) this.#replace(element, '')
     const code = await bundle(this.#modules.map(({ entry }) => entry), this.#files, this.#report)
-    if (code === undefined) return this.#edits
-    await this.#attempt(first.element, async () => {
-      this.#replace(first.element, inlineScript(code, ' type="module"'))
-    })
-    return this.#edits
+    if (first !== undefined && code !== undefined) {
+      await this.#attempt(first.element, async () => {
+        this.#replace(first.element, inlineScript(code, ' type="module"'))
+      })
+    }
+    return this.#edits.apply()
   }
 
   /** What it throws is a problem of the element. */
@@ -164,13 +165,13 @@ class Inliner {
     const spelling = attributes?.[name] === undefined ? `xlink:${name}` : name
     const at = attributes?.[spelling]
     if (at === undefined) throw new Error(`the place of ${name} is not known`)
-    this.#edits.push({ start: at.startOffset, end: at.endOffset, text: `${spelling}="${value}"` })
+    this.#edits.exchange(at.startOffset, at.endOffset, `${spelling}="${value}"`)
   }
 
   #replace (element: Element, text: string): void {
     const at = element.sourceCodeLocation
     if (!at) throw new Error(`the place of <${element.tagName}> is not known`)
-    this.#edits.push({ start: at.startOffset, end: at.endOffset, text })
+    this.#edits.exchange(at.startOffset, at.endOffset, text)
   }
 }
 
