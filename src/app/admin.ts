@@ -2,8 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import type { LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
-import type { Reloads } from '../catalog/folder/live/reloads.ts'
+import type { LiveCatalog, Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../http/admin-app.ts'
 import type { CheckedPart, Readiness, ServicePart } from '../http/readiness.ts'
 import type { OpenStreams } from '../limits/open-streams.ts'

@@ -1,19 +1,33 @@
-// Loads a catalog again and again. Each load keeps the dependencies of the one before that have not changed.
+// Loads a catalog again and again. Each load keeps the dependencies of the one before that have not changed,
+// and is refused if it breaks clients and server.yaml says `guard: refuse`.
 
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import { CatalogCompiler, type CatalogCompilerOptions } from '../../compiled/compile-catalog.ts'
 import { createDependencyOpener } from '../../compiled/dependencies/dependency-opener.ts'
 import type { LoadGuard } from '../../compiled/load-guard.ts'
+import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
+import { SERVER_FILE } from '../server-yaml.ts'
 import { createPassedOverLog, type CatalogLog } from './catalog-log.ts'
-import { createContractGuard, type CreateComparison } from './contract-guard.ts'
 import { findNamedChanges, type EarlierCatalog } from './named-changes.ts'
+
+/** Finds what a later catalog breaks for clients. */
+type FindBreaks = (next: LoadedCatalog) => Promise<Problem[]>
+
+/** Remembers what a catalog offers. */
+type CreateComparison = (root: string, served: LoadedCatalog) => FindBreaks
+
+const REFUSED: Problem = {
+  file: SERVER_FILE,
+  place: 'guard',
+  rule: 'refuses changes that break clients; write "guard: warn" or "guard: off" to accept them'
+}
 
 export interface CatalogLoaderOptions
   extends Omit<CatalogCompilerOptions, 'openDependencies' | 'yieldToRequests'> {
-  /** Called when the catalog has the guard of clients. */
+  /** Called when the catalog has the guard of clients. Without it there is no guard. */
   readonly loadComparison?: () => Promise<CreateComparison>
 }
 
@@ -38,13 +52,27 @@ export function createCatalogLoader (
     yieldToRequests,
     openDependencies: async (all) => await dependencies.open(all, served?.snapshot.dependencies)
   })
-  const contracts = createContractGuard({
-    root: folder.name,
-    loadComparison,
-    onBreaks (problems) {
-      log.warn({ catalog: folder.name, problems }, 'the catalog breaks clients, and is accepted')
-    }
-  })
+  let guarded: { readonly mode: 'warn' | 'refuse', readonly findBreaks: FindBreaks } | undefined
+
+  // A file of settings that is gone does not turn the guard off: all other files may be gone with it.
+  const modeOf = ({ contents }: LoadedCatalog) => contents.server.guard ?? guarded?.mode ?? 'off'
+
+  /** Rejects with a CatalogError for a catalog that must not take the place of the served one. */
+  async function checkContracts (next: LoadedCatalog): Promise<void> {
+    const mode = modeOf(next)
+    if (guarded === undefined || mode === 'off') return
+    const problems = await guarded.findBreaks(next)
+    if (problems.length === 0) return
+    if (mode === 'refuse') throw new CatalogError([...problems, REFUSED])
+    log.warn({ catalog: folder.name, problems }, 'the catalog breaks clients, and is accepted')
+  }
+
+  async function guardContracts (loaded: LoadedCatalog): Promise<void> {
+    const mode = modeOf(loaded)
+    guarded = mode === 'off' || loadComparison === undefined
+      ? undefined
+      : { mode, findBreaks: (await loadComparison())(folder.name, loaded) }
+  }
 
   return {
     async load () {
@@ -55,11 +83,11 @@ export function createCatalogLoader (
           logPassedOver(contents.passedOver)
           snapshot = await compiler.compile(contents)
           const next = { contents, snapshot }
-          await contracts.check(next)
+          await checkContracts(next)
           return next
         })
         folder.accepted()
-        await contracts.accept(catalog)
+        await guardContracts(catalog)
         return catalog
       } catch (error) {
         snapshot?.dependencies?.retire()

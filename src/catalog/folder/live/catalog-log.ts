@@ -1,6 +1,7 @@
 // What a load says in the log: which files it passes over, and which primitives need scopes.
 
 import type { WhenMissing } from '../../../author/definition.ts'
+import type { CatalogChange } from '../../compiled/catalog.ts'
 import type { PassedOver } from '../../compiled/contents.ts'
 import type { DependencyLog } from '../../compiled/dependencies/opened-dependency.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
@@ -15,6 +16,10 @@ const MAX_NAMES = 50
 export function clipNames (names: readonly string[], max = MAX_NAMES): string[] {
   const more = names.length > max ? [`and ${names.length - max} more`] : []
   return [...names.slice(0, max), ...more]
+}
+
+export function namesOfLists ({ lists }: CatalogChange): readonly string[] {
+  return lists.map(({ list }) => list)
 }
 
 /** Logs the files of the first load, and again those of a load that passes over others. */

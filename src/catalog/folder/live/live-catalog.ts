@@ -5,25 +5,42 @@ import { singleFlight } from '../../../base/single-flight.ts'
 import { clock } from '../../../base/time.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
-import { createCatalog, type Catalog, type CatalogChange } from '../../compiled/catalog.ts'
+import { createCatalog, type Catalog } from '../../compiled/catalog.ts'
 import { createLoadGuard } from '../../compiled/load-guard.ts'
-import { CatalogError } from '../../compiled/problem.ts'
+import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import { scopesToSee } from '../../compiled/scopes/access-rule.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createCatalogLoader, type CatalogLoaderOptions } from './catalog-loader.ts'
-import { logScopedPrimitives, type CatalogLog } from './catalog-log.ts'
+import { logScopedPrimitives, namesOfLists, type CatalogLog } from './catalog-log.ts'
 import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-lists.ts'
-import { afterFailure, afterSuccess, firstLoad, type Reloads } from './reloads.ts'
 
 interface LiveCatalogOptions extends LiveListsOptions, CatalogLoaderOptions {
   /** Ends the first load when it aborts. */
   readonly signal?: AbortSignal
 }
 
+interface ReloadFailure {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** The first of the problems. `undefined` if the catalog could not be read at all. */
+  readonly problem: Problem | undefined
+}
+
+/** How the reloads went. The first load does not count: there is no service without it. */
+export interface Reloads {
+  readonly succeeded: number
+  readonly failed: number
+  /** When the catalog that is served was loaded, in milliseconds since the epoch. */
+  readonly lastSuccessAt: number
+  /** Present if the last reload failed. */
+  readonly failure?: ReloadFailure
+}
+
 export interface LiveCatalog {
   readonly catalog: Catalog
+  /** Replaced and never changed, so that a reader has facts of one moment. */
   readonly reloads: Reloads
   readonly lists: LiveLists
   /**
@@ -71,18 +88,9 @@ export async function openLiveCatalog (
     throw error
   })
   const lists = createLiveLists({
-    catalog,
-    broadcast,
-    publish: announcer.publish,
-    async onChange (change, version) {
-      log.info({ catalog: folder.name, version, lists: namesOf(change) }, 'resources listed again')
-      await announcer.announce(change)
-    },
-    onProblems: (problems) => log.error(
-      { catalog: folder.name, problems }, 'resources not listed again: the lists from before are served'
-    )
+    name: folder.name, catalog, broadcast, announcer, log
   }, { ...options, yieldToRequests })
-  let reloads = firstLoad()
+  let reloads: Reloads = { succeeded: 0, failed: 0, lastSuccessAt: clock.now() }
   startReloading = singleFlight(reloadWhileDirty)
   startReloading()
   logScopedPrimitives(catalog.current, log)
@@ -104,16 +112,16 @@ export async function openLiveCatalog (
       if (isClosed) return next.snapshot.dependencies?.retire()
       const change = catalog.replace(next.snapshot)
       acceptLists()
-      const isFixed = reloads.failure !== undefined
-      reloads = afterSuccess(reloads)
+      const { succeeded, failed, failure } = reloads
+      reloads = { succeeded: succeeded + 1, failed, lastSuccessAt: clock.now() }
       log.info(
         {
           catalog: folder.name,
           version: next.snapshot.version,
-          lists: namesOf(change),
+          lists: namesOfLists(change),
           updated: change.updated.length,
           changes: loader.noteServed(next),
-          ...(isFixed && { isFixed }),
+          ...(failure !== undefined && { isFixed: true }),
           durationMs: Math.round(clock.monotonic() - started)
         },
         'catalog reloaded'
@@ -121,9 +129,11 @@ export async function openLiveCatalog (
       await announcer.announce(change)
     } catch (error) {
       if (isClosed) return
-      reloads = afterFailure(reloads, error)
+      const problems = error instanceof CatalogError ? error.problems : undefined
+      const failure = { at: clock.now(), problem: problems?.[0] }
+      reloads = { ...reloads, failed: reloads.failed + 1, failure }
       // The message of a CatalogError has the problems too, and its stack has its message.
-      const cause = error instanceof CatalogError ? { problems: error.problems } : { err: error }
+      const cause = problems === undefined ? { err: error } : { problems }
       log.error({ catalog: folder.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
     }
   }
@@ -152,8 +162,4 @@ export async function openLiveCatalog (
 function findRelistedLists ({ current }: Catalog): ReadonlySet<ListName> {
   const canChange = current.listings.some(({ compiled }) => scopesToSee(compiled).length === 0)
   return new Set(canChange ? ['resources'] : [])
-}
-
-function namesOf ({ lists }: CatalogChange): readonly string[] {
-  return lists.map(({ list }) => list)
 }

@@ -4,11 +4,11 @@
 import { createPaced } from '../../../base/paced.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../../store/changes/change-event.ts'
-import type { Catalog, CatalogChange } from '../../compiled/catalog.ts'
+import type { Catalog } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'
 import { relist } from '../../compiled/lists/relist.ts'
-import type { Problem } from '../../compiled/problem.ts'
+import type { Announcer } from './announcer.ts'
+import { namesOfLists, type CatalogLog } from './catalog-log.ts'
 
 export interface LiveLists {
   /** Called for each request of the list. Has the lists made again whose time is over, in the background. */
@@ -17,9 +17,6 @@ export interface LiveLists {
   outdate (): void
   /** Makes now the lists that wait for it. Resolves when no list is being made. */
   settle (): Promise<void>
-}
-
-interface OpenLists extends LiveLists {
   /** Called when a load of the catalog begins. Call what it returns when the load's snapshot is served. */
   beginLoad (): () => void
   close (): void
@@ -32,12 +29,12 @@ export interface LiveListsOptions extends ListingOptions {
 }
 
 interface LiveListsDependencies {
+  /** The name of the catalog in the log. */
+  readonly name: string
   readonly catalog: Catalog
   readonly broadcast: Broadcast
-  /** Must not reject. */
-  publish (event: ChangeEvent): Promise<void>
-  onChange (change: CatalogChange, version: string): Promise<void>
-  onProblems (problems: readonly Problem[]): void
+  readonly announcer: Announcer
+  readonly log: CatalogLog
 }
 
 const INTERVAL_MS = 1000
@@ -45,9 +42,9 @@ const INTERVAL_MS = 1000
 const keyOf = ({ compiled }: Listing) => compiled.key
 
 export function createLiveLists (
-  { catalog, broadcast, publish, onChange, onProblems }: LiveListsDependencies,
+  { name, catalog, broadcast, announcer: { announce, publish }, log }: LiveListsDependencies,
   { now = clock.now, listIntervalMs = INTERVAL_MS, ...options }: LiveListsOptions
-): OpenLists {
+): LiveLists {
   const announcing = createPaced(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
   const running = createPaced(listIntervalMs, run)
   /** The templates whose lists are made in the next run. */
@@ -69,10 +66,8 @@ export function createLiveLists (
   /** @param templates all by default. */
   function want (templates?: readonly string[]): void {
     wants++
-    const keys = templates && new Set(templates)
-    for (const listing of catalog.current.listings) {
-      const key = keyOf(listing)
-      if (keys === undefined || keys.has(key)) waiting.add(key)
+    for (const key of catalog.current.listings.map(keyOf)) {
+      if (templates?.includes(key) !== false) waiting.add(key)
     }
     if (waiting.size > 0) running.request()
   }
@@ -86,8 +81,14 @@ export function createLiveLists (
     if (catalog.current !== before) return want([...keys])
     for (const key of keys) madeAt.set(key, begunAt)
     dueAt = findDueAt()
-    if (problems.length > 0) onProblems(problems)
-    if (snapshot !== before) await onChange(catalog.replace(snapshot), snapshot.version)
+    if (problems.length > 0) {
+      log.error({ catalog: name, problems }, 'resources not listed again: the lists from before are served')
+    }
+    if (snapshot === before) return
+    const change = catalog.replace(snapshot)
+    const fields = { catalog: name, version: snapshot.version, lists: namesOfLists(change) }
+    log.info(fields, 'resources listed again')
+    await announce(change)
   }
 
   function dueTimeOf (listing: Listing): number {
