@@ -1,12 +1,26 @@
 // Advice about a catalog that loads: what clients refuse, and what models handle badly.
 
+import { isObject } from '../../protocol/json-rpc.ts'
 import type { Prompt, Tool } from '../../protocol/primitives.ts'
 import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
-import { adviseOnDescriptions, adviseOnLikeness } from './descriptions.ts'
-import { adviseOnLength, adviseOnName } from './limits-of-clients.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnSchema } from './schemas.ts'
+
+/** The names that the APIs of the large model providers accept for tools. */
+const COMMON_NAME = /^[a-zA-Z0-9_-]+$/
+const MAX_NAME_LENGTH = 64
+/** Clients put the name of the server in front, as in `mcp__bookshop__search_books`. */
+const PREFIX_LENGTH = 16
+
+/** How many characters of JSON a token has, about. */
+const CHARACTERS_PER_TOKEN = 4
+const MAX_TOKENS = 20_000
+
+/** The share of words that two descriptions have in common, from which on they are alike. */
+const ALIKE = 0.8
+/** Shorter descriptions have too few words to compare. */
+const MIN_WORDS = 4
 
 export function findAdvice (
   { tools, prompts, passedOver }: CatalogContents, { primitives, settings }: Snapshot
@@ -36,17 +50,83 @@ export function findAdvice (
   }
 
   const listedTools = listed<Tool>(tools, primitives.tools)
-  const listedPrompts = listed<Prompt>(prompts, primitives.prompts)
   for (const { entry, advise } of listedTools) {
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, Object.entries(entry.inputSchema.properties ?? {}), advise)
     adviseOnSchema(entry.inputSchema, 'inputSchema', advise)
   }
-  for (const { entry, advise } of listedPrompts) {
+  for (const { entry, advise } of listed<Prompt>(prompts, primitives.prompts)) {
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, (entry.arguments ?? []).map((argument) => [argument.name, argument]), advise)
   }
   adviseOnLikeness(listedTools)
   adviseOnLength(listedTools)
   return pieces.toSorted((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)
+}
+
+function adviseOnName ({ name }: { readonly name: string }, advise: Advise): void {
+  if (!COMMON_NAME.test(name)) {
+    const problem = 'has characters other than a-z, A-Z, 0-9, _ and -, which some clients refuse or replace'
+    advise('name', 'name', `${JSON.stringify(name)} ${problem}`)
+  } else if (name.length > MAX_NAME_LENGTH - PREFIX_LENGTH) {
+    const problem = `clients put the server's name in front, and allow ${MAX_NAME_LENGTH} together`
+    advise('name', 'name', `has ${name.length} characters: ${problem}`)
+  }
+}
+
+/** Advises on the longest tool. */
+function adviseOnLength (tools: ReadonlyArray<Listed<Tool>>): void {
+  const sizes = tools.map(({ entry }) => JSON.stringify(entry).length)
+  const tokens = Math.round(sizes.reduce((sum, size) => sum + size, 0) / CHARACTERS_PER_TOKEN)
+  if (tokens <= MAX_TOKENS) return
+  const longest = tools[sizes.indexOf(Math.max(...sizes))]
+  const problem = `that take about ${tokens} tokens of a model's context together, more than ${MAX_TOKENS}`
+  longest?.advise(
+    'long-list', '',
+    `is the longest of ${tools.length} tools ${problem}: shorten descriptions, or hide tools by scopes`
+  )
+}
+
+/**
+ * Advises on a primitive. A description is all that a model knows of a tool when it chooses one.
+ * @param args the arguments by name. A property may be a boolean, which describes nothing.
+ */
+function adviseOnDescriptions (
+  { description }: Partial<Prompt>, args: ReadonlyArray<readonly [name: string, argument: unknown]>,
+  advise: Advise
+): void {
+  if (isMissing(description)) advise('description', '', 'has no description: a model must guess its use')
+  const silent = args.filter(
+    ([, argument]) => isMissing(isObject(argument) ? argument.description : undefined)
+  ).map(([name]) => name)
+  if (silent.length === 0) return
+  advise('description', '', `has arguments without a description: ${silent.join(', ')}`)
+}
+
+/** Advises on the second of two tools. */
+function adviseOnLikeness (tools: ReadonlyArray<Listed<Tool>>): void {
+  const words = tools.map(({ entry }) => toWords(entry.description ?? ''))
+  for (const [index, { advise }] of tools.entries()) {
+    const toolWords = words[index] ?? new Set()
+    if (toolWords.size < MIN_WORDS) continue
+    const like = tools.slice(0, index).find(
+      (_, other) => likeness(toolWords, words[other] ?? new Set()) >= ALIKE
+    )
+    if (like === undefined) continue
+    advise('alike', 'description', `is almost that of ${like.entry.name}: say in both when to use which`)
+  }
+}
+
+function isMissing (description: unknown): boolean {
+  return typeof description !== 'string' || description.trim() === ''
+}
+
+function toWords (text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+}
+
+/** Words that both have, of the words that one of them has. */
+function likeness (one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const common = [...one].filter((word) => other.has(word)).length
+  return common / (one.size + other.size - common)
 }

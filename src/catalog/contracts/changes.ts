@@ -26,12 +26,9 @@ export interface OfferChange {
 type Describe = (isBreaking: boolean, rule: string) => void
 type Compare = (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe) => void
 
-const COMPARISONS: { readonly [K in OfferedKind]: Compare } = {
-  tool: compareTools,
-  prompt: comparePrompts,
-  resource: compareScopes,
-  'resource template': compareScopes,
-  skill: compareSkills
+/** What is compared besides scopes. */
+const COMPARISONS: { readonly [K in OfferedKind]?: Compare } = {
+  tool: compareTools, prompt: comparePrompts, skill: compareSkills
 }
 
 export function findChanges (before: Offered, after: Offered): OfferChange[] {
@@ -47,9 +44,11 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferC
       const isBreaking = kind !== 'resource' || !isUnusedScreen(key, before)
       changes.push({ isBreaking, kind, key, file: primitive.file, from: 'old', rule: 'is gone' })
     } else {
-      COMPARISONS[kind](primitive, now, (isBreaking, rule) => {
+      const describe: Describe = (isBreaking, rule) => {
         changes.push({ isBreaking, kind, key, file: now.file, from: 'new', rule })
-      })
+      }
+      compareScopes(primitive, now, describe)
+      COMPARISONS[kind]?.(primitive, now, describe)
     }
   }
   for (const [key, { file }] of next) {
@@ -60,7 +59,6 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferC
 
 function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
-  compareScopes(before, after, describe)
   compareScreens(old, next, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
   for (const name of Object.keys(args)) {
@@ -102,7 +100,6 @@ function describeOutput ({ place, kind, what }: Narrowing): string {
 
 function comparePrompts (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Prompt, Prompt] = [JSON.parse(before.json), JSON.parse(after.json)]
-  compareScopes(before, after, describe)
   const byName = new Map((next.arguments ?? []).map((argument) => [argument.name, argument]))
   const names = new Set((old.arguments ?? []).map(({ name }) => name))
   for (const { name, required = false } of old.arguments ?? []) {
@@ -118,7 +115,6 @@ function comparePrompts (before: OfferedPrimitive, after: OfferedPrimitive, desc
 
 /** Hosts ask their users again whether they trust a skill whose files have changed. */
 function compareSkills (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
-  compareScopes(before, after, describe)
   const [old, next]: [Skill, Skill] = [JSON.parse(before.json), JSON.parse(after.json)]
   if (!isDeepStrictEqual(old.resources, next.resources)) describe(false, 'has other files, or other contents')
 }

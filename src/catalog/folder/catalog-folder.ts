@@ -4,7 +4,7 @@ import { relative, resolve, sep } from 'node:path'
 import { Generations } from '../../base/generations.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
 import { CompiledModules } from '../modules/compiled-module.ts'
-import { createIgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
+import { IgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
 import { FileDigests } from './files/file-digests.ts'
 import { loadFolder, type LoadedModules, type LoadOptions, type ReadFiles } from './load-folder.ts'
 import { watchFolder, type WatchMode } from './watch/folder-watcher.ts'
@@ -42,7 +42,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
-  const ignored = createIgnoredPaths()
+  const ignored = new IgnoredPaths()
   let last: LoadedModules | undefined
   let served: LoadedModules | undefined
   return {

@@ -60,30 +60,25 @@ export function isPart (path: string, imported: ReadonlySet<string>): boolean {
   return CODE.test(basename(path))
 }
 
-export interface IgnoredPaths {
-  /** Changes with the globs. */
-  readonly key: string
-  /** @param path relative to the catalog folder, with forward slashes. */
-  has (path: string): boolean
-  /** Takes the place of the globs from before. */
-  set (globs: readonly string[]): Promise<void>
-}
+export class IgnoredPaths {
+  /** A text that changes with the globs. */
+  key = ''
+  #matches: Matcher | undefined
 
-export function createIgnoredPaths (): IgnoredPaths {
-  let key = ''
-  let matches: Matcher | undefined
-  return {
-    get key () { return key },
-    has: (path) => matches?.(path) === true,
-    async set (globs) {
-      const next = globs.join('\n')
-      if (next === key) return
-      // Only catalogs with globs load the library.
-      const { default: picomatch } = await import('picomatch')
-      // `data/**` also matches the folder itself: nobody then looks into it.
-      matches = globs.length === 0 ? undefined : picomatch([...globs], { dot: true })
-      key = next
-    }
+  /** @param path relative to the catalog folder, with forward slashes. */
+  has (path: string): boolean {
+    return this.#matches?.(path) === true
+  }
+
+  /** Replaces the globs from before. */
+  async set (globs: readonly string[]): Promise<void> {
+    const key = globs.join('\n')
+    if (key === this.key) return
+    // Only catalogs with globs load the library.
+    const { default: picomatch } = await import('picomatch')
+    // `data/**` also matches the folder itself: nobody then looks into it.
+    this.#matches = globs.length === 0 ? undefined : picomatch([...globs], { dot: true })
+    this.key = key
   }
 }
 

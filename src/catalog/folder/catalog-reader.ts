@@ -17,7 +17,7 @@ import { columnOf, placeOf, ruleOf, toFileProblem } from './error-problem.ts'
 import { FILES_FOLDER } from './files/embedded-files.ts'
 import { listFiles, type FolderFile } from './files/folder-files.ts'
 import type { PlainFiles } from './files/plain-files.ts'
-import { isSidecar, readSidecars, type ParsedSidecars, type Sidecars } from './files/sidecars.ts'
+import { isSidecar } from './files/sidecars.ts'
 import {
   DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool
 } from './module-definitions.ts'
@@ -157,15 +157,6 @@ export class CatalogReader {
       completions, fileAt: (path) => plain.embeddable(path), maxBytes
     }, report)
     this.prompts.push({ definition, file, place: '' })
-  }
-
-  /** @param listed the plain files of the folder, with their sidecars. */
-  async sidecars (
-    folder: string, listed: readonly FolderFile[], readTtlMs: number, parsed: ParsedSidecars
-  ): Promise<Sidecars> {
-    return await readSidecars(listed, readTtlMs, parsed, (path, place, rule) => {
-      this.problems.push({ file: posix.join(folder, path), place, rule })
-    })
   }
 
   /** Names the file too if the error arose in a file that the loaded one imports. */

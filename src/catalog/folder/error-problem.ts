@@ -1,7 +1,11 @@
 // Turns an error that a file of the catalog caused into a problem of that file.
 
 import { messageOf } from '../../base/words.ts'
+import type { PassedOver } from '../compiled/contents.ts'
 import type { Problem } from '../compiled/problem.ts'
+
+/** Collects what is wrong with the files of a catalog, and the files that are not loaded. */
+export interface FileFindings { readonly problems: Problem[], readonly passedOver: PassedOver[] }
 
 /**
  * @param file the path in the catalog folder.

@@ -15,10 +15,11 @@ import { findAppProblems } from './apps/tool-apps.ts'
 import { isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { ruleOf } from './error-problem.ts'
+import { FILES_FOLDER } from './files/embedded-files.ts'
 import { digestFiles, type FileDigests } from './files/file-digests.ts'
 import { isMissingPath, type FolderFile } from './files/folder-files.ts'
-import { openPlainFiles, toStamps } from './files/plain-files.ts'
-import type { ParsedSidecars } from './files/sidecars.ts'
+import { openPlainFiles } from './files/plain-files.ts'
+import { readSidecars, type ParsedSidecars } from './files/sidecars.ts'
 import { findRegistered, REGISTERING } from './module-definitions.ts'
 import type { MarkdownPrompt } from './prompts/markdown-prompt.ts'
 import { readSkills, SKILLS_FOLDER } from './skills/skills.ts'
@@ -76,13 +77,26 @@ export async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
 ): Promise<Loaded> {
   await assertFolder(root)
+  const { trivet, compiled, moduleDeadlineMs, onImport, maxResourceBytes, readFiles } = options
   const imported = new Set<string>()
-  const graph = openGraph(root, options, imported)
+  const graph = new ModuleGraph({
+    root,
+    provided: { trivet },
+    registering: REGISTERING,
+    compiled,
+    onImport (file) {
+      imported.add(file)
+      onImport(file)
+    },
+    deadlineMs: moduleDeadlineMs
+  })
   const reader = new CatalogReader(root, graph)
+  const { problems, passedOver } = reader
   const server = await reader.server()
   const files = await listFiles(reader)
-  const sidecars = await reader.sidecars(
-    'resources', files.plain, server.readTtlMs, options.readFiles.sidecars
+  const sidecars = await readSidecars(
+    files.plain, server.readTtlMs, readFiles.sidecars,
+    (path, place, rule) => problems.push({ file: `${FILES_FOLDER}/${path}`, place, rule })
   )
   const otherFiles = digestOf([server, files.prompts, files.plain, files.skills, files.apps])
   const unchanged: ReusableModules = earlier === undefined
@@ -92,29 +106,30 @@ export async function loadFolder (
 
   const markdownPrompts = await readModules(root, reader, files)
   graph.endLoading()
-  options.compiled.forgetUnused()
+  compiled.forgetUnused()
   passOverOthers(reader, files, imported)
 
-  const { maxResourceBytes, readFiles: { fileDigests, apps: madeApps } } = options
-  const { problems, passedOver } = reader
   // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
   const hierarchy = compileHierarchy(server.scopes, () => () => {})
   const plain = await openPlainFiles(join(root, 'resources'), sidecars, {
     maxBytes: maxResourceBytes, hierarchy
+  })
+  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
+  const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
+    maxBytes: maxResourceBytes, fileDigests: readFiles.fileDigests, problems, passedOver
   })
   const apps = await readApps(files.apps, {
     folder: join(root, APPS_FOLDER),
     serverName: server.info.name,
     readTtlMs: server.readTtlMs,
     maxResourceBytes,
-    madeApps
+    madeApps: readFiles.apps,
+    problems,
+    passedOver
   })
-  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
-  const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
-    maxBytes: maxResourceBytes, fileDigests, problems, passedOver
-  })
-  const plainResources = await plain.resources()
-  const folderOfFiles = { file: 'resources/', place: '' }
+  problems.push(...await findAppProblems(root, reader.tools, apps.byName, hierarchy))
+  const plainFiles = await plain.define()
+  const folderOfFiles = { file: `${FILES_FOLDER}/`, place: '' }
   const hasFiles = sidecars.files.length > 0
 
   const contents = {
@@ -122,12 +137,7 @@ export async function loadFolder (
     tools: reader.tools,
     prompts: reader.prompts,
     resources: [
-      ...reader.resources,
-      ...plainResources.map(
-        ({ definition, file, bytes }) => ({ definition, bytes, file: `resources/${file.path}`, place: '' })
-      ),
-      ...skills.resources,
-      ...apps.resources
+      ...reader.resources, ...plainFiles.resources, ...skills.resources, ...apps.resources
     ],
     apps: apps.byName,
     unlisted: [
@@ -139,38 +149,17 @@ export async function loadFolder (
     skills: skills.skills,
     ...await findRegistered(root, graph.loaded()),
     unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
-    stamps: new Map([...toStamps(plainResources), ...skills.stamps, ...apps.stamps]),
+    stamps: new Map([...plainFiles.stamps, ...skills.stamps, ...apps.stamps]),
     ...await digestFiles(root, {
       modules: graph.files,
       imported,
       files: [...files.prompts, ...files.plain, ...skills.files, ...files.apps],
-      fileDigests
+      fileDigests: readFiles.fileDigests
     }),
-    passedOver: [...passedOver, ...apps.passedOver],
-    problems: [
-      ...problems,
-      ...apps.problems,
-      ...await findAppProblems(root, reader.tools, apps.byName, hierarchy)
-    ]
+    passedOver,
+    problems
   }
   return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
-}
-
-/** @param imported gets each file that a module imports. */
-function openGraph (
-  root: string, { trivet, compiled, moduleDeadlineMs, onImport }: FolderLoad, imported: Set<string>
-): ModuleGraph {
-  return new ModuleGraph({
-    root,
-    provided: { trivet },
-    registering: REGISTERING,
-    compiled,
-    onImport (file) {
-      imported.add(file)
-      onImport(file)
-    },
-    deadlineMs: moduleDeadlineMs
-  })
 }
 
 /** The files of the folders that hold parts of a catalog. */

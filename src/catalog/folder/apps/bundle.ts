@@ -4,7 +4,8 @@
 
 import { extname } from 'node:path'
 import {
-  build, transform, type Loader, type Message, type OnLoadResult, type OnResolveResult, type Plugin
+  build, transform, type Loader, type Message, type OnLoadResult, type OnResolveResult, type PartialMessage,
+  type Plugin
 } from 'esbuild'
 import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
 import { INDEX, ruleOfApp, type AppFiles, type PlaceInFile, type ReportApp } from './app-files.ts'
@@ -14,19 +15,15 @@ const MODULES: { readonly [extension: string]: Loader } = {
 }
 const FONTS = /\.(?:woff2?|ttf|otf|eot)$/i
 
-/** A text to begin with. Its imports are resolved from its path. */
-export interface BundleEntry {
-  readonly path: string
-  readonly text: string
-  readonly loader: 'js' | 'css'
-}
+type EntryLoader = 'js' | 'css'
 
-/** `undefined` if a problem was reported. */
+/**
+ * Bundles texts of the document. `undefined` if a problem was reported.
+ * @param texts their imports are resolved from the document.
+ */
 export async function bundle (
-  entries: readonly BundleEntry[], files: AppFiles, report: ReportApp
+  loader: EntryLoader, texts: readonly string[], files: AppFiles, report: ReportApp
 ): Promise<string | undefined> {
-  const [first] = entries
-  if (first === undefined) return ''
   try {
     const { outputFiles = [] } = await runInEsbuild(async () => await build({
       entryPoints: [ENTRY],
@@ -41,7 +38,7 @@ export async function bundle (
       logLevel: 'silent',
       // esbuild looks for a tsconfig.json near the process otherwise.
       tsconfigRaw: '{}',
-      plugins: [toPlugin(entries, first.loader, files)]
+      plugins: [toPlugin(loader, texts, files)]
     }))
     return outputFiles[0]?.text ?? ''
   } catch (error) {
@@ -52,10 +49,10 @@ export async function bundle (
 }
 
 const ENTRY = 'entry'
-/** The namespace of the files. In that of INDEX are the entries, by their indexes. */
+/** The namespace of the files. In that of INDEX are the texts, by their indexes. */
 const APP = 'app'
 
-function toPlugin (entries: readonly BundleEntry[], loader: BundleEntry['loader'], files: AppFiles): Plugin {
+function toPlugin (loader: EntryLoader, texts: readonly string[], files: AppFiles): Plugin {
   async function resolve (path: string, from: string, kind: string): Promise<OnResolveResult> {
     if (loader === 'js' && !/^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(path)) {
       throw new SyntaxError(
@@ -73,35 +70,32 @@ function toPlugin (entries: readonly BundleEntry[], loader: BundleEntry['loader'
     }
     return { path: await files.toDataUrl(target.path), external: true }
   }
+  async function load (path: string): Promise<OnLoadResult> {
+    const fileLoader = loaderOf(path, loader)
+    return { contents: `${await files.readText(path)}${asModule(fileLoader)}`, loader: fileLoader }
+  }
   return {
     name: 'trivet-app',
     setup ({ onResolve, onLoad }) {
       onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
         if (kind === 'entry-point') return { path: ENTRY, namespace: ENTRY }
         if (namespace === ENTRY) return { path, namespace: INDEX }
-        const from = namespace === INDEX ? entries[Number(importer)]?.path ?? '' : importer
-        try {
-          return await resolve(path, from, kind)
-        } catch (error) {
-          return { errors: [{ text: ruleOfApp(error) }] }
-        }
+        const from = namespace === INDEX ? INDEX : importer
+        return await resolve(path, from, kind).catch(toErrors)
       })
       onLoad({ filter: /.*/, namespace: ENTRY }, () => ({
-        contents: entries.map((_, index) => toImport(loader, index)).join('\n'), loader
+        contents: texts.map((_, index) => toImport(loader, index)).join('\n'), loader
       }))
       onLoad({ filter: /.*/, namespace: INDEX }, ({ path }) => ({
-        contents: `${entries[Number(path)]?.text ?? ''}${asModule(loader)}`, loader
+        contents: `${texts[Number(path)] ?? ''}${asModule(loader)}`, loader
       }))
-      onLoad({ filter: /.*/, namespace: APP }, async ({ path }): Promise<OnLoadResult> => {
-        try {
-          const fileLoader = loaderOf(path, loader)
-          return { contents: `${await files.readText(path)}${asModule(fileLoader)}`, loader: fileLoader }
-        } catch (error) {
-          return { errors: [{ text: ruleOfApp(error) }] }
-        }
-      })
+      onLoad({ filter: /.*/, namespace: APP }, async ({ path }) => await load(path).catch(toErrors))
     }
   }
+}
+
+function toErrors (error: unknown): { readonly errors: PartialMessage[] } {
+  return { errors: [{ text: ruleOfApp(error) }] }
 }
 
 /** esbuild reads a text without imports and exports as a script, which browsers never do with a module. */
@@ -109,11 +103,11 @@ function asModule (loader: Loader): string {
   return loader === 'js' || loader === 'ts' ? '\nexport {}' : ''
 }
 
-function toImport (loader: BundleEntry['loader'], index: number): string {
+function toImport (loader: EntryLoader, index: number): string {
   return loader === 'js' ? `import "${index}"` : `@import "${index}";`
 }
 
-function loaderOf (path: string, loader: BundleEntry['loader']): Loader {
+function loaderOf (path: string, loader: EntryLoader): Loader {
   if (loader === 'css') return 'css'
   const moduleLoader = MODULES[extname(path)]
   if (moduleLoader !== undefined) return moduleLoader

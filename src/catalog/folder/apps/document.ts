@@ -4,7 +4,7 @@
 import { parse } from 'parse5'
 import { TextEdits } from '../../modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type AppTarget } from './app-files.ts'
-import { bundle, transformScript, type BundleEntry } from './bundle.ts'
+import { bundle, transformScript } from './bundle.ts'
 import {
   attributeOf, elementsOf, FILE_ATTRIBUTES, inlineScript, inlineStyle, keptAttributes, placeOfElement,
   REFUSED_ATTRIBUTES, textOf, type Element
@@ -48,7 +48,7 @@ class Inliner {
   readonly #report: ReportApp
   readonly #edits: TextEdits
   /** The modules of the document, which become one script in the place of the first. */
-  readonly #modules: Array<{ readonly element: Element, readonly entry: BundleEntry }> = []
+  readonly #modules: Array<{ readonly element: Element, readonly text: string }> = []
 
   constructor (html: string, files: AppFiles, report: ReportApp) {
     this.#edits = new TextEdits(html)
@@ -71,9 +71,10 @@ class Inliner {
   /** Bundles the modules, and returns the text of the document. */
   async finish (): Promise<string> {
     const [first, ...others] = this.#modules
+    if (first === undefined) return this.#edits.apply()
     for (const { element } of others) this.#replace(element, '')
-    const code = await bundle(this.#modules.map(({ entry }) => entry), this.#files, this.#report)
-    if (first !== undefined && code !== undefined) {
+    const code = await bundle('js', this.#modules.map(({ text }) => text), this.#files, this.#report)
+    if (code !== undefined) {
       await this.#attempt(first.element, async () => {
         this.#replace(first.element, inlineScript(code, ' type="module"'))
       })
@@ -110,7 +111,7 @@ class Inliner {
   }
 
   #addModule (element: Element, text: string): void {
-    this.#modules.push({ element, entry: { path: INDEX, text: onLineOf(element, text), loader: 'js' } })
+    this.#modules.push({ element, text: onLineOf(element, text) })
   }
 
   async #style (element: Element): Promise<void> {
@@ -136,8 +137,7 @@ class Inliner {
   }
 
   async #replaceByStyle (element: Element, text: string): Promise<void> {
-    const entry: BundleEntry = { path: INDEX, text: onLineOf(element, text), loader: 'css' }
-    const css = await bundle([entry], this.#files, this.#report)
+    const css = await bundle('css', [onLineOf(element, text)], this.#files, this.#report)
     if (css !== undefined) this.#replace(element, inlineStyle(css, keptAttributes(element)))
   }
 

@@ -7,9 +7,10 @@ import { defineResource, type ResourceDefinition } from '../../../author/define-
 import type { Generations } from '../../../base/generations.ts'
 import { APP_TYPE } from '../../../protocol/apps.ts'
 import type { CatalogApp, Located, PassedOver } from '../../compiled/contents.ts'
-import type { Problem } from '../../compiled/problem.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import { isReadme } from '../catalog-parts.ts'
+import type { FileFindings } from '../error-problem.ts'
+import type { FileResources } from '../files/file-contents.ts'
 import type { FolderFile } from '../files/folder-files.ts'
 import { INDEX, openAppFiles, ruleOfApp, type ReportApp } from './app-files.ts'
 import { APP_FILE, MAX_APP_YAML_BYTES, readAppYaml, toResourceMeta, type AppSettings } from './app-yaml.ts'
@@ -21,14 +22,9 @@ const MAX_DOCUMENT_BYTES = 4_194_304
 const MAX_FILES = 1000
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/
 
-export interface Apps {
-  readonly resources: ReadonlyArray<Located<ResourceDefinition>>
+interface Apps extends FileResources {
   /** The apps by the names of their folders. */
   readonly byName: ReadonlyMap<string, CatalogApp>
-  /** A hash of what a read returns, by URI. */
-  readonly stamps: ReadonlyMap<string, string>
-  readonly passedOver: readonly PassedOver[]
-  readonly problems: readonly Problem[]
 }
 
 /** The apps of the last load. An app is made again only if one of its files may have changed. */
@@ -36,7 +32,7 @@ export type MadeApps = Generations<{ readonly key: string, readonly app: MadeApp
 
 interface MadeApp { readonly settings: AppSettings, readonly html: string }
 
-interface ReadAppsOptions {
+interface ReadAppsOptions extends FileFindings {
   /** The folder of the apps. */
   readonly folder: string
   readonly serverName: string
@@ -49,14 +45,12 @@ interface ReadAppsOptions {
 /** @param listed the files of the folder. */
 export async function readApps (
   listed: readonly FolderFile[],
-  { folder, serverName, readTtlMs, maxResourceBytes, madeApps }: ReadAppsOptions
+  { folder, serverName, readTtlMs, maxResourceBytes, madeApps, problems, passedOver }: ReadAppsOptions
 ): Promise<Apps> {
   const maxBytes = Math.min(MAX_DOCUMENT_BYTES, maxResourceBytes)
   const resources: Array<Located<ResourceDefinition>> = []
   const byName = new Map<string, CatalogApp>()
   const stamps = new Map<string, string>()
-  const problems: Problem[] = []
-  const passedOver: PassedOver[] = []
   for (const [name, files] of toFolders(listed, passedOver)) {
     await yieldToRequests()
     const report: ReportApp = (path, at, rule) => problems.push({
@@ -80,7 +74,7 @@ export async function readApps (
     stamps.set(uri, hash('sha256', JSON.stringify([app.html, definition._meta])))
   }
   madeApps.forgetUnused()
-  return { resources, byName, stamps, passedOver, problems }
+  return { resources, byName, stamps }
 }
 
 /** The files of each app, by its name. The paths are relative to its folder. */
@@ -90,16 +84,15 @@ function toFolders (
   const folders = new Map<string, FolderFile[]>()
   for (const file of listed) {
     const slash = file.path.indexOf('/')
-    if (slash === -1) {
-      if (isReadme(file.path)) continue
+    if (slash !== -1) {
+      const name = file.path.slice(0, slash)
+      const files = folders.get(name) ?? []
+      files.push({ ...file, path: file.path.slice(slash + 1) })
+      folders.set(name, files)
+    } else if (!isReadme(file.path)) {
       const reason = `belongs to no app: each app has a folder with an ${INDEX}`
       passedOver.push({ file: `${APPS_FOLDER}/${file.path}`, reason })
-      continue
     }
-    const name = file.path.slice(0, slash)
-    const files = folders.get(name) ?? []
-    files.push({ ...file, path: file.path.slice(slash + 1) })
-    folders.set(name, files)
   }
   return folders
 }
@@ -109,22 +102,21 @@ async function makeApp (
   folder: string, name: string, listed: readonly FolderFile[], maxBytes: number, report: ReportApp
 ): Promise<MadeApp | undefined> {
   const yaml = listed.find(({ path }) => path === APP_FILE)
-  if (!NAME.test(name)) {
-    const rule = 'names an app by up to 64 letters, digits, and signs ., _ and - between them'
-    report('', undefined, rule)
+  const refuse = (path: string, rule: string) => {
+    report(path, undefined, rule)
     return undefined
+  }
+  if (!NAME.test(name)) {
+    return refuse('', 'names an app by up to 64 letters, digits, and signs ., _ and - between them')
   }
   if (listed.length > MAX_FILES) {
-    report('', undefined, `has ${listed.length} files: an app may have ${MAX_FILES}`)
-    return undefined
+    return refuse('', `has ${listed.length} files: an app may have ${MAX_FILES}`)
   }
   if (yaml !== undefined && yaml.size > MAX_APP_YAML_BYTES) {
-    report(APP_FILE, undefined, `must have at most ${MAX_APP_YAML_BYTES} bytes, got ${yaml.size}`)
-    return undefined
+    return refuse(APP_FILE, `must have at most ${MAX_APP_YAML_BYTES} bytes, got ${yaml.size}`)
   }
   if (!listed.some(({ path }) => path === INDEX)) {
-    report(INDEX, undefined, 'does not exist: each folder in apps/ is an app, and needs it')
-    return undefined
+    return refuse(INDEX, 'does not exist: each folder in apps/ is an app, and needs it')
   }
   try {
     // The bytes of app.yaml do not count as bytes of the document.
@@ -138,8 +130,7 @@ async function makeApp (
     const html = await makeDocument(files, maxBytes, report)
     return html === undefined ? undefined : { settings, html }
   } catch (error) {
-    report(INDEX, undefined, ruleOfApp(error))
-    return undefined
+    return refuse(INDEX, ruleOfApp(error))
   }
 }
 

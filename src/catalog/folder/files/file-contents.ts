@@ -7,8 +7,15 @@ import { basename } from 'node:path'
 import type { OutputContents } from '../../../author/define-resource.ts'
 import { BYTES_TYPE, mediaTypeOfName, TEXT_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../protocol/errors.ts'
-import type { FileBytes, OpenedBytes } from '../../compiled/contents.ts'
+import type { FileBytes, LocatedResource, OpenedBytes } from '../../compiled/contents.ts'
 import { isWithin, type FolderFile } from './folder-files.ts'
+
+/** Resources that are files. */
+export interface FileResources {
+  readonly resources: readonly LocatedResource[]
+  /** A text that changes whenever what a read returns changes, by URI. */
+  readonly stamps: ReadonlyMap<string, string>
+}
 
 /** The file is larger than the limit. */
 class FileTooLargeError extends Error {

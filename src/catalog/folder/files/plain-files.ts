@@ -9,22 +9,16 @@ import type { WhenMissing } from '../../../author/definition.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../protocol/errors.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
-import type { FileBytes } from '../../compiled/contents.ts'
+import type { LocatedResource } from '../../compiled/contents.ts'
 import { checkScopes, mayUse } from '../../compiled/scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
-import type { EmbeddableFile } from './embedded-files.ts'
-import { createFileReader, type FileReader } from './file-contents.ts'
+import { FILES_FOLDER, type EmbeddableFile } from './embedded-files.ts'
+import { createFileReader, type FileReader, type FileResources } from './file-contents.ts'
 import type { FileSettings, FolderSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
 import type { FolderFile } from './folder-files.ts'
 import type { Sidecars } from './sidecars.ts'
-
-interface PlainResource {
-  readonly definition: ResourceDefinition
-  readonly file: PlainFile
-  readonly bytes: FileBytes
-}
 
 interface PlainFilesOptions {
   /** The maximum bytes that one read of a file or of a directory may return. */
@@ -85,13 +79,19 @@ export class PlainFiles {
     }
   }
 
-  async resources (): Promise<readonly PlainResource[]> {
-    const resources: PlainResource[] = []
+  async define (): Promise<FileResources> {
+    const resources: LocatedResource[] = []
+    const stamps = new Map<string, string>()
     for (const file of this.#files) {
       await yieldToRequests()
-      resources.push({ file, bytes: this.#reader.bytesOf(file), definition: this.#define(file) })
+      const definition = this.#define(file)
+      const { path, stamp, mimeType } = file
+      resources.push({
+        definition, bytes: this.#reader.bytesOf(file), file: `${FILES_FOLDER}/${path}`, place: ''
+      })
+      stamps.set(definition.uri, `${stamp} ${mimeType}`)
     }
-    return resources
+    return { resources, stamps }
   }
 
   #define (file: PlainFile): ResourceDefinition {
@@ -180,13 +180,6 @@ export class PlainFiles {
   #assertFits (path: string, size: number): void {
     if (size > this.#maxBytes) throw resourceTooLarge(toFileUri(path), size, this.#maxBytes)
   }
-}
-
-/** Returns a text for each URI that changes whenever the file changes. */
-export function toStamps (resources: readonly PlainResource[]): ReadonlyMap<string, string> {
-  return new Map(resources.map(
-    ({ definition, file: { stamp, mimeType } }) => [definition.uri, `${stamp} ${mimeType}`]
-  ))
 }
 
 /** A result of the folder or of a directory has the contents of several files: the strictest hints hold. */

@@ -9,10 +9,10 @@ import { defineResource, type ResourceDefinition } from '../../../author/define-
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../protocol/skills.ts'
-import type { Located, LocatedResource, PassedOver, SkillDefinition } from '../../compiled/contents.ts'
+import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
-import { toFileProblem } from '../error-problem.ts'
-import { createFileReader } from '../files/file-contents.ts'
+import { toFileProblem, type FileFindings } from '../error-problem.ts'
+import { createFileReader, type FileResources } from '../files/file-contents.ts'
 import type { FileDigests } from '../files/file-digests.ts'
 import { findDirectories, parentOf, type FolderFile } from '../files/folder-files.ts'
 import { findSkillFolders, type SkillFolder } from './skill-folders.ts'
@@ -22,23 +22,16 @@ const { basename, join } = posix
 
 export const SKILLS_FOLDER = 'skills'
 
-interface SkillsOptions {
+interface SkillsOptions extends FileFindings {
   /** The maximum bytes that one read of a file may return. */
   readonly maxBytes: number
   readonly fileDigests: FileDigests
-  /** Gets every problem of a skill. */
-  readonly problems: Problem[]
-  /** Gets the files that are in no skill. */
-  readonly passedOver: PassedOver[]
 }
 
-export interface Skills {
+interface Skills extends FileResources {
   readonly skills: ReadonlyArray<Located<SkillDefinition>>
-  readonly resources: readonly LocatedResource[]
   /** The directories of skills, as resources that are not listed. */
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
-  /** A text that changes whenever the file changes, by URI. */
-  readonly stamps: ReadonlyMap<string, string>
   /** The files of all skills, each once. */
   readonly files: readonly FolderFile[]
 }
@@ -115,7 +108,7 @@ function checkSkill ({ main, path, files, access, outermost }: ReadSkill, proble
   }
 }
 
-interface SkillFiles extends Pick<Skills, 'resources' | 'stamps'> {
+interface SkillFiles extends FileResources {
   readonly manifest: ReadonlyMap<FolderFile, SkillResource>
 }
 
