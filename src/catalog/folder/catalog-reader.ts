@@ -22,7 +22,7 @@ import {
   DEFINE_FUNCTIONS, findDefinitions, isPrompt, isRegistered, isResource, isTemplate, isTool
 } from './module-definitions.ts'
 import { readMarkdownPrompt, toPromptDefinition, type MarkdownPrompt } from './prompts/markdown-prompt.ts'
-import { defaultServerSettings, readServerSettings, SERVER_FILE, type ServerFile } from './server-yaml.ts'
+import { readServerSettings, SERVER_FILE, toServerFile, type ServerFile } from './server-yaml.ts'
 
 /** Reads the folder once, and collects definitions and problems. */
 export class CatalogReader {
@@ -47,7 +47,7 @@ export class CatalogReader {
       return await readServerSettings(this.#root)
     } catch (error) {
       this.problems.push(toFileProblem(error, SERVER_FILE, SERVER_FILE))
-      return defaultServerSettings(this.#root)
+      return toServerFile(this.#root, {})
     }
   }
 

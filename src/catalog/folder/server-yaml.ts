@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
-import { Type } from '../../schema/type.ts'
+import { Type, type Static } from '../../schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
 import { callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
 import { createSettingsReader } from './yaml.ts'
@@ -15,7 +15,7 @@ const milliseconds = optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000
 const text = optional(Type.String({ minLength: 1 }))
 const MAX_SCOPES = 1000
 
-const readSettings = createSettingsReader(Type.Object({
+const shape = Type.Object({
   name: text,
   title: text,
   version: text,
@@ -31,7 +31,9 @@ const readSettings = createSettingsReader(Type.Object({
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
   }, closed), { maxItems: MAX_SCOPES }))
-}, closed))
+}, closed)
+
+const readSettings = createSettingsReader(shape)
 
 export const SERVER_FILE = 'server.yaml'
 
@@ -44,38 +46,26 @@ export interface ServerFile extends ServerSettings {
   readonly watchIgnore: readonly string[]
 }
 
-/** The settings without a valid file. */
-export function defaultServerSettings (root: string): ServerFile {
-  return {
-    info: { name: basename(root) || 'trivet', version: '0.0.0' },
-    instructions: undefined,
-    listTtlMs: DEFAULT_LIST_TTL_MS,
-    readTtlMs: 0,
-    pageSize: undefined,
-    limits: undefined,
-    guard: undefined,
-    scopes: [],
-    watchIgnore: []
-  }
-}
-
 /** Rejects with a SyntaxError or a YAMLParseError that names the problem of the file. */
 export async function readServerSettings (root: string): Promise<ServerFile> {
-  const defaults = defaultServerSettings(root)
   const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (yaml === undefined) return defaults
+  return toServerFile(root, yaml === undefined ? {} : readSettings(parse(yaml) ?? {}))
+}
+
+/** @param settings none without a valid file. */
+export function toServerFile (root: string, settings: Static<typeof shape>): ServerFile {
   const {
-    name = defaults.info.name, version = defaults.info.version, instructions, cache = {}, pageSize,
-    scopes = [], limits, guard, watchIgnore = [], ...info
-  } = readSettings(parse(yaml) ?? {})
+    name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
+    limits, guard, watchIgnore = [], ...info
+  } = settings
   return {
     info: { name, version, ...info },
     instructions,
-    listTtlMs: cache.listTtlMs ?? defaults.listTtlMs,
-    readTtlMs: cache.readTtlMs ?? defaults.readTtlMs,
+    listTtlMs: cache.listTtlMs ?? DEFAULT_LIST_TTL_MS,
+    readTtlMs: cache.readTtlMs ?? 0,
     pageSize,
     limits,
     guard,

@@ -51,10 +51,10 @@ function findUnknown (schema: unknown, value: unknown, path: string): string[] {
   })
 }
 
-function adviceFor (name: string, known: readonly string[]): string {
-  const [nearest] = createNearestNames(known)(name, () => true)
+function adviceFor (name: string, names: readonly string[]): string {
+  const [nearest] = createNearestNames(names)(name, () => true)
   return nearest === undefined
-    ? `is not known here; the settings are ${known.join(', ')}`
+    ? `is not known here; the settings are ${names.join(', ')}`
     : `is not known here; did you mean ${nearest}?`
 }
 

@@ -4,7 +4,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { commonJsNames, evaluateCommonJs, forgetCommonJs, loadedCommonJs } from './common-js.ts'
 import type { CompiledModules } from './compiled-module.ts'
 import type { Attributes } from './module-facts.ts'
 import type { ModuleRecord } from './module-record.ts'
@@ -14,7 +13,9 @@ import type { Resolver } from './resolver.ts'
 import type { FileModule, ReusableModules } from './reusable-modules.ts'
 import { SourceModule, type ModuleHost } from './source-module.ts'
 import { loadError, withPlace, type SourcePlace } from './syntax.ts'
-import { SyntheticModule } from './synthetic-module.ts'
+import {
+  commonJsNames, evaluateCommonJs, forgetCommonJs, loadedCommonJs, SyntheticModule
+} from './synthetic-module.ts'
 import { yieldToRequests } from './yield-to-requests.ts'
 
 interface ImportRequest {

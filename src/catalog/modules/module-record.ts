@@ -42,9 +42,9 @@ export abstract class ModuleRecord {
   /** Called with what a registering function returned to this module. */
   register (_value: unknown): void {}
   /** GetExportedNames. */
-  abstract exportedNames (seen?: Set<ModuleRecord>): Set<string>
+  abstract exportedNames (exportStarSet?: Set<ModuleRecord>): Set<string>
   /** ResolveExport. */
-  abstract resolveExport (name: string, seen?: Map<ModuleRecord, Set<string>>): Resolution
+  abstract resolveExport (name: string, resolveSet?: Map<ModuleRecord, Set<string>>): Resolution
   /**
    * The getter of one of the module's bindings. It throws a ReferenceError before the binding has a value.
    */

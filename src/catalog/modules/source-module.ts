@@ -119,31 +119,33 @@ export class SourceModule extends ModuleRecord {
     this.#host.noteError(error, this.file)
   }
 
-  override exportedNames (seen = new Set<ModuleRecord>()): Set<string> {
-    if (seen.has(this)) return new Set()
-    seen.add(this)
+  override exportedNames (exportStarSet = new Set<ModuleRecord>()): Set<string> {
+    if (exportStarSet.has(this)) return new Set()
+    exportStarSet.add(this)
     const { localExports, indirectExports, starExports } = this.compiled
     const names = new Set([...localExports.keys(), ...indirectExports.keys()])
     for (const request of starExports) {
-      for (const name of this.#get(request).exportedNames(seen)) if (name !== 'default') names.add(name)
+      for (const name of this.#get(request).exportedNames(exportStarSet)) {
+        if (name !== 'default') names.add(name)
+      }
     }
     return names
   }
 
-  override resolveExport (name: string, seen = new Map<ModuleRecord, Set<string>>()): Resolution {
-    const names = seen.get(this) ?? new Set()
+  override resolveExport (name: string, resolveSet = new Map<ModuleRecord, Set<string>>()): Resolution {
+    const names = resolveSet.get(this) ?? new Set()
     // Circular re-exports resolve to no binding.
     if (names.has(name)) return undefined
-    seen.set(this, names.add(name))
+    resolveSet.set(this, names.add(name))
     const { localExports, indirectExports, starExports } = this.compiled
     const local = localExports.get(name)
     if (local !== undefined) return { module: this, name: local }
     const indirect = indirectExports.get(name)
-    if (indirect !== undefined) return this.#follow(indirect, seen)
+    if (indirect !== undefined) return this.#follow(indirect, resolveSet)
     if (name === 'default') return undefined
     let binding: Binding | undefined
     for (const request of starExports) {
-      const resolution = this.#get(request).resolveExport(name, seen)
+      const resolution = this.#get(request).resolveExport(name, resolveSet)
       if (resolution === 'ambiguous') return resolution
       if (
         resolution !== undefined && binding !== undefined &&
@@ -166,9 +168,9 @@ export class SourceModule extends ModuleRecord {
     return module
   }
 
-  #follow ({ request, name }: RequestedName, seen?: Map<ModuleRecord, Set<string>>): Resolution {
+  #follow ({ request, name }: RequestedName, resolveSet?: Map<ModuleRecord, Set<string>>): Resolution {
     const module = this.#get(request)
-    return name === ALL ? { module, name: undefined } : module.resolveExport(name, seen)
+    return name === ALL ? { module, name: undefined } : module.resolveExport(name, resolveSet)
   }
 
   #resolve (target: RequestedName): Binding {

@@ -1,5 +1,9 @@
-// Modules whose export names are known before they run: JSON, and the catalog's own CommonJS files.
+// Modules whose export names are known before they run: JSON, and the catalog's own CommonJS files. Node runs
+// CommonJS. Each graph first removes these files from Node's registry, so that edited files run again.
 
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { initSync, parse } from 'cjs-module-lexer'
 import type { Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
 import type { ModuleHost } from './source-module.ts'
@@ -43,4 +47,44 @@ export class SyntheticModule extends ModuleRecord {
   override getterOf (name: string): Getter {
     return () => this.#values.get(name)
   }
+}
+
+/** Later versions of Node add an export of this name to the namespace of a CommonJS module. */
+const WHOLE = 'module.exports'
+
+/** The names that Node finds in a CommonJS text without running it. */
+export async function commonJsNames (file: string): Promise<Set<string>> {
+  // The namespace of any CommonJS package shows whether this version of Node adds the name.
+  const anyPackage = await import('esbuild')
+  initSync()
+  return new Set([...writtenNames(file, new Set()), 'default', ...(WHOLE in anyPackage ? [WHOLE] : [])])
+}
+
+/** @param visited the files whose names are in the list already. */
+function writtenNames (file: string, visited: Set<string>): string[] {
+  if (visited.has(file)) return []
+  visited.add(file)
+  const { exports, reexports } = parse(readFileSync(file, 'utf8'), file)
+  const require = createRequire(file)
+  return [...exports, ...reexports.flatMap((specifier) => writtenNames(require.resolve(specifier), visited))]
+}
+
+export function evaluateCommonJs (file: string, names: Iterable<string>): Map<string, unknown> {
+  const whole: unknown = createRequire(file)(file)
+  const hasMembers = (typeof whole === 'object' && whole !== null) || typeof whole === 'function'
+  return new Map([...names].map((name) => {
+    if (name === 'default' || name === WHOLE) return [name, whole]
+    return [name, hasMembers && Object.hasOwn(whole, name) ? Reflect.get(whole, name) : undefined]
+  }))
+}
+
+/** The files in Node's registry. */
+export function loadedCommonJs (isOwn: (file: string) => boolean): string[] {
+  return Object.keys(createRequire(import.meta.url).cache).filter(isOwn)
+}
+
+/** Removes the files from Node's registry: they may have been edited since an earlier graph loaded them. */
+export function forgetCommonJs (isOwn: (file: string) => boolean): void {
+  const { cache } = createRequire(import.meta.url)
+  for (const file of loadedCommonJs(isOwn)) Reflect.deleteProperty(cache, file)
 }

@@ -66,7 +66,9 @@ export async function openAppFiles (
     // Counted before the first await: several files are read at once.
     total += file?.size ?? 0
     if (file === undefined || total > maxBytes) throw tooLarge(path, maxBytes)
-    const bytes = await readBytes(file.absolutePath, location, file.size).catch((error: unknown) => {
+    const bytes = await readBytes(
+      file.absolutePath, location, file.size, (size) => new Error(`the file is ${size} bytes`)
+    ).catch((error: unknown) => {
       throw new SyntaxError(`${path} cannot be read: ${messageOf(error)}`)
     })
     if (bytes === undefined) {

@@ -83,8 +83,9 @@ function toPlugin (loader: EntryLoader, texts: readonly string[], files: AppFile
         const from = namespace === INDEX ? INDEX : importer
         return await resolve(path, from, kind).catch(toErrors)
       })
+      const keyword = loader === 'js' ? 'import' : '@import'
       onLoad({ filter: /.*/, namespace: ENTRY }, () => ({
-        contents: texts.map((_, index) => toImport(loader, index)).join('\n'), loader
+        contents: texts.map((_, index) => `${keyword} "${index}";`).join('\n'), loader
       }))
       onLoad({ filter: /.*/, namespace: INDEX }, ({ path }) => ({
         contents: `${texts[Number(path)] ?? ''}${asModule(loader)}`, loader
@@ -101,10 +102,6 @@ function toErrors (error: unknown): { readonly errors: PartialMessage[] } {
 /** esbuild reads a text without imports and exports as a script, which browsers never do with a module. */
 function asModule (loader: Loader): string {
   return loader === 'js' || loader === 'ts' ? '\nexport {}' : ''
-}
-
-function toImport (loader: EntryLoader, index: number): string {
-  return loader === 'js' ? `import "${index}"` : `@import "${index}";`
 }
 
 function loaderOf (path: string, loader: EntryLoader): Loader {

@@ -6,7 +6,7 @@ import { TextEdits } from '../../modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type AppTarget } from './app-files.ts'
 import { bundle, transformScript } from './bundle.ts'
 import {
-  attributeOf, elementsOf, FILE_ATTRIBUTES, inlineScript, inlineStyle, keptAttributes, placeOfElement,
+  attributeOf, elementsOf, FILE_ATTRIBUTES, inlineElement, inlineScript, keptAttributes, placeOfElement,
   REFUSED_ATTRIBUTES, textOf, type Element
 } from './html.ts'
 
@@ -138,7 +138,7 @@ class Inliner {
 
   async #replaceByStyle (element: Element, text: string): Promise<void> {
     const css = await bundle('css', [onLineOf(element, text)], this.#files, this.#report)
-    if (css !== undefined) this.#replace(element, inlineStyle(css, keptAttributes(element)))
+    if (css !== undefined) this.#replace(element, inlineElement('style', css, keptAttributes(element)))
   }
 
   async #attributes (element: Element): Promise<void> {

@@ -36,14 +36,11 @@ export function inlineScript (code: string, attributes: string): string {
   if (code.includes('<!--') && /<script/i.test(code)) {
     throw new SyntaxError('a script has both <!-- and <script in it: write <\\!-- or <\\script')
   }
-  return inline('script', code, attributes)
+  return inlineElement('script', code, attributes)
 }
 
-export function inlineStyle (css: string, attributes: string): string {
-  return inline('style', css, attributes)
-}
-
-function inline (name: string, text: string, attributes: string): string {
+/** @param attributes begin with a space, or are empty. */
+export function inlineElement (name: string, text: string, attributes: string): string {
   if (text.toLowerCase().includes(`</${name}`)) throw new SyntaxError(`a ${name} has </${name} in it`)
   return `<${name}${attributes}>\n${text.trim()}\n</${name}>`
 }

@@ -17,17 +17,6 @@ export interface FileResources {
   readonly stamps: ReadonlyMap<string, string>
 }
 
-/** The file is larger than the limit. */
-class FileTooLargeError extends Error {
-  readonly size: number
-
-  constructor (size: number) {
-    super(`the file is ${size} bytes`)
-    this.name = 'FileTooLargeError'
-    this.size = size
-  }
-}
-
 interface FileLocation {
   /** The folder that must contain the file when it is read. */
   readonly folder: string
@@ -41,12 +30,15 @@ const READ_REGULAR = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NON
 /** The error codes of a path without a file. */
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 
-/** `undefined` if the file is gone or is now outside the folder. Rejects with a FileTooLargeError. */
+/**
+ * `undefined` if the file is gone or is now outside the folder.
+ * @param tooLarge makes the error of a file with more than `maxBytes`.
+ */
 export async function readBytes (
-  path: string, location: FileLocation, maxBytes: number
+  path: string, location: FileLocation, maxBytes: number, tooLarge: (size: number) => Error
 ): Promise<Buffer | undefined> {
   return await openFile(path, location, async (file, size) => {
-    if (size > maxBytes) throw new FileTooLargeError(size)
+    if (size > maxBytes) throw tooLarge(size)
     return await file.readFile()
   })
 }
@@ -109,14 +101,14 @@ async function openRegular (
     const real = await realpath(path)
     if (!await isInside(real)) return undefined
     const handle = await open(real, READ_REGULAR)
-    let isGiven = false
+    let isInFolder = false
     try {
       const facts = await handle.stat()
       // A folder of the path may have been replaced by a link since its real path was found.
-      isGiven = facts.isFile() && await isInside(await openedPath(handle, real))
-      return isGiven ? { handle, facts } : undefined
+      isInFolder = facts.isFile() && await isInside(await openedPath(handle, real))
+      return isInFolder ? { handle, facts } : undefined
     } finally {
-      if (!isGiven) await handle.close()
+      if (!isInFolder) await handle.close()
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined
@@ -155,13 +147,11 @@ export async function createFileReader (folder: string, maxBytes: number): Promi
       return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
     },
     async read ({ absolutePath, mimeType }, uri) {
-      try {
-        const bytes = await readBytes(absolutePath, location, maxBytes)
-        if (bytes === undefined) return undefined
-        return isText(bytes) ? { uri, mimeType, text: bytes.toString() } : { uri, mimeType, blob: bytes }
-      } catch (error) {
-        throw error instanceof FileTooLargeError ? resourceTooLarge(uri, error.size, maxBytes) : error
-      }
+      const bytes = await readBytes(
+        absolutePath, location, maxBytes, (size) => resourceTooLarge(uri, size, maxBytes)
+      )
+      if (bytes === undefined) return undefined
+      return isText(bytes) ? { uri, mimeType, text: bytes.toString() } : { uri, mimeType, blob: bytes }
     },
     bytesOf ({ path, size, absolutePath }) {
       return { size, name: basename(path), open: async () => await openBytes(absolutePath, location) }

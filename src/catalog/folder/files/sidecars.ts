@@ -80,14 +80,14 @@ export async function readSidecars (
   }
   parsed.forgetUnused()
 
-  const unsaid: FolderSettings = {
+  const defaults: FolderSettings = {
     scopes: [], whenMissing: undefined, ttlMs: readTtlMs, cacheScope: undefined, audience: undefined
   }
   const folders = new Map<string, FolderSettings>()
   function settingsOfFolder (path: string): FolderSettings {
     const existing = folders.get(path)
     if (existing !== undefined) return existing
-    const above = path === '' ? unsaid : settingsOfFolder(parentOf(path))
+    const above = path === '' ? defaults : settingsOfFolder(parentOf(path))
     const sidecar = ofFolders.get(path)
     const settings = sidecar === undefined
       ? above

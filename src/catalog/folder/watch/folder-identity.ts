@@ -4,26 +4,17 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The identities of the catalog folder and of the folders in it. Empty for a missing folder. */
-export interface FolderIdentity {
-  readonly root: string
-  readonly parts: readonly string[]
-}
-
 const PARTS = ['tools', 'prompts', 'resources', 'lib']
 
-export async function identify (root: string): Promise<FolderIdentity> {
-  const [own = '', ...parts] = await Promise.all(
-    [root, ...PARTS.map((name) => join(root, name))].map(identityOf)
-  )
-  return { root: own, parts }
+/** Returns the identities of the catalog folder and of the folders in it. Empty for a missing folder. */
+export async function identify (root: string): Promise<readonly string[]> {
+  return await Promise.all([root, ...PARTS.map((name) => join(root, name))].map(identityOf))
 }
 
 /** Watchers notice by themselves that a folder in the catalog folder appears or disappears. */
-export function isReplaced (before: FolderIdentity, now: FolderIdentity): boolean {
-  return before.root !== now.root || now.parts.some((part, index) => {
-    const earlier = before.parts[index] ?? ''
-    return part !== earlier && part !== '' && earlier !== ''
+export function isReplaced (before: readonly string[], now: readonly string[]): boolean {
+  return now.some((identity, index) => {
+    return identity !== before[index] && (index === 0 || (identity !== '' && before[index] !== ''))
   })
 }
 
