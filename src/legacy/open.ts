@@ -29,7 +29,7 @@ import { describeMissing, LiveInputRound, InputUnavailable } from './sessions/li
 import { createRecentChanges } from './sessions/recent-changes.ts'
 import { createReplicaWatches } from './sessions/replica-watches.ts'
 import { sessionCallerOf } from './sessions/session-caller.ts'
-import { createSessionMessages } from './sessions/session-messages.ts'
+import { SessionMessages } from './sessions/session-messages.ts'
 import { createSessionSettings } from './sessions/session-settings.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { openSharedClock } from './sessions/shared-clock.ts'
@@ -61,7 +61,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const messages = createSessionMessages(broadcast, onError)
+  const messages = new SessionMessages(broadcast, onError)
   const clock = await openSharedClock(broadcast)
   const endedSessions = await openEndedSessions(store, messages, {
     onError, maxPerOwner: config.maxSessionsPerCaller

@@ -1,10 +1,10 @@
 // The messages about sessions in one process. Tests share them between parts that would run on several
 // replicas.
 
-import { createSessionMessages, type SessionMessages } from '../../src/legacy/sessions/session-messages.ts'
+import { SessionMessages } from '../../src/legacy/sessions/session-messages.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 
 /** An error of a listener becomes an uncaught exception, which fails the test. */
 export function createLocalSessionMessages (): SessionMessages {
-  return createSessionMessages(createLocalBroadcast(), (error) => { queueMicrotask(() => { throw error }) })
+  return new SessionMessages(createLocalBroadcast(), (error) => { queueMicrotask(() => { throw error }) })
 }

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { ANONYMOUS_OWNER } from '../../src/access/principal.ts'
 import { openEndedSessions } from '../../src/legacy/sessions/ended-sessions.ts'
 import { createSessionCalls } from '../../src/legacy/http/outlet.ts'
-import { createSessionMessages } from '../../src/legacy/sessions/session-messages.ts'
+import { SessionMessages } from '../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings } from '../../src/legacy/sessions/session-settings.ts'
 import { Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import { openRedisBroadcast } from '../../src/store/backends/redis/broadcast.ts'
@@ -37,7 +37,7 @@ async function openReplica (t: Test, url: string) {
   const onError = (error: unknown) => { errors.push(error) }
   const broadcast = await openRedisBroadcast(redis, { channel: 'trivet:broadcast', onError })
   t.teardown(async () => await broadcast.close())
-  const messages = createSessionMessages(broadcast, onError)
+  const messages = new SessionMessages(broadcast, onError)
   const ended = await openEndedSessions(breaking, messages, { onError })
   const settings = createSessionSettings(breaking, messages, { idleMs: 60_000, onError })
   const calls = createSessionCalls(messages, ended)

@@ -16,7 +16,7 @@ import { Subscription, type StreamMessages } from '../../store/changes/subscript
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
 import type { RecentChanges } from '../sessions/recent-changes.ts'
-import type { SessionMessages, SessionSettingsRecord, StreamOpened } from '../sessions/session-messages.ts'
+import type { SessionMessages, SessionSettingsRecord } from '../sessions/session-messages.ts'
 import type { SessionSettings } from '../sessions/session-settings.ts'
 import type { Session } from '../sessions/session.ts'
 import type { SharedClock } from '../sessions/shared-clock.ts'
@@ -78,7 +78,7 @@ export class SessionStreams {
     this.#stopListening = messages.listen((message) => {
       switch (message.type) {
         case 'session-changed': return this.#applySettings(message.session, message.settings)
-        case 'stream-opened': return this.#endOlder(message)
+        case 'stream-opened': return this.#endOlder(message.session, message.openedAt)
       }
     }, () => {
       this.#refreshAll()
@@ -167,7 +167,7 @@ export class SessionStreams {
    * Ends this replica's stream if it is older than the announced one. If it is newer, announces it again: the
    * other replica may have received the first announcement before it opened its older stream.
    */
-  #endOlder ({ session, openedAt }: StreamOpened): void {
+  #endOlder (session: string, openedAt: number): void {
     const open = this.#bySession.get(session)
     if (open === undefined || open.openedAt === openedAt) return
     if (open.openedAt < openedAt) this.#end(session)

@@ -1,15 +1,21 @@
 // The methods that exist only in the legacy era.
 
 import { checkSubscribableUris, toUri } from '../../catalog/compiled/resources/uri.ts'
-import { resourceNotFound } from '../../protocol/errors.ts'
+import { toExtensions } from '../../catalog/compiled/snapshot.ts'
+import { toServerCapabilities } from '../../protocol/capabilities.ts'
+import { invalidRequest, resourceNotFound } from '../../protocol/errors.ts'
 import { LOG_LEVELS } from '../../protocol/log-levels.ts'
+import type { ListName } from '../../protocol/notifications.ts'
+import { hasCompletionsCapability, negotiate } from '../../protocol/revisions.ts'
 import { defineMethod, type Method } from '../../request/pipeline/method.ts'
 import { Type } from '../../schema/type.ts'
-import { sessionOf } from '../sessions/session-caller.ts'
+import { HandshakeCaller, sessionOf } from '../sessions/session-caller.ts'
 import type { SessionSettings } from '../sessions/session-settings.ts'
-import { initialize, type InitializeOptions } from './initialize.ts'
+import { toLegacyImplementation } from '../sessions/wire-forms.ts'
 
-interface LegacyMethodDependencies extends InitializeOptions {
+interface LegacyMethodDependencies {
+  /** The lists that can change while the service runs. */
+  readonly changingLists: ReadonlySet<ListName>
   readonly settings: SessionSettings
 }
 
@@ -19,6 +25,42 @@ export function createLegacyMethods (dependencies: LegacyMethodDependencies): Me
     initialize(dependencies), ping, loggingSetLevel(settings), resourcesSubscribe(settings),
     resourcesUnsubscribe(settings)
   ]
+}
+
+/** https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization */
+function initialize ({ changingLists }: LegacyMethodDependencies): Method {
+  return defineMethod({
+    name: 'initialize',
+    eras: ['legacy'],
+    params: Type.Object({
+      protocolVersion: Type.String(),
+      capabilities: Type.Object({}),
+      clientInfo: Type.Object({ name: Type.String(), version: Type.String() })
+    }),
+    open: ({ protocolVersion, capabilities: clientCapabilities, clientInfo }, {
+      caller, snapshot
+    }) => ({
+      handle () {
+        if (!(caller instanceof HandshakeCaller)) {
+          throw invalidRequest('initialize begins a session: send it alone in a POST')
+        }
+        const revision = negotiate(protocolVersion)
+        caller.onNegotiated({ revision, clientInfo, clientCapabilities })
+        const { completions, ...capabilities } = toServerCapabilities(changingLists)
+        const { server: { info, instructions } } = snapshot
+        return JSON.stringify({
+          protocolVersion: revision,
+          capabilities: {
+            ...capabilities,
+            ...(hasCompletionsCapability(revision) && { completions }),
+            ...toExtensions(snapshot, revision)
+          },
+          serverInfo: toLegacyImplementation(info, revision),
+          instructions
+        })
+      }
+    })
+  })
 }
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping */

@@ -11,30 +11,37 @@ interface QueuedChange {
   reject (error: unknown): void
 }
 
-interface ChangeQueue {
+/** Writes what `apply` returns for the present settings; nothing if that is `undefined`. */
+type WriteSettings = (
+  session: Session, apply: (settings: SessionSettingsRecord) => SessionSettingsRecord | undefined
+) => Promise<void>
+
+export class ChangeQueue {
+  readonly #write: WriteSettings
+  readonly #waiting = new Map<string, QueuedChange[]>()
+
+  constructor (write: WriteSettings) {
+    this.#write = write
+  }
+
   /** Resolves when the change is written. Rejects if it throws, or if the write fails. */
-  add (session: Session, change: SettingsChange): Promise<void>
-}
+  async add (session: Session, change: SettingsChange): Promise<void> {
+    const queue = this.#waiting.get(session.id)
+    const batch = queue ?? []
+    const settled = new Promise<void>((resolve, reject) => { batch.push({ change, resolve, reject }) })
+    if (queue === undefined) {
+      this.#waiting.set(session.id, batch)
+      // Settles each change, and does not reject.
+      this.#writeWaiting(session).catch(() => {})
+    }
+    await settled
+  }
 
-/** @param write writes what `apply` returns for the present settings; nothing if that is `undefined`. */
-export function createChangeQueue (
-  write: (
-    session: Session, apply: (settings: SessionSettingsRecord) => SessionSettingsRecord | undefined
-  ) => Promise<void>
-): ChangeQueue {
-  const waiting = new Map<string, QueuedChange[]>()
-
-  async function writeWaiting (session: Session): Promise<void> {
-    for (let batch = take(session); batch.length > 0; batch = take(session)) {
-      // The errors of the last attempt: one that conflicts with another replica is repeated.
-      let errors = new Map<QueuedChange, unknown>()
-      const apply = (before: SessionSettingsRecord) => {
-        const applied = applyAll(batch, before)
-        errors = applied.errors
-        return errors.size < batch.length ? applied.settings : undefined
-      }
+  async #writeWaiting (session: Session): Promise<void> {
+    for (let batch = this.#take(session); batch.length > 0; batch = this.#take(session)) {
+      const errors = new Map<QueuedChange, unknown>()
       try {
-        await write(session, apply)
+        await this.#write(session, (before) => applyAll(batch, before, errors))
         for (const queued of batch) {
           if (errors.has(queued)) queued.reject(errors.get(queued))
           else queued.resolve()
@@ -43,36 +50,24 @@ export function createChangeQueue (
         for (const { reject } of batch) reject(error)
       }
     }
-    waiting.delete(session.id)
+    this.#waiting.delete(session.id)
   }
 
-  function take ({ id }: Session): readonly QueuedChange[] {
-    const batch = waiting.get(id) ?? []
-    waiting.set(id, [])
+  #take ({ id }: Session): readonly QueuedChange[] {
+    const batch = this.#waiting.get(id) ?? []
+    this.#waiting.set(id, [])
     return batch
-  }
-
-  return {
-    async add (session, change) {
-      const queue = waiting.get(session.id)
-      const batch = queue ?? []
-      const settled = new Promise<void>((resolve, reject) => { batch.push({ change, resolve, reject }) })
-      if (queue === undefined) {
-        waiting.set(session.id, batch)
-        // Settles each change, and does not reject.
-        writeWaiting(session).catch(() => {})
-      }
-      await settled
-    }
   }
 }
 
-/** A change that throws leaves the settings as they are. */
-function applyAll (batch: readonly QueuedChange[], before: SessionSettingsRecord): {
-  readonly settings: SessionSettingsRecord
-  readonly errors: Map<QueuedChange, unknown>
-} {
-  const errors = new Map<QueuedChange, unknown>()
+/**
+ * A change that throws leaves the settings as they are. Returns `undefined` if all changes throw.
+ * @param errors gets the errors of this attempt: one that conflicts with another replica is repeated.
+ */
+function applyAll (
+  batch: readonly QueuedChange[], before: SessionSettingsRecord, errors: Map<QueuedChange, unknown>
+): SessionSettingsRecord | undefined {
+  errors.clear()
   let settings = before
   for (const queued of batch) {
     try {
@@ -81,5 +76,5 @@ function applyAll (batch: readonly QueuedChange[], before: SessionSettingsRecord
       errors.set(queued, error)
     }
   }
-  return { settings, errors }
+  return errors.size < batch.length ? settings : undefined
 }

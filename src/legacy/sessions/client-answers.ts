@@ -14,19 +14,12 @@ import type { Session } from './session.ts'
 
 /** The client answered with an error, or did not answer in time. */
 export class ClientRefusal extends Error {
-  constructor (detail: string) {
-    super(`the client refused: ${detail.slice(0, 300)}`)
-    this.name = 'ClientRefusal'
-  }
+  override readonly name = 'ClientRefusal'
+  constructor (detail: string) { super(`the client refused: ${detail.slice(0, 300)}`) }
 }
 
 /** The client was not asked: too many questions wait for their answers. */
-export class TooManyQuestions extends Error {
-  constructor (message: string) {
-    super(message)
-    this.name = 'TooManyQuestions'
-  }
-}
+export class TooManyQuestions extends Error { override readonly name = 'TooManyQuestions' }
 
 /** The `result` or the `error` of a client's response, unchecked. */
 interface ClientResponse { readonly result?: unknown, readonly error?: unknown }

@@ -1,21 +1,12 @@
 // The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
 // `initialize`.
 
-import type { Principal } from '../../access/principal.ts'
-import type { Sender } from '../../limits/holder.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
-import type { Caller, RequestLog, RequestHeaders } from '../../request/pipeline/caller.ts'
+import { HttpCaller, type Caller, type RequestSource } from '../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { Session, Negotiated } from './session.ts'
-
-/** What the transport knows about a request. */
-interface RequestSource extends Sender {
-  readonly id: string
-  readonly log: RequestLog
-  readonly headers: RequestHeaders
-}
 
 /** Sends requests of the service to the client that sent the request being served. */
 export interface ClientRequester {
@@ -26,26 +17,7 @@ export interface ClientRequester {
   request (method: string, params: Params, lifetime: Lifetime): Promise<unknown>
 }
 
-class LegacyCaller implements Caller {
-  readonly principal: Principal
-  readonly envelope: Envelope
-  readonly requestId: string
-  readonly log: RequestLog
-  readonly #source: RequestSource
-
-  constructor (source: RequestSource, envelope: Envelope) {
-    this.principal = source.principal
-    this.envelope = envelope
-    this.requestId = source.id
-    this.log = source.log
-    this.#source = source
-  }
-
-  get address (): string | undefined { return this.#source.address }
-  get headers (): RequestHeaders { return this.#source.headers }
-}
-
-export class SessionCaller extends LegacyCaller {
+export class SessionCaller extends HttpCaller {
   readonly session: Session
   readonly requester: ClientRequester
 
@@ -85,7 +57,7 @@ export function sessionCallerOf (caller: Caller): SessionCaller {
   return caller
 }
 
-export class HandshakeCaller extends LegacyCaller {
+export class HandshakeCaller extends HttpCaller {
   /** Called by `initialize` with the outcome of the negotiation. */
   readonly onNegotiated: (negotiated: Negotiated) => void
 

@@ -10,7 +10,7 @@ import { isLogLevel } from '../../protocol/log-levels.ts'
 import { JsonValue, readJson } from '../../store/records/json-value.ts'
 import { createShares } from '../../store/records/shares.ts'
 import type { StateKey, StateRecord, StateStore, StateValue } from '../../store/records/state-store.ts'
-import { createChangeQueue, type SettingsChange } from './change-queue.ts'
+import { ChangeQueue, type SettingsChange } from './change-queue.ts'
 import type { SessionMessages, SessionSettingsRecord } from './session-messages.ts'
 import type { Session } from './session.ts'
 
@@ -36,7 +36,6 @@ interface SessionSettingsOptions {
   readonly maxPerOwner?: number
 }
 
-const DEFAULT_SETTINGS: SessionSettingsRecord = { version: 0, uris: [] }
 const MAX_UPDATE_ATTEMPTS = 20
 const MAX_RECENT = 2000
 /** After this time the record is read from the store again, which keeps it from expiring: at most this. */
@@ -75,12 +74,7 @@ export function createSessionSettings (
     recent.set(session, { at: now(), settings: before.then(newest, () => settings) })
   }
 
-  async function load (session: Session): Promise<SessionSettingsRecord> {
-    const record = await store.read(toKey(session))
-    return record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
-  }
-
-  const changes = createChangeQueue(async (session, apply) => {
+  const changes = new ChangeQueue(async (session, apply) => {
     for (let tried = 0; tried < MAX_UPDATE_ATTEMPTS; tried++) {
       const settings = await attempt(session, apply)
       if (settings === 'nothing') return
@@ -100,7 +94,7 @@ export function createSessionSettings (
   ): Promise<SessionSettingsRecord | 'nothing' | 'conflict'> {
     const key = toKey(session)
     const record = await store.read(key)
-    const before = record === undefined ? DEFAULT_SETTINGS : readSettingsRecord(record.value)
+    const before = readSettings(record)
     const applied = apply(before)
     if (applied === undefined) return 'nothing'
     const settings = { ...applied, version: before.version + 1 }
@@ -125,12 +119,12 @@ export function createSessionSettings (
     async read (session) {
       const cached = recent.get(session.id)
       if (cached !== undefined && now() - cached.at < rereadAfterMs) return await cached.settings
-      const settings = load(session)
+      const settings = store.read(toKey(session)).then(readSettings)
       recent.set(session.id, { at: now(), settings })
       settings.catch(() => recent.delete(session.id))
       return await settings
     },
-    update: changes.add,
+    update: async (session, change) => await changes.add(session, change),
     async delete (session) {
       recent.delete(session.id)
       await shares.delete(session.network, toKey(session))
@@ -149,8 +143,8 @@ function toKey ({ id, owner }: Session): StateKey {
 }
 
 /** Checks each member: another release may have written the record. */
-function readSettingsRecord (value: StateValue): SessionSettingsRecord {
-  const body = readJson(value)
+function readSettings (record: StateRecord | undefined): SessionSettingsRecord {
+  const body = record && readJson(record.value)
   const { version, logLevel, uris } = isObject(body) ? body : {}
   return {
     version: typeof version === 'number' ? version : 0,

@@ -1,5 +1,6 @@
 // The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
 
+import type { Principal } from '../../access/principal.ts'
 import type { Sender } from '../../limits/holder.ts'
 import type { Envelope } from '../../protocol/envelope.ts'
 import type { ProtocolError } from '../../protocol/errors.ts'
@@ -43,6 +44,33 @@ export interface Caller extends Sender {
   readonly headers?: RequestHeaders
   /** Present if the request runs a task again. */
   readonly task?: ResumedTask
+}
+
+/** What a transport knows about a request. */
+export interface RequestSource extends Sender {
+  readonly id: string
+  readonly log: RequestLog
+  readonly headers: RequestHeaders
+}
+
+/** The caller of a request that came over HTTP. */
+export class HttpCaller implements Caller {
+  readonly principal: Principal
+  readonly envelope: Envelope
+  readonly requestId: string
+  readonly log: RequestLog
+  readonly #source: RequestSource
+
+  constructor (source: RequestSource, envelope: Envelope) {
+    this.principal = source.principal
+    this.envelope = envelope
+    this.requestId = source.id
+    this.log = source.log
+    this.#source = source
+  }
+
+  get address (): string | undefined { return this.#source.address }
+  get headers (): RequestHeaders { return this.#source.headers }
 }
 
 /**

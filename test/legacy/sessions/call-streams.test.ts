@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { createCallStreams, readEventId } from '../../../src/legacy/sessions/call-streams.ts'
-import { createSessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
+import { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
 import { createLocalEventLog } from '../../../src/store/changes/event-log.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
@@ -12,7 +12,7 @@ t.test('a chatty address pushes out its own events, and nobody else\'s', async (
   const log = createLocalEventLog({ maxEvents: 100, ttlMs: 60_000, maxBytes: 100_000 })
   t.teardown(async () => await log.close())
   const onError = (error: unknown) => { throw error }
-  const streams = createCallStreams(log, createSessionMessages(createLocalBroadcast(), onError), onError)
+  const streams = createCallStreams(log, new SessionMessages(createLocalBroadcast(), onError), onError)
   t.teardown(() => streams.close())
   const read = async (session: Session, id: string) => await log.read(
     readEventId(id, session)?.stream ?? '', 0

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import {
-  createSessionMessages, type SessionMessage, type SessionMessages
+  SessionMessages, type SessionMessage
 } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Broadcast, ReplicaMessage } from '../../../src/store/changes/broadcast.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
@@ -31,7 +31,7 @@ interface Opened {
 function open (t: Test, broadcast = createLocalBroadcast()): Opened {
   const errors: unknown[] = []
   const heard: SessionMessage[] = []
-  const sessions = createSessionMessages(broadcast, (error) => { errors.push(error) })
+  const sessions = new SessionMessages(broadcast, (error) => { errors.push(error) })
   t.teardown(() => sessions.close())
   sessions.listen((message) => { heard.push(message) })
   return { broadcast, sessions, heard, errors }

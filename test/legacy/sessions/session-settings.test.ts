@@ -1,9 +1,11 @@
 // The settings of sessions: kept in the store, known to all replicas, removed when unused.
 
 import t, { type Test } from 'tap'
-import type { SessionMessage, SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
+import { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings, type SessionSettings } from '../../../src/legacy/sessions/session-settings.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
+import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
 import { createLocalSessionMessages } from '../../helpers/session-messages.ts'
@@ -103,14 +105,11 @@ t.test('messages in the wrong order do no harm', async (t) => {
 t.test('are read from the store again after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionMessages = {
-    send: async () => {},
-    listen: (_: (message: SessionMessage) => void, onMissed = () => {}) => {
-      miss = onMissed
-      return () => {}
-    },
-    close () {}
+  const listen: Broadcast['listen'] = (_, onMissed = () => {}) => {
+    miss = onMissed
+    return () => {}
   }
+  const deaf = new SessionMessages({ ...createLocalBroadcast(), send: async () => {}, listen }, () => {})
   const there = open(t, store, { messages: deaf })
   await there.read(SESSION)
   await addUri(open(t, store), 'test:a')

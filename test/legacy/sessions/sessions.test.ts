@@ -3,10 +3,12 @@
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
 import { openEndedSessions } from '../../../src/legacy/sessions/ended-sessions.ts'
-import type { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
+import { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
 import { createSessions, type Sessions } from '../../../src/legacy/sessions/sessions.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
+import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
+import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { createSealer } from '../../../src/store/sealing/sealer.ts'
 import { SESSION } from '../../helpers/negotiated-session.ts'
@@ -146,11 +148,8 @@ t.test('no replica opens an ended session, also one that starts later (324, 325)
 t.test('its end is loaded from the store after missed messages', async (t) => {
   const store = createMemoryStateStore()
   let miss = () => {}
-  const deaf: SessionMessages = {
-    send: async () => {},
-    listen: (_, onMissed = () => {}) => { miss = onMissed; return () => {} },
-    close () {}
-  }
+  const listen: Broadcast['listen'] = (_, onMissed = () => {}) => { miss = onMissed; return () => {} }
+  const deaf = new SessionMessages({ ...createLocalBroadcast(), send: async () => {}, listen }, () => {})
   const here = await open(t, { store })
   const there = await open(t, { store, messages: deaf })
   const token = here.sessions.create(SETTLED, { principal: ALICE })
