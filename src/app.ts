@@ -38,7 +38,7 @@ import { Lifetimes } from './request/pipeline/lifetimes.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
-import { createInputRounds } from './request/questions/sealed-input-round.ts'
+import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -190,14 +190,14 @@ async function openService (
   const replies = createReplies(observer, tracer)
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
-  const inputRounds = createInputRounds({ ...clock, sealer, ttlMs: config.requestStateTtlMs })
+  const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
   const pipeline = new Pipeline({
     ...pipelineDependencies,
     methods,
     support: {
       era: 'modern',
       snapshotFor: () => catalog.current,
-      openRound: inputRounds.open,
+      openRound: (round) => new SealedInputRound(roundOptions, round),
       toMissingCapability: missingClientCapability
     }
   })

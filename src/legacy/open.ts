@@ -11,14 +11,13 @@ import type { ListName } from '../protocol/notifications.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
 import type { EraSupport } from '../request/pipeline/request-context.ts'
-import { createQuestions } from '../request/questions/questions.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
-import { createSessionCalls } from './http/outlet.ts'
+import { SessionCalls } from './http/outlet.ts'
 import { createResumedStreams } from './http/resumed-streams.ts'
 import { SessionStreams } from './http/session-streams.ts'
 import { createLegacyMethods } from './methods/session-methods.ts'
@@ -26,12 +25,12 @@ import { createCallStreams } from './sessions/call-streams.ts'
 import { ClientAnswers } from './sessions/client-answers.ts'
 import { openEndedSessions } from './sessions/ended-sessions.ts'
 import { describeMissing, LiveInputRound, InputUnavailable } from './sessions/live-input-round.ts'
-import { createRecentChanges } from './sessions/recent-changes.ts'
+import { RecentChanges } from './sessions/recent-changes.ts'
 import { createReplicaWatches } from './sessions/replica-watches.ts'
 import { sessionCallerOf } from './sessions/session-caller.ts'
 import { SessionMessages } from './sessions/session-messages.ts'
 import { createSessionSettings } from './sessions/session-settings.ts'
-import { createSessions } from './sessions/sessions.ts'
+import { Sessions } from './sessions/sessions.ts'
 import { openSharedClock } from './sessions/shared-clock.ts'
 import { createLegacySnapshots } from './sessions/snapshots.ts'
 
@@ -66,13 +65,13 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const endedSessions = await openEndedSessions(store, messages, {
     onError, maxPerOwner: config.maxSessionsPerCaller
   })
-  const sessions = createSessions({ sealer, ended: endedSessions, ttlMs: config.sessionTtlMs })
+  const sessions = new Sessions({ sealer, ended: endedSessions, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, messages, {
     idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
   })
   const answers = new ClientAnswers(messages)
-  const calls = createSessionCalls(messages, endedSessions)
-  const changes = createRecentChanges(broadcast, clock)
+  const calls = new SessionCalls(messages, endedSessions)
+  const changes = new RecentChanges(broadcast, clock)
   const callStreams = createCallStreams(eventLog, messages, onError)
   const sessionStreams = new SessionStreams({
     messages,
@@ -121,11 +120,10 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
 
 function createLegacySupport (catalog: Catalog): EraSupport {
   const snapshotIn = createLegacySnapshots()
-  const questions = createQuestions()
   return {
     era: 'legacy',
     snapshotFor: (revision) => snapshotIn(catalog.current, revision),
-    openRound: (_, { caller, lifetime }) => new LiveInputRound(questions, sessionCallerOf(caller), lifetime),
+    openRound: (_, { caller, lifetime }) => new LiveInputRound(sessionCallerOf(caller), lifetime),
     toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
   }
 }

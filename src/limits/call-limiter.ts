@@ -17,10 +17,10 @@ const RUNNING_WAIT_MS = 1000
 
 /** The facts of a call that limits look at. */
 interface LimitedCall {
-  /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
-  readonly limits: CallLimits | undefined
-  readonly subject: string | undefined
-  readonly given: { readonly args: object | undefined } | undefined
+  /** The limits of the primitive's own. Absent if no limit of calls holds for the method. */
+  readonly limits?: CallLimits | undefined
+  readonly subject?: string
+  readonly given?: { readonly args: object | undefined } | undefined
 }
 
 /** The request of a call. */

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { ANONYMOUS_OWNER } from '../../src/access/principal.ts'
 import { openEndedSessions } from '../../src/legacy/sessions/ended-sessions.ts'
-import { createSessionCalls } from '../../src/legacy/http/outlet.ts'
+import { SessionCalls } from '../../src/legacy/http/outlet.ts'
 import { SessionMessages } from '../../src/legacy/sessions/session-messages.ts'
 import { createSessionSettings } from '../../src/legacy/sessions/session-settings.ts'
 import { Lifetime } from '../../src/request/pipeline/lifetime.ts'
@@ -40,7 +40,7 @@ async function openReplica (t: Test, url: string) {
   const messages = new SessionMessages(broadcast, onError)
   const ended = await openEndedSessions(breaking, messages, { onError })
   const settings = createSessionSettings(breaking, messages, { idleMs: 60_000, onError })
-  const calls = createSessionCalls(messages, ended)
+  const calls = new SessionCalls(messages, ended)
   t.teardown(() => { for (const part of [calls, settings, ended, messages]) part.close() })
   return { state, errors, ended, settings, calls }
 }

@@ -10,7 +10,7 @@ import type { Params } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { InputRound } from '../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../request/questions/question.ts'
-import { readQuestions, type Questions } from '../../request/questions/questions.ts'
+import { readQuestions } from '../../request/questions/questions.ts'
 import { runOnce } from '../../request/questions/round-state.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
@@ -33,15 +33,13 @@ const MAX_ASKS = 3
 
 export class LiveInputRound implements InputRound {
   readonly pending = undefined
-  readonly #questions: Questions
   readonly #session: Session
   readonly #requester: ClientRequester
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #onces = new Map<string, Promise<unknown>>()
 
-  constructor (questions: Questions, { session, requester }: SessionCaller, lifetime: Lifetime) {
-    this.#questions = questions
+  constructor ({ session, requester }: SessionCaller, lifetime: Lifetime) {
     this.#session = session
     this.#requester = requester
     this.#lifetime = lifetime
@@ -49,7 +47,7 @@ export class LiveInputRound implements InputRound {
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
   async ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    const questions = readQuestions(this.#questions, requests, (key) => this.#asked.get(key)?.question)
+    const questions = readQuestions(requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
     const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const missing = findMissingCapabilities(required, clientCapabilities)

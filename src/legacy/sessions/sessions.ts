@@ -12,16 +12,6 @@ import type { Sealer } from '../../store/sealing/sealer.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 import type { Negotiated, Session } from './session.ts'
 
-export interface Sessions {
-  /** Returns the value of Mcp-Session-Id: visible ASCII. */
-  create (negotiated: Negotiated, sender: Sender): string
-  /**
-   * Returns `undefined` for a token that is forged, expired, ended or of another principal: the caller must
-   * not learn which.
-   */
-  open (token: string, principal: Principal): Session | undefined
-}
-
 interface SessionsOptions {
   readonly sealer: Sealer
   readonly ended: EndedSessions
@@ -37,33 +27,42 @@ const MAX_NEGOTIATED_BYTES = 3000
 /** Opened sessions that are kept. Opening a token takes a noticeable part of a call's time. */
 const MAX_RECENT = 2000
 
-export function createSessions ({ sealer, ended, ttlMs, now = clock.now }: SessionsOptions): Sessions {
-  const recent = new LRUCache<string, Session>({ max: MAX_RECENT })
+export class Sessions {
+  readonly #options: Required<SessionsOptions>
+  readonly #recent = new LRUCache<string, Session>({ max: MAX_RECENT })
 
-  function unseal (token: string, owner: string): Session | undefined {
-    const bytes = sealer.open(SESSION_PURPOSE, owner, token)
-    const session = bytes === undefined ? undefined : readSession(JSON.parse(bytes.toString()), owner)
-    if (session !== undefined) recent.set(token, session)
-    return session
+  constructor (options: SessionsOptions) {
+    this.#options = { now: clock.now, ...options }
   }
 
-  return {
-    create (negotiated, sender) {
-      const expiresAt = now() + ttlMs
-      const id = random.name(SESSION_ID_BYTES)
-      const body = Buffer.from(JSON.stringify({
-        id, expiresAt, network: networkOf(sender), ...toBounded(negotiated)
-      }))
-      return sealer.seal(SESSION_PURPOSE, ownerOf(sender.principal), body, expiresAt)
-    },
-    open (token, principal) {
-      const owner = ownerOf(principal)
-      const cached = recent.get(token)
-      const session = cached?.owner === owner ? cached : unseal(token, owner)
-      return session === undefined || session.expiresAt <= now() || ended.has(session.id)
-        ? undefined
-        : session
-    }
+  /** Returns the value of Mcp-Session-Id: visible ASCII. */
+  create (negotiated: Negotiated, sender: Sender): string {
+    const { sealer, ttlMs, now } = this.#options
+    const expiresAt = now() + ttlMs
+    const id = random.name(SESSION_ID_BYTES)
+    const body = { id, expiresAt, network: networkOf(sender), ...toBounded(negotiated) }
+    return sealer.seal(
+      SESSION_PURPOSE, ownerOf(sender.principal), Buffer.from(JSON.stringify(body)), expiresAt
+    )
+  }
+
+  /**
+   * Returns `undefined` for a token that is forged, expired, ended or of another principal: the caller must
+   * not learn which.
+   */
+  open (token: string, principal: Principal): Session | undefined {
+    const { ended, now } = this.#options
+    const owner = ownerOf(principal)
+    const cached = this.#recent.get(token)
+    const session = cached?.owner === owner ? cached : this.#unseal(token, owner)
+    return session === undefined || session.expiresAt <= now() || ended.has(session.id) ? undefined : session
+  }
+
+  #unseal (token: string, owner: string): Session | undefined {
+    const bytes = this.#options.sealer.open(SESSION_PURPOSE, owner, token)
+    const session = bytes === undefined ? undefined : readSession(JSON.parse(bytes.toString()), owner)
+    if (session !== undefined) this.#recent.set(token, session)
+    return session
   }
 }
 

@@ -2,17 +2,19 @@
 
 import { ownerOf } from '../../access/principal.ts'
 import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
+import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
+import { toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import {
-  askedLists, taskNotification, toListFilter, type ListName, type SubscriptionFilter
+  acknowledgedNotification, askedLists, listChangedNotification, resourceUpdatedNotification, subscriptionMeta,
+  taskNotification, toListFilter, type ListName, type SubscriptionFilter
 } from '../../protocol/notifications.ts'
 import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
 import { Type } from '../../schema/type.ts'
-import { ListenMessages } from '../../store/changes/listen-messages.ts'
 import { endAtExpiry } from '../../store/changes/message-sink.ts'
-import { Subscription } from '../../store/changes/subscription.ts'
+import { Subscription, type StreamMessages } from '../../store/changes/subscription.ts'
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import { defineMethod, type Method, type StreamOpening } from '../pipeline/method.ts'
 import type { TaskFollowers } from '../pipeline/seams.ts'
@@ -93,4 +95,22 @@ function toAcceptedFilter (
     ...toListFilter(askedLists(asked).filter((list) => changingLists.has(list))),
     ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
   }
+}
+
+/** Every message of the stream contains the id of the `subscriptions/listen` request. */
+export class ListenMessages implements StreamMessages {
+  readonly id: RequestId
+  readonly #filter: SubscriptionFilter
+  readonly #writer: Pick<ResultWriter, 'write'>
+
+  constructor (id: RequestId, filter: SubscriptionFilter, writer: Pick<ResultWriter, 'write'>) {
+    this.id = id
+    this.#filter = filter
+    this.#writer = writer
+  }
+
+  opening (): string { return acknowledgedNotification(this.id, this.#filter) }
+  listChanged (list: ListName): string { return listChangedNotification(this.id, list) }
+  resourceUpdated (uri: string): string { return resourceUpdatedNotification(this.id, uri) }
+  closing (): string { return toResultResponse(this.id, this.#writer.write('', subscriptionMeta(this.id))) }
 }

@@ -4,37 +4,31 @@ import { type Timer, timers } from '../../base/time.ts'
 
 /** The handler reached its time limit. */
 export class HandlerTimeout extends Error {
+  override readonly name = 'TimeoutError'
   readonly timeoutMs: number
 
   constructor (timeoutMs: number) {
     super(`stopped after ${timeoutMs} ms`)
-    this.name = 'TimeoutError'
     this.timeoutMs = timeoutMs
   }
 }
 
 /** The client cancelled the request or ended its session. The request gets no answer. */
 export class RequestCancelled extends Error {
-  constructor () {
-    super('The client cancelled the request')
-    this.name = 'AbortError'
-  }
+  override readonly name = 'AbortError'
+  constructor () { super('The client cancelled the request') }
 }
 
 /** The client closed the connection before the answer. */
 export class ClientGone extends Error {
-  constructor () {
-    super('The client is gone')
-    this.name = 'AbortError'
-  }
+  override readonly name = 'AbortError'
+  constructor () { super('The client is gone') }
 }
 
 /** The service is shutting down, and the request did not end within the deadline. */
 export class ServiceClosing extends Error {
-  constructor () {
-    super('The service is shutting down')
-    this.name = 'AbortError'
-  }
+  override readonly name = 'AbortError'
+  constructor () { super('The service is shutting down') }
 }
 
 /**

@@ -30,24 +30,19 @@ export type Outcome = string | Buffer | StreamOpening | Continuation
 /** A request whose params are valid and whose primitive was found. */
 export interface Call {
   /** The key of the primitive, for the log. */
-  readonly subject: string | undefined
+  readonly subject?: string
   /** The capabilities that the client must have declared. */
-  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly requiredCapabilities?: ClientCapabilities | undefined
   /** The `Mcp-Param-*` headers that must mirror the params. */
-  readonly mirroredParams: readonly MirroredField[]
-  /** The limits of the primitive's own. `undefined` if no limit of calls holds for the method. */
-  readonly limits: CallLimits | undefined
+  readonly mirroredParams?: readonly MirroredField[]
+  /** The limits of the primitive's own. Absent if no limit of calls holds for the method. */
+  readonly limits?: CallLimits | undefined
   /** What the client gave to the primitive. */
-  readonly given: GivenArguments | undefined
+  readonly given?: GivenArguments | undefined
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
-  /** The result for an error of the call, as JSON. Throws this or another error if there is no result. */
-  recover (error: unknown): string
-}
-
-/** A call. Only `handle` is required. */
-export type CallOptions = Pick<Call, 'handle'> & {
-  readonly [K in Exclude<keyof Call, 'handle'>]?: Call[K] | undefined
+  /** Returns the result for an error of the call, as JSON. Throws this or another error if there is none. */
+  recover? (error: unknown): string
 }
 
 export interface Method {
@@ -68,15 +63,10 @@ export interface MethodOptions<T extends FormatSchema> {
   /** None by default. */
   readonly mirroredName?: string & keyof Static<T>
   /** Finds the primitive of the request. Throws a ProtocolError when the caller may not use it. */
-  open (params: Static<T>, request: RequestContext): CallOptions
+  open (params: Static<T>, request: RequestContext): Call
 }
 
 const BOTH_ERAS: readonly EraName[] = ['modern', 'legacy']
-const NO_FIELDS: readonly MirroredField[] = []
-
-function rethrow (error: unknown): never {
-  throw error
-}
 
 /** The params are checked before `open` is called. */
 export function defineMethod<T extends FormatSchema> (
@@ -87,11 +77,6 @@ export function defineMethod<T extends FormatSchema> (
     name,
     eras,
     mirroredName,
-    open (unchecked, request) {
-      const {
-        subject, requiredCapabilities, mirroredParams = NO_FIELDS, limits, given, handle, recover = rethrow
-      } = open(readParams(unchecked), request)
-      return { subject, requiredCapabilities, mirroredParams, limits, given, handle, recover }
-    }
+    open: (unchecked, request) => open(readParams(unchecked), request)
   }
 }

@@ -86,7 +86,7 @@ export class Pipeline {
       ? undefined
       : findMissingCapabilities(requiredCapabilities, envelope.clientCapabilities)
     if (missing !== undefined) throw support.toMissingCapability(missing)
-    if (caller.mirror !== undefined) {
+    if (caller.mirror !== undefined && mirroredParams !== undefined) {
       for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
     }
     return limiter.admit(call, request)
@@ -152,7 +152,7 @@ export class Pipeline {
   }
 
   #fail (error: unknown, request: RequestContext, call?: Call): void {
-    if (call === undefined) return this.#answerError(error, request)
+    if (call?.recover === undefined) return this.#answerError(error, request)
     let result: string
     try {
       result = call.recover(error)

@@ -5,7 +5,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { Verdict } from '../../schema/check.ts'
 import { checkOf } from '../../schema/reader.ts'
 import { Type } from '../../schema/type.ts'
-import type { Form, Forms } from './form.ts'
+import { Forms, type Form } from './form.ts'
 import {
   type Answer, findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer
 } from './question.ts'
@@ -14,24 +14,25 @@ const urlCheck = checkOf(
   Type.Object({ url: Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }) })
 )
 
+/** Later questions with the same schema use its compiled form. */
+const forms = new Forms()
+
 function checkMessage (message: unknown, report: ReportQuestionProblem): void {
   if (typeof message !== 'string' || message.trim() === '') {
     report('message: must be a text that says why the answer is needed')
   }
 }
 
-export function createFormQuestions (forms: Forms): ToQuestion {
-  return ({ message, requestedSchema }, report) => {
-    checkMessage(message, report)
-    const form = forms.of(requestedSchema)
-    for (const problem of form.problems) report(`schema: ${problem}`)
-    if (form.problems.length > 0) return undefined
-    const params = `"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}`
-    return {
-      json: `{"method":"elicitation/create","params":{${params}}}`,
-      requiredCapabilities: { elicitation: { form: {} } },
-      read: (response) => readFormResponse(form, response)
-    }
+export const toFormQuestion: ToQuestion = ({ message, requestedSchema }, report) => {
+  checkMessage(message, report)
+  const form = forms.of(requestedSchema)
+  for (const problem of form.problems) report(`schema: ${problem}`)
+  if (form.problems.length > 0) return undefined
+  const params = `"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${form.json}`
+  return {
+    json: `{"method":"elicitation/create","params":{${params}}}`,
+    requiredCapabilities: { elicitation: { form: {} } },
+    read: (response) => readFormResponse(form, response)
   }
 }
 

@@ -19,52 +19,41 @@ export interface Form {
   readonly check: Check
 }
 
-export interface Forms {
-  /** @param schema the author's schema, of any kind. */
-  of (schema: unknown): Form
-}
-
 /** The limit of compiled forms. A handler may make a new schema for each question. */
 const MAX_FORMS = 256
 
-export function createForms (): Forms {
-  let compiler = createSchemaCompiler({ useDefaults: false })
-  let byJson = new Map<string, Form>()
-  const byStandardSchema = new WeakMap<object, Form>()
+export class Forms {
+  #compiler = createSchemaCompiler({ useDefaults: false })
+  #byJson = new Map<string, Form>()
+  readonly #byStandardSchema = new WeakMap<object, Form>()
 
-  function ofPlain (json: string): Form {
-    const earlier = byJson.get(json)
+  /** @param schema the author's schema, of any kind. */
+  of (schema: unknown): Form {
+    if (!isStandardSchema(schema)) return catchSchemaError(() => this.#ofJson(toSchemaJson(schema)))
+    const earlier = this.#byStandardSchema.get(schema)
     if (earlier !== undefined) return earlier
-    if (byJson.size === MAX_FORMS) {
-      byJson = new Map()
-      compiler = createSchemaCompiler({ useDefaults: false })
-    }
-    const form = toPlainForm(json, compiler.compile)
-    byJson.set(json, form)
+    const form = catchSchemaError(
+      () => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema))
+    )
+    this.#byStandardSchema.set(schema, form)
     return form
   }
 
-  return {
-    of (schema) {
-      if (isStandardSchema(schema)) {
-        const earlier = byStandardSchema.get(schema)
-        if (earlier !== undefined) return earlier
-        const form = catchSchemaError(
-          () => toForm(toFormSchema(toJsonSchema(schema, 'input'), true), () => toCheck(schema))
-        )
-        byStandardSchema.set(schema, form)
-        return form
-      }
-      return catchSchemaError(() => ofPlain(toSchemaJson(schema)))
+  #ofJson (json: string): Form {
+    const earlier = this.#byJson.get(json)
+    if (earlier !== undefined) return earlier
+    if (this.#byJson.size === MAX_FORMS) {
+      this.#byJson = new Map()
+      this.#compiler = createSchemaCompiler({ useDefaults: false })
     }
+    const { compile } = this.#compiler
+    const schema: unknown = JSON.parse(json)
+    if (!isObject(schema)) throw new SchemaError(['must be a JSON Schema object or a Standard Schema'])
+    const wire = toFormSchema(schema, false)
+    const form = toForm(wire, () => compile(wire))
+    this.#byJson.set(json, form)
+    return form
   }
-}
-
-function toPlainForm (json: string, compile: (schema: JsonSchema) => Check): Form {
-  const schema: unknown = JSON.parse(json)
-  if (!isObject(schema)) return toUnusableForm(['must be a JSON Schema object or a Standard Schema'])
-  const wire = toFormSchema(schema, false)
-  return toForm(wire, () => compile(wire))
 }
 
 /** A valid form always compiles: `toCheck` is called when there is an answer to check. */
@@ -93,11 +82,8 @@ function catchSchemaError (toForm: () => Form): Form {
   try {
     return toForm()
   } catch (error) {
-    if (error instanceof SchemaError) return toUnusableForm(error.problems)
-    throw error
+    if (!(error instanceof SchemaError)) throw error
+    const { problems } = error
+    return { problems, json: '', fields: [], check: () => ({ ok: false, problems }) }
   }
-}
-
-function toUnusableForm (problems: readonly string[]): Form {
-  return { problems, json: '', fields: [], check: () => ({ ok: false, problems }) }
 }

@@ -77,8 +77,6 @@ export interface Journal {
 
 /** Ends the handler of a task that sleeps. It is not reported as an error. */
 export class Suspended extends Error {
-  constructor () {
-    super('The task sleeps. The handler runs again afterwards. Do not catch this rejection.')
-    this.name = 'Suspended'
-  }
+  override readonly name = 'Suspended'
+  constructor () { super('The task sleeps. The handler runs again afterwards. Do not catch this rejection.') }
 }

@@ -4,39 +4,17 @@ import type { InputKind, InputRequest } from '../../author/input-request.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { checkOf } from '../../schema/reader.ts'
 import { Type } from '../../schema/type.ts'
-import { createFormQuestions, toUrlQuestion } from './elicitation.ts'
-import { createForms } from './form.ts'
+import { toFormQuestion, toUrlQuestion } from './elicitation.ts'
 import {
   toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion
 } from './question.ts'
 import { toSampleQuestion } from './sampling.ts'
-
-export type Questions = (request: InputRequest, report: ReportQuestionProblem) => Question | undefined
-
-/** Call this once: the result keeps compiled forms for later questions with the same schema. */
-export function createQuestions (): Questions {
-  const kinds: { readonly [K in InputKind]: ToQuestion } = {
-    form: createFormQuestions(createForms()),
-    url: toUrlQuestion,
-    sample: toSampleQuestion,
-    roots: toRootsQuestion
-  }
-  return (request, report) => {
-    // The types do not protect authors who write JavaScript.
-    if (!isObject(request) || !Object.hasOwn(kinds, request.kind) || !isObject(request.params)) {
-      report('must be made by elicit.form, elicit.url, sample or roots')
-      return undefined
-    }
-    return kinds[request.kind](request.params, report)
-  }
-}
 
 /**
  * Reads the questions, each with its key. Throws an Error that lists every problem.
  * @param before the question that this request asked earlier under a key.
  */
 export function readQuestions (
-  questions: Questions,
   requests: { readonly [key: string]: InputRequest },
   before: (key: string) => Question | undefined
 ): ReadonlyArray<readonly [string, Question]> {
@@ -45,7 +23,7 @@ export function readQuestions (
   const questionsByKey = Object.entries(requests).flatMap(([key, request]) => {
     const report = (rule: string) => problems.push(`ask, ${JSON.stringify(key)}: ${rule}`)
     if (key === '') report('a key must not be empty')
-    const question = questions(request, report)
+    const question = toQuestion(request, report)
     if (question === undefined) return []
     const earlier = before(key)
     if (earlier !== undefined && earlier.json !== question.json) {
@@ -55,6 +33,15 @@ export function readQuestions (
   })
   if (problems.length > 0) throw new Error(problems.join('; '))
   return questionsByKey
+}
+
+function toQuestion (request: InputRequest, report: ReportQuestionProblem): Question | undefined {
+  // The types do not protect authors who write JavaScript.
+  if (isObject(request) && Object.hasOwn(KINDS, request.kind) && isObject(request.params)) {
+    return KINDS[request.kind](request.params, report)
+  }
+  report('must be made by elicit.form, elicit.url, sample or roots')
+  return undefined
 }
 
 const rootsResultShape = checkOf(Type.Object({
@@ -74,3 +61,7 @@ const toRootsQuestion: ToQuestion = () => ({
     return toUnchangedAnswer({ roots })
   }
 })
+
+const KINDS: { readonly [K in InputKind]: ToQuestion } = {
+  form: toFormQuestion, url: toUrlQuestion, sample: toSampleQuestion, roots: toRootsQuestion
+}

@@ -14,9 +14,9 @@ export const MAX_TIMER_MS = 2_147_483_647
 
 /** An attempt took longer than the step allows. */
 class StepTimeout extends Error {
+  override readonly name = 'TimeoutError'
   constructor (key: string, timeoutMs: number) {
     super(`step ${JSON.stringify(key)} was stopped after ${timeoutMs} ms`)
-    this.name = 'TimeoutError'
   }
 }
 

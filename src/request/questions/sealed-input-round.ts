@@ -10,11 +10,11 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { Sealer } from '../../store/sealing/sealer.ts'
 import type { InputRound, RequestState, RoundRequest } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
-import { createQuestions, readQuestions, type Questions } from './questions.ts'
+import { readQuestions } from './questions.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 
-export interface InputRoundsDependencies {
+export interface SealedRoundOptions {
   readonly sealer: Sealer
   /** How long a request state is valid, in milliseconds: the client must answer within this time. */
   readonly ttlMs: number
@@ -24,28 +24,15 @@ export interface InputRoundsDependencies {
   readonly now?: () => number
 }
 
-export interface InputRounds {
-  /** Throws invalid params for responses that are not an object, and for a state of another request. */
-  open (request: RoundRequest): InputRound
-}
-
-interface RoundDependencies extends Required<InputRoundsDependencies> { readonly questions: Questions }
-
-export function createInputRounds (
-  { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now }: InputRoundsDependencies
-): InputRounds {
-  const dependencies = { sealer, ttlMs, maxStateBytes, now, questions: createQuestions() }
-  return { open: (request) => new SealedInputRound(dependencies, request) }
-}
-
-class SealedInputRound implements InputRound {
-  readonly #dependencies: RoundDependencies
+export class SealedInputRound implements InputRound {
+  readonly #options: SealedRoundOptions
   readonly #request: RoundRequest
   #lazyState: RoundState | undefined
   #lazyBindingText: string | undefined
 
-  constructor (dependencies: RoundDependencies, request: RoundRequest) {
-    this.#dependencies = dependencies
+  /** Throws invalid params for responses that are not an object, and for a state of another request. */
+  constructor (options: SealedRoundOptions, request: RoundRequest) {
+    this.#options = options
     this.#request = request
     const { inputResponses, requestState, journal } = request
     if (inputResponses !== undefined && !isObject(inputResponses)) {
@@ -54,7 +41,7 @@ class SealedInputRound implements InputRound {
       )
     }
     if (requestState !== undefined) {
-      const state = openState(dependencies.sealer, this.#bindingText, requestState)
+      const state = openState(options.sealer, this.#bindingText, requestState)
       this.#lazyState = new RoundState(journal === undefined ? state : addState(journal.state, state))
     }
   }
@@ -103,7 +90,7 @@ class SealedInputRound implements InputRound {
     const members = `"inputRequests":${toObjectJson(inputRequests)}`
     if (this.#request.journal?.isTask === true) return members
     if (requestState.answers.size === 0 && requestState.results.size === 0) return members
-    const { sealer, ttlMs, maxStateBytes, now } = this.#dependencies
+    const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now } = this.#options
     const bytes = toStateBytes(requestState)
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
@@ -118,7 +105,7 @@ class SealedInputRound implements InputRound {
   // at the same time become one round.
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const { asked, inputRequests } = this.#state
-    const questions = readQuestions(this.#dependencies.questions, requests, (key) => asked.get(key)?.question)
+    const questions = readQuestions(requests, (key) => asked.get(key)?.question)
     const answers: Array<readonly [string, unknown]> = []
     const missing: Array<readonly [string, Question]> = []
     for (const [key, question] of questions) {

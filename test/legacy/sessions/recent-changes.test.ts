@@ -1,14 +1,14 @@
 // The recent changes, for clients that reconnect.
 
 import t from 'tap'
-import { createRecentChanges } from '../../../src/legacy/sessions/recent-changes.ts'
+import { RecentChanges } from '../../../src/legacy/sessions/recent-changes.ts'
 import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 
 t.test('recent changes', async (t) => {
   let now = 1_000_000
   const broadcast: Broadcast = createLocalBroadcast()
-  const changes = createRecentChanges(broadcast, { now: () => now })
+  const changes = new RecentChanges(broadcast, { now: () => now })
   t.teardown(() => changes.close())
   const publish = async (uri: string) => await broadcast.publish({ type: 'resource-updated', uri })
 

@@ -5,7 +5,7 @@ import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
 import { openEndedSessions } from '../../../src/legacy/sessions/ended-sessions.ts'
 import { SessionMessages } from '../../../src/legacy/sessions/session-messages.ts'
 import type { Session } from '../../../src/legacy/sessions/session.ts'
-import { createSessions, type Sessions } from '../../../src/legacy/sessions/sessions.ts'
+import { Sessions } from '../../../src/legacy/sessions/sessions.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
@@ -36,7 +36,7 @@ async function open (
   }: ReplicaOptions = {}
 ) {
   const ended = await openEndedSessions(store, messages, { onError: (error) => { throw error }, now })
-  const sessions = createSessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
+  const sessions = new Sessions({ sealer: createSealer(secrets, { now }), ended, ttlMs: TTL_MS, now })
   t.teardown(() => ended.close())
   return { sessions, ended }
 }

@@ -7,7 +7,7 @@ import { invalidParams, missingClientCapability, ProtocolError } from '../../../
 import type { Caller, Outlet } from '../../../src/request/pipeline/caller.ts'
 import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import {
-  defineMethod, type CallOptions, type Method, type MethodOptions
+  defineMethod, type Call, type Method, type MethodOptions
 } from '../../../src/request/pipeline/method.ts'
 import {
   joinObservers, type Ending, type Observed, type Observer
@@ -89,7 +89,7 @@ class KeptOutlet implements Outlet {
 const NO_PARAMS = Type.Object({})
 
 function method (
-  name: string, call: CallOptions, options: Partial<Pick<MethodOptions<typeof NO_PARAMS>, 'eras'>> = {}
+  name: string, call: Call, options: Partial<Pick<MethodOptions<typeof NO_PARAMS>, 'eras'>> = {}
 ): Method {
   return defineMethod({ name, params: NO_PARAMS, ...options, open: () => call })
 }
@@ -185,7 +185,7 @@ t.test('a call may turn its errors into results', async (t) => {
     if (error instanceof ToolError) return JSON.stringify(error.message)
     throw error
   }
-  const calls: ReadonlyArray<readonly [claim: string, handle: CallOptions['handle']]> = [
+  const calls: ReadonlyArray<readonly [claim: string, handle: Call['handle']]> = [
     ['at once', () => { throw new ToolError('no') }],
     ['later', async () => await Promise.reject(new ToolError('no'))]
   ]

@@ -1,11 +1,9 @@
 // Runs a handler as a request does: once for each round.
 
 import type { ClientCapabilities } from '../../../src/protocol/capabilities.ts'
-import type { InputRound, RoundBinding } from '../../../src/request/questions/input-round.ts'
+import type { InputRound, RoundBinding, RoundRequest } from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
-import {
-  createInputRounds, type InputRounds, type InputRoundsDependencies
-} from '../../../src/request/questions/sealed-input-round.ts'
+import { SealedInputRound, type SealedRoundOptions } from '../../../src/request/questions/sealed-input-round.ts'
 import { createSealer } from '../../../src/store/sealing/sealer.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 
@@ -38,9 +36,11 @@ export interface Ending<T> {
   readonly pending: Pending | undefined
 }
 
-export function createRounds (dependencies: Partial<InputRoundsDependencies> = {}): InputRounds {
+interface InputRounds { open (request: RoundRequest): InputRound }
+
+export function createRounds (options: Partial<SealedRoundOptions> = {}): InputRounds {
   const sealer = createSealer(['the secret of these tests'])
-  return createInputRounds({ sealer, ttlMs: TTL_MS, ...dependencies })
+  return { open: (request) => new SealedInputRound({ sealer, ttlMs: TTL_MS, ...options }, request) }
 }
 
 export async function runRound<T> (

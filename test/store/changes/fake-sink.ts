@@ -4,8 +4,8 @@ import type { Test } from 'tap'
 import type { ScopeGroup } from '../../../src/access/principal.ts'
 import type { RequestId } from '../../../src/protocol/json-rpc.ts'
 import type { SubscriptionFilter } from '../../../src/protocol/notifications.ts'
+import { ListenMessages } from '../../../src/request/methods/subscriptions-listen.ts'
 import type { Broadcast } from '../../../src/store/changes/broadcast.ts'
-import { ListenMessages } from '../../../src/store/changes/listen-messages.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
 import { Subscription } from '../../../src/store/changes/subscription.ts'
@@ -74,7 +74,7 @@ export function listen (
   scopeGroup = everyone
 ): void {
   const writer = {
-    write: (_members: string, _meta: object) => JSON.stringify({ resultType: 'complete', _meta })
+    write: (_members: string, _meta?: object) => JSON.stringify({ resultType: 'complete', _meta })
   }
   const messages = new ListenMessages(id, filter, writer)
   subscriptions.open(new Subscription({ owner: 'anonymous', scopeGroup }, filter, messages, sink))
