@@ -20,7 +20,7 @@ import type { Era } from './http/era.ts'
 import { createKeepAlive } from './http/event-stream.ts'
 import { createFastify } from './http/fastify.ts'
 import { createModernEra } from './http/modern/era.ts'
-import { createCheckedPart, createReadiness } from './http/readiness.ts'
+import { CheckedPart, Readiness } from './http/readiness.ts'
 import { createReplies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
@@ -153,7 +153,7 @@ async function openService (
   const shedding = lifecycle.add(createShedding({
     ...config, memory, countRequests: () => lifetimes.pending, report: createShedReport(log)
   }))
-  const storePart = createCheckedPart('state store', async () => await store.check())
+  const storePart = new CheckedPart('state store', async () => await store.check())
   const metering = build && await openMetering({ build, openStreams, shedding, storePart, backend, live })
   const limiter = composeCallLimiter(config, backend, metering?.countLimitHit)
   const tracer = await (await import('./ops/tracing/tracing.ts')).openRequestTracer(log)
@@ -236,7 +236,7 @@ async function openService (
     drainMs: config.drainMs,
     closeRest: async () => await lifecycle.close()
   })
-  const readiness = createReadiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
+  const readiness = new Readiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
   registerRoutes(app, config, {
     authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
   })

@@ -7,7 +7,7 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
-import { createCheckedPart, type CheckedPart } from '../http/readiness.ts'
+import { CheckedPart } from '../http/readiness.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 
@@ -42,6 +42,6 @@ export async function openServedCatalog (
 /** Returns the dependencies of the snapshot that have a check. */
 export function toCheckedParts ({ dependencies }: Snapshot): CheckedPart[] {
   return (dependencies?.all ?? []).filter(({ isChecked }) => isChecked).map((dependency) => {
-    return createCheckedPart(`dependency ${dependency.compiled.name}`, async () => await dependency.check())
+    return new CheckedPart(`dependency ${dependency.compiled.name}`, async () => await dependency.check())
   })
 }

@@ -83,12 +83,12 @@ export function limitConnections (
 
 /** One network has its share of the connections. */
 class ConnectionsUsed extends Error {
+  override readonly name = 'ConnectionsUsed'
   constructor (network: string | undefined, share: number) {
     super(
       `${network} has ${share} connections, half of the limit. ` +
       'If this is the address of a proxy, name the proxy in TRIVET_TRUSTED_PROXIES'
     )
-    this.name = 'ConnectionsUsed'
   }
 }
 

@@ -18,53 +18,50 @@ export interface ServicePart {
 }
 
 /** A part that requests need, such as the state store. */
-export interface CheckedPart {
+export class CheckedPart {
+  readonly #name: string
+  readonly #run: () => Promise<void>
   /** The result of the last check. `undefined` before the first one. */
-  readonly wasReady: boolean | undefined
-  check (): Promise<ServicePart>
-}
+  wasReady: boolean | undefined
 
-export interface Readiness {
-  isReady (): Promise<boolean>
-  /** Every part. */
-  parts (): Promise<ServicePart[]>
-}
+  /** @param run rejects if the part is not available now. */
+  constructor (name: string, run: () => Promise<void>) {
+    this.#name = name
+    this.#run = run
+  }
 
-/** @param run rejects if the part is not available now. */
-export function createCheckedPart (name: string, run: () => Promise<void>): CheckedPart {
-  let wasReady: boolean | undefined
-  return {
-    get wasReady () { return wasReady },
-    async check () {
-      try {
-        await run()
-        wasReady = true
-        return { name, ready: true }
-      } catch (error) {
-        wasReady = false
-        return { name, ready: false, reason: messageOf(error) }
-      }
+  async check (): Promise<ServicePart> {
+    try {
+      await this.#run()
+      this.wasReady = true
+      return { name: this.#name, ready: true }
+    } catch (error) {
+      this.wasReady = false
+      return { name: this.#name, ready: false, reason: messageOf(error) }
     }
   }
 }
 
-/**
- * The parts are not checked during a shutdown: they may be closed already.
- * @param parts those of this moment
- */
-export function createReadiness (health: Health, parts: () => readonly CheckedPart[]): Readiness {
-  async function checkAll (): Promise<ServicePart[]> {
-    return await Promise.all(parts().map(async (part) => await part.check()))
+/** The parts are not checked during a shutdown: they may be closed already. */
+export class Readiness {
+  readonly #health: Health
+  readonly #parts: () => readonly CheckedPart[]
+
+  /** @param parts those of this moment */
+  constructor (health: Health, parts: () => readonly CheckedPart[]) {
+    this.#health = health
+    this.#parts = parts
   }
 
-  return {
-    async isReady () {
-      return health.unreadyReason === undefined && (await checkAll()).every(({ ready }) => ready)
-    },
-    async parts () {
-      const { unreadyReason: reason } = health
-      return reason === undefined ? await checkAll() : [{ name: 'process', ready: false, reason }]
-    }
+  async isReady (): Promise<boolean> {
+    return (await this.parts()).every(({ ready }) => ready)
+  }
+
+  /** Checks every part. */
+  async parts (): Promise<ServicePart[]> {
+    const { unreadyReason: reason } = this.#health
+    if (reason !== undefined) return [{ name: 'process', ready: false, reason }]
+    return await Promise.all(this.#parts().map(async (part) => await part.check()))
   }
 }
 

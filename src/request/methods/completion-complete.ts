@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
 
-import type { CompletionSource } from '../../author/completion.ts'
 import { quote } from '../../base/words.ts'
+import type { CompiledPrompt } from '../../catalog/compiled/definitions/compile-prompt.ts'
 import { complete } from '../../catalog/compiled/lists/completions.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import { NO_LIMITS } from '../../limits/call-limits.ts'
@@ -58,14 +58,8 @@ export function completionComplete (
   })
 }
 
-interface Referenced {
-  readonly key: string
-  readonly timeoutMs: number | undefined
-  readonly completions: ReadonlyMap<string, CompletionSource>
-}
-
 /** Throws invalid params when the caller has no such prompt or template. */
-function findReferenced (ref: Reference, view: View): Referenced {
+function findReferenced (ref: Reference, view: View): Pick<CompiledPrompt, 'key' | 'timeoutMs' | 'completions'> {
   if (ref.type === 'ref/prompt') {
     const prompt = view.prompt(ref.name)
     if (prompt === undefined) throw unknownPrompt(ref.name)

@@ -22,6 +22,7 @@ const titledOptions = Type.Array(Type.Object({ const: Type.String(), title: Type
 })
 const text = Type.Optional(Type.String())
 const texts = Type.Optional(Type.Array(Type.String()))
+const several = { type: Type.Literal('array'), default: texts, minItems: count, maxItems: count }
 
 const KINDS = {
   text: toKind({
@@ -31,9 +32,7 @@ const KINDS = {
     maxLength: count,
     format: Type.Optional(Type.Enum(['email', 'uri', 'date', 'date-time']))
   }),
-  number: toKind({
-    type: Type.Literal('number'), default: Type.Optional(Type.Number()), minimum: bound, maximum: bound
-  }),
+  number: toKind({ type: Type.Literal('number'), default: bound, minimum: bound, maximum: bound }),
   integer: toKind({
     type: Type.Literal('integer'), default: Type.Optional(Type.Integer()), minimum: bound, maximum: bound
   }),
@@ -41,19 +40,9 @@ const KINDS = {
   choice: toKind({ type: Type.Literal('string'), default: text, enum: options, enumNames: texts }),
   titledChoice: toKind({ type: Type.Literal('string'), default: text, oneOf: titledOptions }),
   choices: toKind({
-    type: Type.Literal('array'),
-    default: texts,
-    minItems: count,
-    maxItems: count,
-    items: Type.Object({ type: Type.Literal('string'), enum: options }, strict)
+    ...several, items: Type.Object({ type: Type.Literal('string'), enum: options }, strict)
   }),
-  titledChoices: toKind({
-    type: Type.Literal('array'),
-    default: texts,
-    minItems: count,
-    maxItems: count,
-    items: Type.Object({ anyOf: titledOptions }, strict)
-  })
+  titledChoices: toKind({ ...several, items: Type.Object({ anyOf: titledOptions }, strict) })
 }
 
 const rootCheck = checkOf(Type.Object({
