@@ -73,7 +73,7 @@ const ROOMS = {
   // The composition of the era.
   'legacy/open.ts': [
     'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',
-    'request/pipeline', 'request/questions', 'store/changes', 'store/records', 'store/sealing'
+    'request/pipeline', 'store/changes', 'store/records', 'store/sealing'
   ],
   // The composition.
   app: ['*'],

@@ -10,7 +10,6 @@ import type { ServiceConfig } from '../ops/config/config.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
-import type { EraSupport } from '../request/pipeline/request-context.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
@@ -93,9 +92,15 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, endedSessions,
     clock, messages
   ]
+  const snapshotIn = createLegacySnapshots()
   const pipeline = new Pipeline({
     ...pipelineDependencies,
-    support: createLegacySupport(catalog),
+    support: {
+      era: 'legacy',
+      snapshotFor: (revision) => snapshotIn(catalog.current, revision),
+      openRound: (_, { caller, lifetime }) => new LiveInputRound(sessionCallerOf(caller), lifetime),
+      toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
+    },
     methods: [...methods, ...createLegacyMethods({ settings, changingLists })]
   })
   return createLegacyEra({
@@ -116,14 +121,4 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       for (const closable of closables) closable.close()
     }
   })
-}
-
-function createLegacySupport (catalog: Catalog): EraSupport {
-  const snapshotIn = createLegacySnapshots()
-  return {
-    era: 'legacy',
-    snapshotFor: (revision) => snapshotIn(catalog.current, revision),
-    openRound: (_, { caller, lifetime }) => new LiveInputRound(sessionCallerOf(caller), lifetime),
-    toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
-  }
 }

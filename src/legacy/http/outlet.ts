@@ -135,7 +135,8 @@ export class SessionCalls {
       this.#bySession.get(message.session)?.get(message.request)?.stop(new RequestCancelled())
     })
     ended.onEnd((session) => {
-      for (const lifetime of this.#bySession.get(session)?.values() ?? []) lifetime.stop(new RequestCancelled())
+      const lifetimes = this.#bySession.get(session)?.values() ?? []
+      for (const lifetime of lifetimes) lifetime.stop(new RequestCancelled())
     })
   }
 

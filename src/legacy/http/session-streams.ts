@@ -12,7 +12,7 @@ import { toNotification } from '../../protocol/json-rpc.ts'
 import { toListFilter, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'
 import { endAtExpiry } from '../../store/changes/message-sink.ts'
-import { Subscription, type StreamMessages } from '../../store/changes/subscription.ts'
+import { Subscription } from '../../store/changes/subscription.ts'
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
 import type { RecentChanges } from '../sessions/recent-changes.ts'
@@ -77,7 +77,8 @@ export class SessionStreams {
     const { messages, endedSessions, settingsIdleMs } = dependencies
     this.#stopListening = messages.listen((message) => {
       switch (message.type) {
-        case 'session-changed': return this.#applySettings(message.session, message.settings)
+        case 'session-changed':
+          return this.#bySession.get(message.session)?.subscription.follow(this.#toFilter(message.settings))
         case 'stream-opened': return this.#endOlder(message.session, message.openedAt)
       }
     }, () => {
@@ -108,7 +109,8 @@ export class SessionStreams {
       throw error
     })
     const listener = { owner: session.owner, scopeGroup: scopeGroups.of(sender.principal) }
-    const subscription = new Subscription(listener, this.#toFilter(current), toWords(session), stream)
+    const messages = { id: session.id, listChanged, resourceUpdated }
+    const subscription = new Subscription(listener, this.#toFilter(current), messages, stream)
     // The random part decides between two streams that were opened at the same time.
     const open = { openedAt: openedAt + random.number() / 1000, session, stream, subscription }
     this.#add(open)
@@ -154,10 +156,6 @@ export class SessionStreams {
     }
   }
 
-  #applySettings (session: string, settings: SessionSettingsRecord): void {
-    this.#bySession.get(session)?.subscription.follow(this.#toFilter(settings))
-  }
-
   #announce ({ session, openedAt }: OpenSessionStream): void {
     const { messages } = this.#dependencies
     messages.send({ type: 'stream-opened', session: session.id, openedAt }).catch(() => {})
@@ -192,10 +190,6 @@ export class SessionStreams {
     this.#bySession.get(session)?.stream.end()
     this.#bySession.delete(session)
   }
-}
-
-function toWords ({ id }: Session): StreamMessages {
-  return { id, listChanged, resourceUpdated }
 }
 
 const listChanged = (list: ListName) => toNotification(`notifications/${list}/list_changed`)

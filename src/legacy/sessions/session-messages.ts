@@ -24,7 +24,7 @@ export type SessionSettingsRecord = Static<typeof settings>
 const READERS = {
   'session-ended': createMessageReader('session-ended', { session, expiresAt: Type.Number() }),
   'session-changed': createMessageReader('session-changed', { session, settings }),
-  /** A replica opened a session's stream, at this time of the shared clock. Older streams of the session end. */
+  /** A replica opened a session's stream, at a time of the shared clock. The session's older streams end. */
   'stream-opened': createMessageReader('stream-opened', { session, openedAt: Type.Number() }),
   'call-cancelled': createMessageReader('call-cancelled', {
     session, request: Type.Union([Type.String(), Type.Number()])

@@ -59,7 +59,9 @@ export function completionComplete (
 }
 
 /** Throws invalid params when the caller has no such prompt or template. */
-function findReferenced (ref: Reference, view: View): Pick<CompiledPrompt, 'key' | 'timeoutMs' | 'completions'> {
+function findReferenced (
+  ref: Reference, view: View
+): Pick<CompiledPrompt, 'key' | 'timeoutMs' | 'completions'> {
   if (ref.type === 'ref/prompt') {
     const prompt = view.prompt(ref.name)
     if (prompt === undefined) throw unknownPrompt(ref.name)

@@ -8,8 +8,8 @@ import type { View } from '../../catalog/compiled/view.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import { toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import {
-  acknowledgedNotification, askedLists, listChangedNotification, resourceUpdatedNotification, subscriptionMeta,
-  taskNotification, toListFilter, type ListName, type SubscriptionFilter
+  acknowledgedNotification, askedLists, listChangedNotification, resourceUpdatedNotification,
+  subscriptionMeta, taskNotification, toListFilter, type ListName, type SubscriptionFilter
 } from '../../protocol/notifications.ts'
 import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
 import { Type } from '../../schema/type.ts'

@@ -5,10 +5,10 @@ import { type Answer, findJsonProblem, type Question } from './question.ts'
 
 /** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
 export class InputRequired extends Error {
+  override readonly name = 'InputRequired'
   constructor (keys: readonly string[]) {
     super(`The client is asked for ${keys.map((key) => JSON.stringify(key)).join(', ')}. ` +
       'The handler runs again when the client has answered. Do not catch this rejection.')
-    this.name = 'InputRequired'
   }
 }
 

@@ -3,7 +3,9 @@
 import type { ClientCapabilities } from '../../../src/protocol/capabilities.ts'
 import type { InputRound, RoundBinding, RoundRequest } from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
-import { SealedInputRound, type SealedRoundOptions } from '../../../src/request/questions/sealed-input-round.ts'
+import {
+  SealedInputRound, type SealedRoundOptions
+} from '../../../src/request/questions/sealed-input-round.ts'
 import { createSealer } from '../../../src/store/sealing/sealer.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 
