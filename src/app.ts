@@ -3,12 +3,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Authenticator } from './access/authentication.ts'
 import { openAuthenticator } from './app/access.ts'
-import { openMetering, type Build } from './app/admin.ts'
-import { openServedCatalog, toCheckedParts } from './app/catalog.ts'
 import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
-import { composeCallLimiter, composeMethods, openTasks } from './app/methods.ts'
-import { failStart, openSealer, openStateBackend } from './app/state.ts'
+import { openAdminApp, openMeasures, type OpenedMeasures, type ProcessFacts } from './app/measures.ts'
+import { composeMethods, openTasks } from './app/methods.ts'
+import { failStart, openState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
 import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
@@ -20,24 +19,21 @@ import type { Era } from './http/era.ts'
 import { createKeepAlive } from './http/event-stream.ts'
 import { createFastify } from './http/fastify.ts'
 import { createModernEra } from './http/modern/era.ts'
-import { CheckedPart, Readiness } from './http/readiness.ts'
-import { createReplies } from './http/replies.ts'
+import { Readiness } from './http/readiness.ts'
+import { createReplies, type Replies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
-import { OpenStreams } from './limits/open-streams.ts'
 import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
 import type { Constants } from './ops/config/constants.ts'
 import { openLog, type ServiceLog } from './ops/log/log.ts'
-import type { MemoryLimits } from './ops/overload/pressure.ts'
-import { createShedReport } from './ops/overload/shed-report.ts'
-import { createShedding } from './ops/overload/shedding.ts'
 import { missingClientCapability } from './protocol/errors.ts'
-import { Lifetimes } from './request/pipeline/lifetimes.ts'
+import type { ListName } from './protocol/notifications.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
-import { joinObservers } from './request/pipeline/observer.ts'
+import { joinObservers, type Observer } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
+import type { FileAccess } from './request/pipeline/seams.ts'
 import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
@@ -100,14 +96,10 @@ export interface Service {
 }
 
 /** The dependencies of a service that runs as a process of its own. */
-export interface OwnProcess {
+export interface OwnProcess extends ProcessFacts {
   readonly guard: LoadGuard
   /** Takes the place of the option `logger`. */
   readonly log?: ServiceLog
-  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
-  readonly memory?: MemoryLimits | undefined
-  /** Present if the service shall measure itself and have an admin app. */
-  readonly build?: Build | undefined
   /** Ends the start when it aborts: all that is open is closed, and `createService` rejects. */
   readonly signal?: AbortSignal
 }
@@ -125,69 +117,98 @@ export async function createService (
 }
 
 async function openService (
-  { logger, authenticator: givenAuthenticator, environment = {}, ...options }: AppOptions,
+  { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
   own: OwnProcess | undefined, clock: Clock, lifecycle: Lifecycle
 ): Promise<Service> {
   const config = completeConfig(options)
-  if (givenAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
+  if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
-  const { guard = createLoadGuard(), build, memory } = own ?? {}
-  const { signal } = lifecycle
+  const { guard = createLoadGuard() } = own ?? {}
 
-  // 1. The parts that store something or wait for something.
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
-  const backend = await lifecycle.open(openStateBackend(config, { log, clock }, signal))
-  const { store, broadcast, eventLog } = backend
-  const sealer = openSealer(config, backend, { log, clock })
-  const catalogDependencies = { environment, broadcast, log, guard, clock, signal }
-  const live = await lifecycle.open(openServedCatalog(config, catalogDependencies))
-  const { catalog } = live
-  const files = await lifecycle.open(openFiles(config, { backend, sealer, catalog, environment, log, clock }))
-  const authenticator = givenAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
-  const tasks = lifecycle.add(openTasks(config, { backend, catalog, sealer, log, clock }))
-
-  // 2. The parts that measure and limit.
-  const lifetimes = new Lifetimes()
-  const openStreams = new OpenStreams(config.maxStreams)
-  const shedding = lifecycle.add(createShedding({
-    ...config, memory, countRequests: () => lifetimes.pending, report: createShedReport(log)
-  }))
-  const storePart = new CheckedPart('state store', async () => await store.check())
-  const metering = build && await openMetering({ build, openStreams, shedding, storePart, backend, live })
-  const limiter = composeCallLimiter(config, backend, metering?.countLimitHit)
-  const tracer = await (await import('./ops/tracing/tracing.ts')).openRequestTracer(log)
+  const state = await openState({ config, environment, log, clock, guard }, lifecycle)
+  const { backend, live, catalog } = state
+  const files = await lifecycle.open(openFiles(config, state))
+  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
+  const tasks = lifecycle.add(openTasks(state))
+  const measures = await openMeasures(state, own ?? {})
+  const { lifetimes, openStreams, storePart, metrics, tracer } = measures
+  const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
     createLogObserver(requestLog),
-    ...(metering === undefined ? [] : [metering.observer]),
+    ...(metrics === undefined ? [] : [metrics.observer]),
     ...(audit === undefined ? [] : [audit.observer])
   ])
+  const replies = createReplies(observer, tracer)
+  // A process loads its catalog again after SIGHUP too.
+  const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
+  const others = { files: files.access, tasks, observer, replies, changingLists }
+  const { pipeline, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
 
-  // 3. The methods.
+  const app = createFastify(log, config)
+  app.addHook('onReady', async () => shedding.start())
+  if (ownAuthenticator !== undefined) lifecycle.add(ownAuthenticator)
+  const shutdown = registerShutdown(app, {
+    lifetimes,
+    endStreams () {
+      tasks.stopTaking()
+      subscriptions.close()
+      for (const era of eras) era.endStreams()
+    },
+    timeoutMs: config.shutdownTimeoutMs,
+    drainMs: config.drainMs,
+    closeRest: async () => await lifecycle.close()
+  })
+  const readiness = new Readiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
+  registerRoutes(app, config, {
+    authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
+  })
+  const admin = metrics && openAdminApp(state, metrics, readiness)
+  return {
+    app,
+    admin,
+    catalog,
+    pipeline,
+    broadcast: backend.broadcast,
+    lists: live.lists,
+    tasks,
+    drain: shutdown.drain,
+    reload () {
+      live.reload()
+      audit?.reopen()
+    },
+    async close () {
+      await app.close()
+      await admin?.close()
+    }
+  }
+}
+
+/** What the eras take beside the state and the measures. */
+interface EraParts {
+  readonly files: FileAccess
+  readonly tasks: Tasks
+  readonly observer: Required<Observer>
+  readonly replies: Replies
+  readonly changingLists: ReadonlySet<ListName>
+}
+
+/** Opens the eras: the first one checks each request first, and the modern era serves all others. */
+async function openEras (
+  state: OpenedState, { lifetimes, openStreams, limiter, tracer, metrics }: OpenedMeasures,
+  { files, tasks, observer, replies, changingLists }: EraParts, lifecycle: Lifecycle
+) {
+  const { config, log, clock, sealer, catalog, live, backend: { store, broadcast, eventLog } } = state
   const subscriptions = createSubscriptions(broadcast, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
-  // A process loads its catalog again after SIGHUP too.
-  const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
-  const scopeGroups = createScopeGroups(catalog)
-  const methods = composeMethods(config, {
-    backend,
-    tasks,
-    log,
-    clock,
-    subscriptions,
-    openStreams,
-    scopeGroups,
-    changingLists,
-    lists: live.lists,
-    files: files.access,
-    countHandle: metering?.countHandle
+  const shared = { subscriptions, scopeGroups: createScopeGroups(catalog), changingLists }
+  const methods = composeMethods(state, {
+    ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle
   })
-
-  // 4. The eras. The first one checks each request first; the modern era serves all others.
   const pipelineDependencies = { lifetimes, observer, limiter, tracer }
-  const replies = createReplies(observer, tracer)
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
   const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
@@ -204,59 +225,19 @@ async function openService (
   tasks.start(pipeline)
   const eras: Era[] = [lifecycle.add(createModernEra({ pipeline, replies, ...answerDependencies }))]
   const eraParts = {
+    ...shared,
     config,
-    changingLists,
     log,
     catalog,
-    methods,
-    pipelineDependencies,
-    answerDependencies,
-    replies,
+    sealer,
     store,
     broadcast,
     eventLog,
-    subscriptions,
-    scopeGroups,
-    sealer
+    methods,
+    replies,
+    pipelineDependencies,
+    answerDependencies
   }
   if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(failStart)))
-
-  // 5. The app, its shutdown and its routes.
-  const app = createFastify(log, config)
-  app.addHook('onReady', async () => shedding.start())
-  if (givenAuthenticator !== undefined) lifecycle.add(givenAuthenticator)
-  const shutdown = registerShutdown(app, {
-    lifetimes,
-    endStreams () {
-      tasks.stopTaking()
-      subscriptions.close()
-      for (const era of eras) era.endStreams()
-    },
-    timeoutMs: config.shutdownTimeoutMs,
-    drainMs: config.drainMs,
-    closeRest: async () => await lifecycle.close()
-  })
-  const readiness = new Readiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
-  registerRoutes(app, config, {
-    authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
-  })
-  const admin = metering?.createApp(log, readiness)
-  return {
-    app,
-    admin,
-    catalog,
-    pipeline,
-    broadcast,
-    lists: live.lists,
-    tasks,
-    drain: shutdown.drain,
-    reload () {
-      live.reload()
-      audit?.reopen()
-    },
-    async close () {
-      await app.close()
-      await admin?.close()
-    }
-  }
+  return { pipeline, eras, subscriptions }
 }

@@ -1,26 +1,49 @@
-// Opens the state: the backend of the settings, and the sealer with the secrets.
+// Opens the state: the backend of the settings, the sealer with the secrets, and the catalog.
 
 import type { FastifyBaseLogger } from 'fastify'
-import { StartError } from '../base/lifecycle.ts'
+import { type Lifecycle, StartError } from '../base/lifecycle.ts'
 import type { Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
+import type { Catalog } from '../catalog/compiled/catalog.ts'
+import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
+import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
+import { CheckedPart } from '../http/readiness.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
+import type { Broadcast } from '../store/changes/broadcast.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 
-interface StateDependencies {
+/** What every part of a service may need. */
+export interface ServiceBasis {
+  readonly config: ServiceConfig
+  readonly environment: Variables
   readonly log: FastifyBaseLogger
   readonly clock: Clock
+  readonly guard: LoadGuard
 }
 
-/**
- * Opens the backend of `stateUrl`. Rejects with a ConfigError.
- * @param signal ends the opening when it aborts.
- */
-export async function openStateBackend (
-  { stateUrl, statePrefix }: ServiceConfig, { log, clock }: StateDependencies, signal: AbortSignal
+export interface OpenedState extends ServiceBasis {
+  readonly backend: OpenedBackend
+  readonly sealer: Sealer
+  readonly live: LiveCatalog
+  readonly catalog: Catalog
+}
+
+/** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
+export async function openState (basis: ServiceBasis, lifecycle: Lifecycle): Promise<OpenedState> {
+  const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
+  const sealer = openSealer(basis, backend)
+  const live = await lifecycle.open(openServedCatalog(basis, backend.broadcast, lifecycle.signal))
+  return { ...basis, backend, sealer, live, catalog: live.catalog }
+}
+
+async function openStateBackend (
+  { config: { stateUrl, statePrefix }, log, clock }: ServiceBasis, signal: AbortSignal
 ): Promise<OpenedBackend> {
   try {
     return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal })
@@ -30,9 +53,7 @@ export async function openStateBackend (
 }
 
 /** Throws a ConfigError if the secret that the backend keeps cannot be read. */
-export function openSealer (
-  { secrets }: ServiceConfig, backend: OpenedBackend, { log, clock }: StateDependencies
-): Sealer {
+function openSealer ({ config: { secrets }, log, clock }: ServiceBasis, backend: OpenedBackend): Sealer {
   return createSealer(secrets.length > 0 ? secrets : readKeptSecrets(backend, log), {
     ...clock,
     onEphemeral: () => log.warn(
@@ -54,11 +75,37 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
   }
 }
 
+/**
+ * Rejects with a CatalogError if the catalog does not load.
+ * @param signal ends the load when it aborts.
+ */
+async function openServedCatalog (
+  { config, environment, log, guard, clock }: ServiceBasis, broadcast: Broadcast, signal: AbortSignal
+): Promise<LiveCatalog> {
+  const { catalog, maxResourceBytes, watch, pageSize } = config
+  // Imported here and not at the top, because index.ts imports app.ts.
+  const trivet = await import('../index.ts')
+  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet })
+  const options = {
+    ...clock,
+    pageSize,
+    readSetting: createSettingReader(environment),
+    loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
+    signal
+  }
+  return await openLiveCatalog(source, broadcast, log, options, guard)
+}
+
+/** Returns the dependencies of the snapshot that have a check. */
+export function toCheckedParts ({ dependencies }: Snapshot): CheckedPart[] {
+  return (dependencies?.all ?? []).filter(({ isChecked }) => isChecked).map((dependency) => {
+    return new CheckedPart(`dependency ${dependency.compiled.name}`, async () => await dependency.check())
+  })
+}
+
 /** Says why the state ends the start: it opened, but answers too slowly or not at all. */
-export function failStart (cause: unknown): never {
-  // A mistake of our own keeps its stack.
-  if (cause instanceof TypeError || cause instanceof RangeError) throw cause
-  const reason = messageOf(cause instanceof StoreUnavailable ? cause.cause ?? cause : cause)
-  const problem = `The state of TRIVET_STATE_URL failed during the start: ${reason}`
-  throw new StartError(problem, { cause })
+export function failStart (error: unknown): never {
+  if (!(error instanceof StoreUnavailable)) throw error
+  const problem = `The state of TRIVET_STATE_URL failed during the start: ${messageOf(error.cause)}`
+  throw new StartError(problem, { cause: error })
 }

@@ -13,7 +13,7 @@ import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipelin
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
-import type { StateStore } from '../store/records/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
 import { SessionCalls } from './http/outlet.ts'
@@ -60,7 +60,9 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const messages = new SessionMessages(broadcast, onError)
-  const clock = await openSharedClock(broadcast)
+  const clock = await openSharedClock(broadcast).catch((error: unknown) => {
+    throw new StoreUnavailable(error)
+  })
   const endedSessions = await openEndedSessions(store, messages, {
     onError, maxPerOwner: config.maxSessionsPerCaller
   })

@@ -19,17 +19,12 @@ const MAX_NAMES = 200
 /** Stands for names above the limit, and for methods that the service does not have. */
 const OTHER = 'other'
 
-interface RequestMetrics {
-  begin (observed: Observed): void
-  end (observed: Observed, ending: Ending): void
-}
-
 interface Series { observe (seconds: number): void }
 
 /** The series of one name, by the type of the error. An empty type is success. */
 type SeriesByOutcome = Map<string, Series>
 
-export function createRequestMetrics (registry: Registry): RequestMetrics {
+export function createRequestMetrics (registry: Registry) {
   const registers = [registry]
   const durations = new Histogram({
     name: 'mcp_server_operation_duration_seconds',
@@ -75,8 +70,8 @@ export function createRequestMetrics (registry: Registry): RequestMetrics {
   }
 
   return {
-    begin (observed) { active.add(observed) },
-    end (observed, ending) {
+    begin (observed: Observed) { active.add(observed) },
+    end (observed: Observed, ending: Ending) {
       if (observed.refused !== undefined) refusals.inc({ http_response_status_code: ending.status ?? OTHER })
       if (!observed.isBegun) return
       active.delete(observed)

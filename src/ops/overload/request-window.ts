@@ -23,41 +23,40 @@ export interface Measurement extends LoopMeasurement {
   readonly begun: number
 }
 
-export interface RequestWindow {
-  /** How many requests may be served at once. */
-  readonly limit: number
-  update (measurement: Measurement): void
-}
-
-export function createRequestWindow (targetMs: number, maxLimit: number): RequestWindow {
-  const minLimit = Math.min(MIN_LIMIT, maxLimit)
-  let limit = maxLimit
-  let measurements = 0
-  let tooLongMs = 0
+export class RequestWindow {
+  readonly #targetMs: number
+  readonly #maxLimit: number
+  #limit: number
+  #measurements = 0
+  #tooLongMs = 0
   /** How many requests must begin before the window shrinks again. */
-  let until = 0
+  #until = 0
 
-  function grow (part: number, begun: number): void {
-    limit = Math.min(limit + Math.max(begun * GROWTH * part, 1), maxLimit)
+  constructor (targetMs: number, maxLimit: number) {
+    this.#targetMs = targetMs
+    this.#maxLimit = this.#limit = maxLimit
   }
 
-  function shrink (factor: number, mostServed: number): void {
-    limit = Math.max(Math.min(limit, mostServed) * Math.max(factor, MIN_FACTOR), minLimit)
-    until = mostServed
-  }
+  /** How many requests may be served at once. */
+  get limit (): number { return Math.floor(this.#limit) }
 
-  return {
-    get limit () { return Math.floor(limit) },
-    update ({ utilization, delayMs, elapsedMs, mostServed, begun }) {
-      until -= begun
-      if (delayMs <= targetMs || utilization < BUSY) {
-        measurements = tooLongMs = 0
-        return grow(Math.max(1 - delayMs / targetMs, 1 - utilization), begun)
-      }
-      measurements++
-      tooLongMs += elapsedMs
-      const isLasting = measurements > 1 && tooLongMs >= LASTING_MS
-      if (isLasting && until <= 0) shrink(targetMs / delayMs, mostServed)
+  update ({ utilization, delayMs, elapsedMs, mostServed, begun }: Measurement): void {
+    this.#until -= begun
+    if (delayMs <= this.#targetMs || utilization < BUSY) {
+      this.#measurements = this.#tooLongMs = 0
+      const part = Math.max(1 - delayMs / this.#targetMs, 1 - utilization)
+      this.#limit = Math.min(this.#limit + Math.max(begun * GROWTH * part, 1), this.#maxLimit)
+      return
     }
+    this.#measurements++
+    this.#tooLongMs += elapsedMs
+    const isLasting = this.#measurements > 1 && this.#tooLongMs >= LASTING_MS
+    if (isLasting && this.#until <= 0) this.#shrink(this.#targetMs / delayMs, mostServed)
+  }
+
+  #shrink (factor: number, mostServed: number): void {
+    const minLimit = Math.min(MIN_LIMIT, this.#maxLimit)
+    this.#limit = Math.max(Math.min(this.#limit, mostServed) * Math.max(factor, MIN_FACTOR), minLimit)
+    this.#until = mostServed
   }
 }

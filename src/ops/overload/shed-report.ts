@@ -2,7 +2,7 @@
 
 import { clock } from '../../base/time.ts'
 
-export interface ShedState {
+interface ShedState {
   /** How many requests were refused in all. */
   readonly refused: number
   readonly loopDelayMs: number
@@ -13,7 +13,7 @@ export interface ShedState {
   readonly limit: number
 }
 
-interface ShedLog {
+export interface ShedLog {
   info (fields: object, message: string): void
   warn (fields: object, message: string): void
 }

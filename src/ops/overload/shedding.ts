@@ -1,8 +1,8 @@
 // Decides which requests an overloaded replica refuses before it reads them.
 
 import { createMemoryMeter, measureLoop, type LoopMeasurement, type MemoryLimits } from './pressure.ts'
-import { createRequestWindow } from './request-window.ts'
-import type { ShedState } from './shed-report.ts'
+import { RequestWindow } from './request-window.ts'
+import { createShedReport, type ShedLog } from './shed-report.ts'
 
 export interface SheddingOptions {
   /** The delay of the event loop to keep, in milliseconds. 0: the delay does not count. */
@@ -12,83 +12,83 @@ export interface SheddingOptions {
   /** How many requests may be served at once. */
   readonly maxRequests: number
   readonly memory?: MemoryLimits | undefined
+  readonly log: ShedLog
   /** How many requests are being served or began in this turn of the event loop. Without open streams. */
   countRequests (): number
-  /** Called ten times a second. */
-  report (state: ShedState): void
-}
-
-export type ShedReason = 'loop_delay' | 'memory' | 'requests'
-
-export interface Shedding {
-  /** Whether the next request must be refused. */
-  mustRefuse (): boolean
-  /** How many requests were refused, by reason. */
-  readonly refused: { readonly [R in ShedReason]: number }
-  /** How many requests may be served at once now. */
-  readonly limit: number
-  /** Begins to measure. */
-  start (): void
-  close (): void
 }
 
 const MEASURE_EVERY_MS = 100
 /** The part of the memory limit from which on a share of the requests is refused. */
 const MEMORY_BEGIN = 0.9
 
-export function createShedding (options: SheddingOptions): Shedding {
-  const { maxLoopDelayMs, maxMemoryPercent, maxRequests, countRequests, report } = options
-  const window = createRequestWindow(maxLoopDelayMs, maxRequests)
-  const usedMemory = createMemoryMeter(options.memory ?? {})
-  const refused = { loop_delay: 0, memory: 0, requests: 0 }
-  let stop = (): void => {}
-  let mostServed = 0
-  let begun = 0
-  let limit = maxRequests
+export class Shedding {
+  /** How many requests were refused, by reason. */
+  readonly refused = { loop_delay: 0, memory: 0, requests: 0 }
+  readonly #options: SheddingOptions
+  readonly #window: RequestWindow
+  readonly #usedMemory: () => number
+  readonly #report: ReturnType<typeof createShedReport>
+  #limit: number
+  #stop = (): void => {}
+  #mostServed = 0
+  #begun = 0
   /** The part of the requests to refuse because of the memory. */
-  let share = 0
+  #share = 0
   /** Grows by the share with each request. One request is refused for each whole. */
-  let due = 0
+  #due = 0
 
-  function onMeasured (loop: LoopMeasurement): void {
-    const total = refused.loop_delay + refused.memory + refused.requests
+  constructor (options: SheddingOptions) {
+    this.#options = options
+    this.#window = new RequestWindow(options.maxLoopDelayMs, options.maxRequests)
+    this.#usedMemory = createMemoryMeter(options.memory ?? {})
+    this.#report = createShedReport(options.log)
+    this.#limit = options.maxRequests
+  }
+
+  /** How many requests may be served at once now. */
+  get limit (): number { return this.#limit }
+
+  /** Begins to measure. */
+  start (): void {
+    this.#stop = measureLoop(MEASURE_EVERY_MS, (loop) => this.#update(loop))
+  }
+
+  close (): void { this.#stop() }
+
+  /** Whether the next request must be refused. */
+  mustRefuse (): boolean {
+    const requests = this.#options.countRequests() + 1
+    if (requests > this.#limit) {
+      this.refused[this.#limit < this.#options.maxRequests ? 'loop_delay' : 'requests']++
+      return true
+    }
+    if (requests > this.#mostServed) this.#mostServed = requests
+    this.#due += this.#share
+    if (this.#due >= 1) {
+      this.#due--
+      this.refused.memory++
+      return true
+    }
+    this.#begun++
+    return false
+  }
+
+  #update (loop: LoopMeasurement): void {
+    const { maxLoopDelayMs, maxMemoryPercent, countRequests } = this.#options
     const requests = countRequests()
-    if (maxLoopDelayMs > 0) window.update({ ...loop, mostServed, begun })
-    limit = window.limit
-    mostServed = requests
-    begun = 0
-    const memoryPercent = usedMemory() * 100
-    share = maxMemoryPercent === 100 ? 0 : toShare(memoryPercent / maxMemoryPercent)
-    report({
-      refused: total,
+    if (maxLoopDelayMs > 0) this.#window.update({ ...loop, mostServed: this.#mostServed, begun: this.#begun })
+    this.#limit = this.#window.limit
+    this.#mostServed = requests
+    this.#begun = 0
+    const memoryPercent = this.#usedMemory() * 100
+    this.#share = maxMemoryPercent === 100 ? 0 : toShare(memoryPercent / maxMemoryPercent)
+    this.#report({
+      refused: this.refused.loop_delay + this.refused.memory + this.refused.requests,
       loopDelayMs: Math.round(loop.delayMs),
       memoryPercent: Math.round(memoryPercent),
       requests,
-      limit
+      limit: this.#limit
     })
-  }
-
-  return {
-    mustRefuse () {
-      const requests = countRequests() + 1
-      if (requests > limit) {
-        refused[limit < maxRequests ? 'loop_delay' : 'requests']++
-        return true
-      }
-      if (requests > mostServed) mostServed = requests
-      due += share
-      if (due >= 1) {
-        due--
-        refused.memory++
-        return true
-      }
-      begun++
-      return false
-    },
-    refused,
-    get limit () { return limit },
-    start () { stop = measureLoop(MEASURE_EVERY_MS, onMeasured) },
-    close () { stop() }
   }
 }
 

@@ -1,7 +1,7 @@
 // The window of requests under open load, in a model of the event loop.
 
 import t from 'tap'
-import { createRequestWindow } from '../../../src/ops/overload/request-window.ts'
+import { RequestWindow } from '../../../src/ops/overload/request-window.ts'
 import { simulate, type Load } from './simulated-loop.ts'
 
 /** The constant maxLoopDelayMs. */
@@ -42,7 +42,7 @@ const CALM = { delayMs: 0, utilization: 0.1, elapsedMs: 100, mostServed: 10, beg
 const BUSY = { delayMs: 100, utilization: 1, elapsedMs: 100, mostServed: 100, begun: 100 }
 
 t.test('one long task refuses nothing, however long it was', async (t) => {
-  const window = createRequestWindow(TARGET_MS, 1000)
+  const window = new RequestWindow(TARGET_MS, 1000)
   for (let count = 0; count < 10; count++) {
     window.update({ ...BUSY, delayMs: 3000, elapsedMs: 3000 })
     window.update(CALM)
@@ -51,13 +51,13 @@ t.test('one long task refuses nothing, however long it was', async (t) => {
 })
 
 t.test('a delay while the loop is idle for a part of the time refuses nothing', async (t) => {
-  const window = createRequestWindow(TARGET_MS, 1000)
+  const window = new RequestWindow(TARGET_MS, 1000)
   for (let count = 0; count < 100; count++) window.update({ ...BUSY, utilization: 0.8 })
   t.equal(window.limit, 1000)
 })
 
 t.test('the window has a lower bound, and opens again when the load is gone', async (t) => {
-  const window = createRequestWindow(TARGET_MS, 1000)
+  const window = new RequestWindow(TARGET_MS, 1000)
   for (let count = 0; count < 100; count++) window.update(BUSY)
   t.equal(window.limit, 16)
   for (let count = 0; count < 100; count++) window.update({ ...CALM, begun: 10 })

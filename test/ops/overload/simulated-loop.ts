@@ -2,7 +2,7 @@
 // turn refuses or begins the requests that have come, and computes for those whose wait is over. Without the
 // noise of a machine, a control can be judged to the percent.
 
-import { createRequestWindow } from '../../../src/ops/overload/request-window.ts'
+import { RequestWindow } from '../../../src/ops/overload/request-window.ts'
 
 export interface Load {
   /** How long a tool waits, as for a database. */
@@ -41,7 +41,7 @@ export function simulate (
   { waitMs, computeMs, load, readMs = 0.1, refuseMs = 0.03, seconds = 20 }: Load, targetMs: number
 ): Outcome {
   const random = createRandom()
-  const window = createRequestWindow(targetMs, 10_000)
+  const window = new RequestWindow(targetMs, 10_000)
   const capacity = 1000 / (computeMs + readMs)
   const pause = () => -Math.log(1 - random()) * 1000 / (capacity * load)
   const waiting: Array<{ readonly dueAt: number, readonly cameAt: number }> = []

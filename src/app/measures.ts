@@ -1,0 +1,85 @@
+// Opens what measures requests and limits them, and the app of the admin address.
+
+import type { FastifyInstance } from 'fastify'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { Reloads } from '../catalog/folder/live/reloads.ts'
+import { createAdminApp } from '../http/admin-app.ts'
+import { CheckedPart, type Readiness, type ServicePart } from '../http/readiness.ts'
+import { createCallLimiter } from '../limits/call-limiter.ts'
+import { readCallLimits } from '../limits/call-limits.ts'
+import { OpenStreams } from '../limits/open-streams.ts'
+import type { Metrics, MetricSources } from '../ops/metrics/metrics.ts'
+import type { MemoryLimits } from '../ops/overload/pressure.ts'
+import { Shedding } from '../ops/overload/shedding.ts'
+import { Lifetimes } from '../request/pipeline/lifetimes.ts'
+import type { OpenedState } from './state.ts'
+
+export type Build = MetricSources['build']
+
+/** What the process says about itself. */
+export interface ProcessFacts {
+  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
+  readonly memory?: MemoryLimits | undefined
+  /** Present if the service shall measure itself and have an admin app. */
+  readonly build?: Build | undefined
+}
+
+export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
+
+export async function openMeasures (state: OpenedState, { memory, build }: ProcessFacts) {
+  const { config, log, backend: { store, broadcast, callCounter }, live } = state
+  const lifetimes = new Lifetimes()
+  const openStreams = new OpenStreams(config.maxStreams)
+  const shedding = new Shedding({ ...config, memory, log, countRequests: () => lifetimes.pending })
+  const storePart = new CheckedPart('state store', async () => await store.check())
+  // Imported only when the service has an admin address: the library takes time to load.
+  const metrics = build && (await import('../ops/metrics/metrics.ts')).createMetrics({
+    build,
+    openStreams: () => openStreams.size,
+    shedding,
+    isStoreReady: () => storePart.wasReady,
+    isBroadcastReady: () => broadcast.isConnected,
+    catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
+  })
+  const limits = readCallLimits({
+    calls: config.maxCallsPerCaller,
+    running: config.maxRunningPerCaller,
+    allRunning: config.maxRunning,
+    resultBytes: config.maxResultBytes
+  })
+  const limiter = createCallLimiter(callCounter, limits, metrics?.countLimitHit)
+  const tracer = await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
+  return { lifetimes, openStreams, shedding, storePart, metrics, limiter, tracer }
+}
+
+/** Builds the app of the admin address. It does not listen. */
+export function openAdminApp (
+  { log, live }: OpenedState, metrics: Metrics, readiness: Readiness
+): FastifyInstance {
+  return createAdminApp({
+    log,
+    metrics,
+    readiness: {
+      parts: async () => [...await readiness.parts(), describeCatalog(live.catalog.current, live.reloads)]
+    }
+  })
+}
+
+function toFacts ({ version, primitives: { tools, prompts, listed, templates, skills } }: Snapshot) {
+  const sizes = {
+    tool: tools.length,
+    prompt: prompts.length,
+    resource: listed.length,
+    resource_template: templates.length,
+    skill: skills.length
+  }
+  return { version, sizes }
+}
+
+/** Ready in any case: while a reload fails, the catalog before it is served. */
+function describeCatalog ({ version }: Snapshot, { failure }: Reloads): ServicePart {
+  const part = { name: 'catalog', ready: true, version }
+  if (failure === undefined) return part
+  const { at, problem } = failure
+  return { ...part, lastReload: { failedAt: new Date(at).toISOString(), ...problem } }
+}
