@@ -1,13 +1,39 @@
-// Opens the audit log that a setting names.
+// The audit log, and its file.
 
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { createOutageLog } from '../../base/outage-log.ts'
+import { clock } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { RequestLog } from '../../request/pipeline/caller.ts'
 import { ConfigError } from '../config/config.ts'
-import { openAuditFile, type AuditFile } from './audit-file.ts'
-import { createAuditObserver } from './audit-observer.ts'
+import { openLineDestination } from '../log/line-destination.ts'
+import { createAuditObserver, type WriteAuditLine } from './audit-observer.ts'
 
-export interface AuditLog extends Pick<AuditFile, 'reopen' | 'close'> {
+/** The file says who did what, so only its owner may read it. */
+const MODE = 0o600
+/** Opened by descriptor: under some supervisors these are sockets, which have no path. */
+const DESCRIPTORS: ReadonlyMap<string, number> = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
+
+const SECOND_MS = 1000
+
+interface AuditFileOptions {
+  readonly maxWaitingBytes?: number
+  /** Called with each error of the file. The lines wait, and are written with later ones. */
+  onError (error: unknown): void
+  /** Called when lines are written again after some were dropped. */
+  onDropped (lines: number): void
+}
+
+interface AuditFile {
+  readonly write: WriteAuditLine
+  /** Opens the file anew, so that it can be moved away. */
+  reopen (): void
+  /** Writes the lines that wait. Resolves in any case. */
+  close (): Promise<void>
+}
+
+interface AuditLog extends Omit<AuditFile, 'write'> {
   readonly observer: ReturnType<typeof createAuditObserver>
 }
 
@@ -23,9 +49,52 @@ export async function openAuditLog (
         log.error({ lines }, 'lines of the audit log were dropped: it could not be written')
       }
     })
-    return { observer: createAuditObserver(file.write), reopen: file.reopen, close: file.close }
+    return { ...file, observer: createAuditObserver(file.write) }
   } catch (cause) {
     const reason = messageOf(cause)
     throw new ConfigError([`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`], { cause })
+  }
+}
+
+/** Rejects if the file cannot be opened. Lines that wait are written when the process exits. */
+export async function openAuditFile (
+  path: string, { onError, ...options }: AuditFileOptions
+): Promise<AuditFile> {
+  const descriptor = DESCRIPTORS.get(path)
+  // A destination whose file cannot be opened would make the end of the process fail.
+  if (descriptor === undefined) await (await open(path, 'a', MODE)).close()
+  const file = openLineDestination({ ...options, dest: descriptor ?? path, mode: MODE })
+  await once(file, 'ready')
+  file.on('error', onError)
+  const timeStamp = createTimeStamp()
+  return {
+    write (members) {
+      file.write(`{"time":"${timeStamp(clock.now())}",${members}}\n`)
+    },
+    reopen () { if (descriptor === undefined) file.reopen() },
+    async close () {
+      // A file that is not destroyed would be written again and again when the process ends.
+      const closed = once(file, 'close').catch(() => file.destroy())
+      file.end()
+      await closed
+    }
+  }
+}
+
+/**
+ * Returns a function that writes milliseconds since 1970 as `toISOString` does. It makes all but the
+ * milliseconds once each second: that takes 0.4 µs less, 0.8 % of a call (400,000 lines in a loop, Node 20
+ * and 24).
+ */
+export function createTimeStamp (): (now: number) => string {
+  let second = -1
+  let head = ''
+  return (now) => {
+    const inSecond = now % SECOND_MS
+    if (now - inSecond !== second) {
+      second = now - inSecond
+      head = new Date(second).toISOString().slice(0, -'000Z'.length)
+    }
+    return `${head}${String(inSecond).padStart(3, '0')}Z`
   }
 }

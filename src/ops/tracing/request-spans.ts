@@ -3,7 +3,7 @@
 import {
   context, SpanKind, trace, TraceFlags, type Attributes, type Context, type Span, type Tracer
 } from '@opentelemetry/api'
-import type { Handles } from '../../author/handles.ts'
+import type { Handles, NewHandle } from '../../author/handles.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { Ending, Observed } from '../../request/pipeline/observer.ts'
 import type { RequestTrace, RequestTracer } from '../../request/pipeline/request-tracer.ts'
@@ -14,7 +14,6 @@ import {
   type SpanSubject
 } from './conventions.ts'
 import { findParent, OWN_TRACE } from './trace-parent.ts'
-import { TracedHandles } from './traced-handles.ts'
 
 /** The most spans of one request, beside its own and that of its handler. Parts above it have no span. */
 const MAX_PARTS = 128
@@ -139,4 +138,36 @@ class RequestSpans implements RequestTrace {
 function runAwaited<T> (run: () => T | Promise<T>): T | Promise<T> {
   const output = run()
   return isThenable(output) ? Promise.resolve(output) : output
+}
+
+type Operation = 'create' | 'read' | 'update' | 'delete'
+
+/** Runs an operation in its span. */
+type TraceOperation = <R>(operation: Operation, run: () => Promise<R>) => Promise<R>
+
+/** The handles of a caller, with a span for each operation. A span has the kind of the handle, never its id. */
+class TracedHandles<T> implements Handles<T> {
+  readonly #handles: Handles<T>
+  readonly #trace: TraceOperation
+
+  constructor (handles: Handles<T>, trace: TraceOperation) {
+    this.#handles = handles
+    this.#trace = trace
+  }
+
+  create (value: T): Promise<NewHandle<T>> {
+    return this.#trace('create', () => this.#handles.create(value))
+  }
+
+  read (id: string): Promise<T> {
+    return this.#trace('read', () => this.#handles.read(id))
+  }
+
+  update (id: string, change: Parameters<Handles<T>['update']>[1]): Promise<T> {
+    return this.#trace('update', () => this.#handles.update(id, change))
+  }
+
+  delete (id: string): Promise<void> {
+    return this.#trace('delete', () => this.#handles.delete(id))
+  }
 }

@@ -3,14 +3,21 @@
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 
 import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import {
   defaultResource, detectResources, envDetector, resourceFromAttributes
 } from '@opentelemetry/resources'
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import { ReportingExporter, type ExportLog } from './export-report.ts'
+import {
+  BatchSpanProcessor, NodeTracerProvider, type ReadableSpan, type SpanExporter
+} from '@opentelemetry/sdk-trace-node'
 
-export interface TraceExportOptions {
+export interface ExportLog {
+  info (fields: object, message: string): void
+  warn (fields: object, message: string): void
+}
+
+interface TraceExportOptions {
   /** The URL of the collector. */
   readonly url: string
   readonly serviceVersion: string
@@ -45,4 +52,44 @@ function toTracesUrl (text: string): string {
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path.endsWith(TRACES_PATH) ? path : `${path}${TRACES_PATH}`
   return url.href
+}
+
+/** Tells the log when the collector stops taking spans, and when it takes them again. */
+class ReportingExporter implements SpanExporter {
+  readonly #exporter: SpanExporter
+  readonly #log: ExportLog
+  #isFailing = false
+  #lostSpans = 0
+
+  constructor (exporter: SpanExporter, log: ExportLog) {
+    this.#exporter = exporter
+    this.#log = log
+  }
+
+  export (spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.#exporter.export(spans, (result) => {
+      if (result.code === ExportResultCode.SUCCESS) this.#succeed()
+      else this.#fail(spans.length, result.error)
+      done(result)
+    })
+  }
+
+  async shutdown (): Promise<void> { await this.#exporter.shutdown() }
+
+  async forceFlush (): Promise<void> { await this.#exporter.forceFlush?.() }
+
+  #fail (spans: number, error: Error | undefined): void {
+    this.#lostSpans += spans
+    if (this.#isFailing) return
+    this.#isFailing = true
+    // Only the message: the error may have the collector's whole answer.
+    this.#log.warn({ reason: error?.message, spans }, 'the collector does not take spans: they are lost')
+  }
+
+  #succeed (): void {
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#log.info({ lostSpans: this.#lostSpans }, 'the collector takes spans again')
+    this.#lostSpans = 0
+  }
 }

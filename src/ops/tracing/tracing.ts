@@ -4,7 +4,7 @@
 import { withinDeadline } from '../../base/deadline.ts'
 import { createOutageLog } from '../../base/outage-log.ts'
 import type { RequestTracer } from '../../request/pipeline/request-tracer.ts'
-import type { ExportLog } from './export-report.ts'
+import type { ExportLog } from './trace-export.ts'
 
 /** Traces that leave the process. */
 export interface TraceSink {

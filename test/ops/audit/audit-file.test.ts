@@ -3,7 +3,7 @@
 import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { openAuditFile } from '../../../src/ops/audit/audit-file.ts'
+import { openAuditFile } from '../../../src/ops/audit/audit-log.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { until } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
