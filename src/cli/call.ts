@@ -12,7 +12,7 @@ import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
 import { readAnswers, readArguments } from './call-arguments.ts'
 import {
-  CommandError, FAILED, isUrl, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings
+  CommandError, FAILED, isUrl, MISUSED, toJsonText, UsageError, type AddCommand, type Surroundings
 } from './command.ts'
 import {
   addRemoteFlags, openRemote, REMOTE_HELP, TERMINAL_CAPABILITIES, type OpenedRemote, type RemoteFlags
@@ -31,32 +31,30 @@ const HELP = `
 Progress and messages of the tool go to standard error. A question of the tool is asked at the terminal.
 For a folder, state is in memory: a handle of one call is unknown to the next.${REMOTE_HELP}`
 
-export const callCommand: CommandModule = {
-  add (program, surroundings, finish) {
-    addFlags(program.command('call')).addHelpText('after', HELP)
-      .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
-        const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
-        if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
-        const answers = await readAnswers(flags.answer, flags.answers)
-        const { caller, close } = await open(url, flags, surroundings)
-        try {
-          const { tools } = await caller.list()
-          const schema = tools.find(({ name }) => name === tool)?.inputSchema ?? {}
-          const person = surroundings.terminal === undefined
-            ? undefined
-            : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
-          const result = await caller.call(tool, readArguments(pairs, schema), {
-            answers, ...person !== undefined && { answer: person }
-          })
-          surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
-          if (result.isError) finish(FAILED)
-        } catch (error) {
-          throw await toCommandError(error)
-        } finally {
-          await close()
-        }
-      })
-  }
+export const callCommand: AddCommand = (program, surroundings, finish) => {
+  addFlags(program.command('call')).addHelpText('after', HELP)
+    .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
+      const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
+      if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
+      const answers = await readAnswers(flags.answer, flags.answers)
+      const { caller, close } = await open(url, flags, surroundings)
+      try {
+        const { tools } = await caller.list()
+        const schema = tools.find(({ name }) => name === tool)?.inputSchema ?? {}
+        const person = surroundings.terminal === undefined
+          ? undefined
+          : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
+        const result = await caller.call(tool, readArguments(pairs, schema), {
+          answers, ...person !== undefined && { answer: person }
+        })
+        surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
+        if (result.isError) finish(FAILED)
+      } catch (error) {
+        throw await toCommandError(error)
+      } finally {
+        await close()
+      }
+    })
 }
 
 function addFlags (command: Command): Command {

@@ -1,13 +1,42 @@
 // The command `trivet check`: all problems of a catalog at once, and advice about what clients and models
-// handle badly.
+// handle badly, as text for people, as JSON, or in the Static Analysis Results Interchange Format, which code
+// hosts show beside the lines.
 
 import { Option } from 'commander'
+import { counted } from '../base/words.ts'
 import { findAdvice } from '../catalog/advice/find-advice.ts'
-import { ADVICE, ADVICE_NAMES } from '../catalog/advice/piece.ts'
-import { CatalogError } from '../catalog/compiled/problem.ts'
-import { FAILED, FOLDER, type CommandModule, type Surroundings } from './command.ts'
-import { WRITERS, type Findings, type Format } from './findings.ts'
+import { ADVICE, ADVICE_NAMES, type CatalogAdvice } from '../catalog/advice/piece.ts'
+import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
+import { CatalogError, lineNumberOf, type Problem } from '../catalog/compiled/problem.ts'
+import { FAILED, FOLDER, toJsonText, type AddCommand, type Surroundings } from './command.ts'
 import { loadCatalog } from './named-catalog.ts'
+
+/**
+ * What is wrong with a catalog, and the settings that it needs. A catalog with problems gets no advice, and
+ * its settings are not listed: it has not loaded.
+ */
+interface Findings {
+  readonly problems: readonly Problem[]
+  readonly advice: readonly CatalogAdvice[]
+  readonly settings: readonly SettingFacts[]
+}
+
+type Format = 'text' | 'json' | 'sarif'
+
+/** Each writes the findings in one format. */
+const WRITERS: { readonly [format in Format]: (findings: Findings, version: string) => string } = {
+  text: ({ problems, advice, settings }) => {
+    const lines = [
+      ...settings.map(toSettingLine),
+      ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
+      ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
+    ]
+    const pieces = counted(advice.length, 'piece of advice', 'pieces of advice')
+    return [...lines, `${counted(problems.length, 'problem')}, ${pieces}`, ''].join('\n')
+  },
+  json: toJsonText,
+  sarif: (findings, version) => toJsonText(toSarif(findings, version))
+}
 
 interface CheckFlags {
   readonly format: Format
@@ -21,24 +50,22 @@ ${Object.entries(ADVICE).map(([name, about]) => `  ${name.padEnd(16)} ${about}`)
 
 Only problems make the exit code 1: the service would refuse the catalog.`
 
-export const checkCommand: CommandModule = {
-  add (program, surroundings, finish) {
-    program.command('check')
-      .description('load a catalog without serving it, and say what is wrong with it')
-      .argument(...FOLDER)
-      .addOption(new Option('--format <format>', 'the form of the output')
-        .choices(Object.keys(WRITERS)).default('text'))
-      .option('--json', 'the same as --format json')
-      .addOption(new Option('--ignore <advice...>', 'advice that is not wanted')
-        .choices(ADVICE_NAMES).default([], 'none'))
-      .addHelpText('after', HELP)
-      .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
-        const { problems, advice, settings } = await find(folder, surroundings)
-        const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)), settings }
-        surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version))
-        if (problems.length > 0) finish(FAILED)
-      })
-  }
+export const checkCommand: AddCommand = (program, surroundings, finish) => {
+  program.command('check')
+    .description('load a catalog without serving it, and say what is wrong with it')
+    .argument(...FOLDER)
+    .addOption(new Option('--format <format>', 'the form of the output')
+      .choices(Object.keys(WRITERS)).default('text'))
+    .option('--json', 'the same as --format json')
+    .addOption(new Option('--ignore <advice...>', 'advice that is not wanted')
+      .choices(ADVICE_NAMES).default([], 'none'))
+    .addHelpText('after', HELP)
+    .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
+      const { problems, advice, settings } = await find(folder, surroundings)
+      const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)), settings }
+      surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version))
+      if (problems.length > 0) finish(FAILED)
+    })
 }
 
 async function find (folder: string | undefined, surroundings: Surroundings): Promise<Findings> {
@@ -48,5 +75,55 @@ async function find (folder: string | undefined, surroundings: Surroundings): Pr
   } catch (error) {
     if (error instanceof CatalogError) return { problems: error.problems, advice: [], settings: [] }
     throw error
+  }
+}
+
+function toSettingLine ({ name, isSet, isSecret, isRequired, description }: SettingFacts): string {
+  const facts = [isRequired ? 'required' : 'optional', isSecret && 'secret', isSet ? 'set' : 'not set']
+  return [`setting ${name}: ${facts.filter((fact) => fact !== false).join(', ')}`, description]
+    .filter((part) => part !== undefined).join('. ')
+}
+
+/** `tools/a.ts:6`, which editors and terminals turn into a link, or `tools/a.ts: inputSchema`. */
+function toPlace (finding: Pick<Finding, 'file' | 'place'>): string {
+  const { file, place } = finding
+  const line = lineNumberOf(finding)
+  if (line !== undefined) return `${file}:${line}`
+  return place === '' ? file : `${file}: ${place}`
+}
+
+interface Finding { readonly file: string, readonly place: string, readonly rule: string }
+
+const PROBLEM = 'problem'
+
+/** https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html */
+function toSarif ({ problems, advice }: Findings, version: string): object {
+  const rules = [...new Set([PROBLEM, ...advice.map(({ name }) => name)])]
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{
+      tool: { driver: { name: 'trivet', version, rules: rules.map((id) => ({ id })) } },
+      results: [
+        ...problems.map((problem) => toResult(problem, PROBLEM, 'error')),
+        ...advice.map((one) => toResult(one, one.name, 'note'))
+      ]
+    }]
+  }
+}
+
+function toResult (finding: Finding, ruleId: string, level: 'error' | 'note'): object {
+  const { file, place, rule } = finding
+  const line = lineNumberOf(finding)
+  const uri = file.split('/').map(encodeURIComponent).join('/')
+  return {
+    ruleId,
+    level,
+    message: { text: line !== undefined || place === '' ? rule : `${place}: ${rule}` },
+    locations: [{
+      physicalLocation: {
+        artifactLocation: { uri }, ...(line !== undefined && { region: { startLine: line } })
+      }
+    }]
   }
 }

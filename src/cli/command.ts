@@ -1,6 +1,7 @@
 // What the commands of `trivet` have in common.
 
 import type { Command } from 'commander'
+import { toPlain } from '../base/words.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 
 /** Exit codes. */
@@ -12,11 +13,14 @@ export class CommandError extends Error {
   /** A short name of the kind of error, for programs. */
   readonly code: string
   readonly exitCode: number
+  /** What programs get beside the message. */
+  readonly details: object
 
-  constructor (code: string, message: string, exitCode = FAILED) {
+  constructor (code: string, message: string, exitCode = FAILED, details: object = {}) {
     super(message)
     this.code = code
     this.exitCode = exitCode
+    this.details = details
   }
 }
 
@@ -60,9 +64,9 @@ export interface ServeOptions {
 export type Spell = (variable: string) => string
 
 /** Adds a command to the program. Its action calls `finish` for an exit code other than 0. */
-export interface CommandModule {
-  add (program: Command, surroundings: Surroundings, finish: (exitCode: number) => void): void
-}
+export type AddCommand = (
+  program: Command, surroundings: Surroundings, finish: (exitCode: number) => void
+) => void
 
 /** The argument of commands that load a catalog: its name, and its help. */
 export const FOLDER = ['[folder]', 'the catalog; ./catalog, or TRIVET_CATALOG, by default'] as const
@@ -73,6 +77,11 @@ export const FOLDER_OR_URL = ['[folder or URL]', `${FOLDER[1]}; or the URL of a 
 /** Whether an argument names a service instead of a folder. */
 export function isUrl (text: string): boolean {
   return /^https?:\/\//i.test(text)
+}
+
+/** The first sentence or line, for a list. */
+export function firstSentence (text: string): string {
+  return toPlain(text.split(/(?<=[.!?])\s|\n/)[0] ?? '')
 }
 
 /** The result of a command, for programs. */

@@ -1,10 +1,9 @@
 // What may stand in place of the last word of a command line.
 
 import type { Command, Option } from 'commander'
-import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Tool } from '../protocol/primitives.ts'
-import { isUrl, type Surroundings } from './command.ts'
+import { firstSentence, isUrl, type Surroundings } from './command.ts'
 import { loadCatalog } from './named-catalog.ts'
 
 interface Candidate {
@@ -39,7 +38,7 @@ async function completeCommand (
   if (open !== undefined) return (open.argChoices ?? []).map((text) => ({ text, about: '' }))
   if (last.startsWith('-')) {
     return command.options.map(
-      ({ long, description }) => ({ text: long ?? '', about: toLine(description) })
+      ({ long, description }) => ({ text: long ?? '', about: firstSentence(description ?? '') })
     )
   }
   if (command.name() === 'call') {
@@ -79,7 +78,7 @@ async function completeCall (
   if (isUrl(name ?? last)) return []
   const tools = await readTools(folder, surroundings)
   if (name === undefined) {
-    return tools.map(({ name, description }) => ({ text: name, about: toLine(description) }))
+    return tools.map(({ name, description }) => ({ text: name, about: firstSentence(description ?? '') }))
   }
   const properties = tools.find((tool) => tool.name === name)?.inputSchema.properties
   const keys = new Set(pairs.map((pair) => pair.split('=')[0]))
@@ -91,7 +90,9 @@ async function completeCall (
 function completeArgument (
   key: string, schema: { readonly [keyword: string]: unknown }, last: string
 ): Candidate[] {
-  if (!last.startsWith(`${key}=`)) return [{ text: `${key}=`, about: toLine(schema.description) }]
+  const { description } = schema
+  const about = typeof description === 'string' ? firstSentence(description) : ''
+  if (!last.startsWith(`${key}=`)) return [{ text: `${key}=`, about }]
   const values = schema.type === 'boolean' ? [true, false] : Array.isArray(schema.enum) ? schema.enum : []
   return values.map((value) => ({ text: `${key}=${String(value)}`, about: '' }))
 }
@@ -100,9 +101,4 @@ function completeArgument (
 async function readTools (folder: string | undefined, surroundings: Surroundings): Promise<Tool[]> {
   const catalog = await loadCatalog(folder, surroundings).catch(() => undefined)
   return catalog?.snapshot.primitives.tools.map(({ json }) => JSON.parse(json)) ?? []
-}
-
-/** The first sentence or line. */
-function toLine (text: unknown): string {
-  return typeof text === 'string' ? toPlain(text.split(/(?<=[.!?])\s|\n/)[0] ?? '') : ''
 }

@@ -1,7 +1,7 @@
 // The command `trivet completion`: a script by which a shell completes commands, flags, tools and arguments.
 
 import { Argument } from 'commander'
-import type { CommandModule } from './command.ts'
+import type { AddCommand } from './command.ts'
 import { completeWords } from './complete-words.ts'
 
 const HELP = `
@@ -61,18 +61,16 @@ complete -c trivet -f -a '(__trivet_complete)'
 
 type Shell = keyof typeof SCRIPTS
 
-export const completionCommand: CommandModule = {
-  add (program, surroundings) {
-    program.command('completion')
-      .description('print a script by which a shell completes commands, flags, tools and arguments')
-      .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
-      .addHelpText('after', HELP)
-      .action((shell: Shell) => surroundings.out(SCRIPTS[shell]))
-    program.command('complete-words', { hidden: true })
-      .argument('[words...]')
-      .action(async (words: readonly string[]) => {
-        const candidates = await completeWords(words, program, surroundings)
-        surroundings.out(candidates.map(({ text, about }) => `${text}\t${about}\n`).join(''))
-      })
-  }
+export const completionCommand: AddCommand = (program, surroundings) => {
+  program.command('completion')
+    .description('print a script by which a shell completes commands, flags, tools and arguments')
+    .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
+    .addHelpText('after', HELP)
+    .action((shell: Shell) => surroundings.out(SCRIPTS[shell]))
+  program.command('complete-words', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: readonly string[]) => {
+      const candidates = await completeWords(words, program, surroundings)
+      surroundings.out(candidates.map(({ text, about }) => `${text}\t${about}\n`).join(''))
+    })
 }

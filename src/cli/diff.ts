@@ -2,7 +2,7 @@
 
 import { findDefinitionLine } from '../catalog/compiled/problem.ts'
 import { findChanges, type OfferChange } from '../catalog/contracts/changes.ts'
-import { FAILED, toJsonText, type CommandModule, type Surroundings } from './command.ts'
+import { FAILED, toJsonText, type AddCommand, type Surroundings } from './command.ts'
 import { openCompared, type ComparedCatalog } from './named-catalog.ts'
 import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 
@@ -16,20 +16,18 @@ OLD and NEW are folders, URLs of services, or revisions of git, such as HEAD~1 o
 that name comes first. A revision alone has the folder of TRIVET_CATALOG, ./catalog by default.
 The exit code is 1 if a change breaks clients.${REMOTE_HELP}`
 
-export const diffCommand: CommandModule = {
-  add (program, surroundings, finish) {
-    const command = program.command('diff')
-      .description('compare two catalogs, and say what breaks clients')
-      .argument('<old>', 'the catalog that clients know')
-      .argument('<new>', 'the catalog that takes its place')
-      .option('--json', 'print the changes as JSON')
-    addRemoteFlags(command).addHelpText('after', HELP)
-      .action(async (old: string, next: string, flags: DiffFlags) => {
-        const changes = await compare(old, next, flags, surroundings)
-        surroundings.out(flags.json === true ? toJsonText({ changes }) : toText(changes))
-        if (changes.some(({ isBreaking }) => isBreaking)) finish(FAILED)
-      })
-  }
+export const diffCommand: AddCommand = (program, surroundings, finish) => {
+  const command = program.command('diff')
+    .description('compare two catalogs, and say what breaks clients')
+    .argument('<old>', 'the catalog that clients know')
+    .argument('<new>', 'the catalog that takes its place')
+    .option('--json', 'print the changes as JSON')
+  addRemoteFlags(command).addHelpText('after', HELP)
+    .action(async (old: string, next: string, flags: DiffFlags) => {
+      const changes = await compare(old, next, flags, surroundings)
+      surroundings.out(flags.json === true ? toJsonText({ changes }) : toText(changes))
+      if (changes.some(({ isBreaking }) => isBreaking)) finish(FAILED)
+    })
 }
 
 async function compare (

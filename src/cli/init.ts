@@ -3,29 +3,27 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { messageOf } from '../base/words.ts'
-import { CommandError, toJsonText, UsageError, type CommandModule } from './command.ts'
+import { CommandError, toJsonText, UsageError, type AddCommand } from './command.ts'
 import { initialFiles } from './initial-files.ts'
 
 interface InitFlags { readonly js?: boolean, readonly json?: boolean }
 
-export const initCommand: CommandModule = {
-  add (program, { out, dependency }) {
-    program.command('init')
-      .description('write a catalog with a tool, a prompt, a resource and a test')
-      .argument('[folder]', 'a new or empty folder', '.')
-      .option('--js', 'JavaScript instead of TypeScript')
-      .option('--json', 'print the written files as JSON')
-      .action(async (folder: string, { js = false, json = false }: InitFlags) => {
-        const root = resolve(folder)
-        await assertEmpty(root)
-        const files = initialFiles({ name: toPackageName(basename(root)), dependency, js })
-        for (const [path, text] of files) await write(join(root, path), text)
-        if (json) return out(toJsonText({ folder: root, files: files.map(([path]) => path) }))
-        const paths = files.map(([path]) => `  ${join(folder, path)}`).join('\n')
-        const enter = folder === '.' ? '' : `cd ${folder} && `
-        out(`Written:\n${paths}\n\nNext: ${enter}npm install && npx trivet dev\n`)
-      })
-  }
+export const initCommand: AddCommand = (program, { out, dependency }) => {
+  program.command('init')
+    .description('write a catalog with a tool, a prompt, a resource and a test')
+    .argument('[folder]', 'a new or empty folder', '.')
+    .option('--js', 'JavaScript instead of TypeScript')
+    .option('--json', 'print the written files as JSON')
+    .action(async (folder: string, { js = false, json = false }: InitFlags) => {
+      const root = resolve(folder)
+      await assertEmpty(root)
+      const files = initialFiles({ name: toPackageName(basename(root)), dependency, js })
+      for (const [path, text] of files) await write(join(root, path), text)
+      if (json) return out(toJsonText({ folder: root, files: files.map(([path]) => path) }))
+      const paths = files.map(([path]) => `  ${join(folder, path)}`).join('\n')
+      const enter = folder === '.' ? '' : `cd ${folder} && `
+      out(`Written:\n${paths}\n\nNext: ${enter}npm install && npx trivet dev\n`)
+    })
 }
 
 async function write (file: string, text: string): Promise<void> {

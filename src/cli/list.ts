@@ -1,26 +1,26 @@
 // The command `trivet list`: what a catalog offers.
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { FOLDER_OR_URL, isUrl, toJsonText, type CommandModule, type Surroundings } from './command.ts'
+import {
+  firstSentence, FOLDER_OR_URL, isUrl, toJsonText, type AddCommand, type Surroundings
+} from './command.ts'
 import { loadCatalog } from './named-catalog.ts'
 import { addRemoteFlags, openRemote, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 
 interface ListFlags extends RemoteFlags { readonly json?: true }
 
-export const listCommand: CommandModule = {
-  add (program, surroundings) {
-    const command = program.command('list')
-      .description('list the tools, prompts, resources and skills of a catalog or of a service')
-      .argument(...FOLDER_OR_URL)
-      .option('--json', 'print the lists as clients get them')
-    addRemoteFlags(command).addHelpText('after', REMOTE_HELP)
-      .action(async (place: string | undefined, flags: ListFlags) => {
-        const lists = place !== undefined && isUrl(place)
-          ? await readLists(place, flags, surroundings)
-          : toLists((await loadCatalog(place, surroundings)).snapshot)
-        surroundings.out(flags.json === true ? toJsonText(lists) : toText(lists))
-      })
-  }
+export const listCommand: AddCommand = (program, surroundings) => {
+  const command = program.command('list')
+    .description('list the tools, prompts, resources and skills of a catalog or of a service')
+    .argument(...FOLDER_OR_URL)
+    .option('--json', 'print the lists as clients get them')
+  addRemoteFlags(command).addHelpText('after', REMOTE_HELP)
+    .action(async (place: string | undefined, flags: ListFlags) => {
+      const lists = place !== undefined && isUrl(place)
+        ? await readLists(place, flags, surroundings)
+        : toLists((await loadCatalog(place, surroundings)).snapshot)
+      surroundings.out(flags.json === true ? toJsonText(lists) : toText(lists))
+    })
 }
 
 /** What the caller sees whom the access token names. */
@@ -71,16 +71,11 @@ function toText (lists: Lists): string {
   const parts = Object.entries(lists).filter(([, entries]) => entries.length > 0).map(([kind, entries]) => {
     const keys = entries.map(({ name, uri, uriTemplate }) => uri ?? uriTemplate ?? name ?? '')
     const width = Math.min(40, Math.max(...keys.map((key) => key.length)))
-    const lines = entries.map(
-      (entry, index) => `  ${keys[index]?.padEnd(width)}  ${describe(entry)}`.trimEnd()
-    )
+    const lines = entries.map(({ description, frontmatter, title = '' }, index) => {
+      const about = firstSentence(description ?? frontmatter?.description ?? title)
+      return `  ${keys[index]?.padEnd(width)}  ${about}`.trimEnd()
+    })
     return `${HEADINGS[kind]}\n${lines.join('\n')}\n`
   })
   return parts.length === 0 ? 'The catalog is empty.\n' : parts.join('\n')
-}
-
-/** The first sentence or line. */
-function describe ({ title, description, frontmatter }: ListEntry): string {
-  const [first = ''] = (description ?? frontmatter?.description ?? title ?? '').split(/(?<=[.!?])\s|\n/)
-  return first
 }

@@ -1,14 +1,12 @@
 // The command line of Trivet: `trivet`, and the commands beside serving.
 
 import { Command, CommanderError } from 'commander'
-import { messageOf } from '../base/words.ts'
 import { CatalogError } from '../catalog/compiled/problem.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import { callCommand } from './call.ts'
 import { checkCommand } from './check.ts'
-import { ConnectionError } from './client/connection-error.ts'
 import {
-  CommandError, FAILED, MISUSED, toJsonText, UsageError, type CommandModule, type Surroundings
+  CommandError, FAILED, MISUSED, toJsonText, UsageError, type AddCommand, type Surroundings
 } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { diffCommand } from './diff.ts'
@@ -17,7 +15,7 @@ import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
-const COMMANDS: readonly CommandModule[] = [
+const COMMANDS: readonly AddCommand[] = [
   initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tokenCommand,
   completionCommand
 ]
@@ -46,7 +44,7 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ writeOut: surroundings.out, writeErr: isJson ? () => {} : surroundings.err })
-  for (const command of COMMANDS) command.add(program, surroundings, (code) => { exitCode = code })
+  for (const add of COMMANDS) add(program, surroundings, (code) => { exitCode = code })
   try {
     await program.parseAsync(isOnlyFlags(args) ? ['serve', ...args] : [...args], { from: 'user' })
     return exitCode
@@ -54,33 +52,20 @@ export async function runProgram (args: readonly string[], surroundings: Surroun
     const isOfParser = error instanceof CommanderError
     // Help and the version end the parsing too.
     if (isOfParser && error.exitCode === 0) return 0
-    const failure = toCommandFailure(isOfParser ? new UsageError(error.message.replace(/^error: /, '')) : error)
+    const failure = isOfParser ? new UsageError(error.message.replace(/^error: /, '')) : toFailure(error)
     if (failure === undefined) throw error
-    if (isJson) surroundings.out(toJsonText(failure.json))
+    const { code, message, exitCode, details } = failure
+    if (isJson) surroundings.out(toJsonText({ error: { code, message, ...details, exitCode } }))
     // The parser has said it.
-    else if (!isOfParser) surroundings.err(`${messageOf(error)}\n`)
-    return failure.exitCode
+    else if (!isOfParser) surroundings.err(`${message}\n`)
+    return exitCode
   }
 }
 
-/** How a command ends early: its exit code, and its result with `--json`. */
-interface Failure {
-  readonly exitCode: number
-  /** The result of the command with `--json`. */
-  readonly json: { readonly error: object }
-}
-
 /** `undefined` for an error that no command expects. */
-function toCommandFailure (error: unknown): Failure | undefined {
-  if (!(error instanceof Error)) return undefined
-  const { message } = error
-  if (error instanceof CommandError) return toJson(error.code, message, error.exitCode)
-  if (error instanceof ConnectionError) return toJson('connection', message)
-  if (error instanceof ConfigError) return toJson('settings', message)
-  if (error instanceof CatalogError) return toJson('catalog', message, FAILED, { problems: error.problems })
-  return undefined
-}
-
-function toJson (code: string, message: string, exitCode = FAILED, more: object = {}): Failure {
-  return { exitCode, json: { error: { code, message, ...more, exitCode } } }
+function toFailure (error: unknown): CommandError | undefined {
+  if (error instanceof CommandError) return error
+  if (error instanceof ConfigError) return new CommandError('settings', error.message)
+  if (!(error instanceof CatalogError)) return undefined
+  return new CommandError('catalog', error.message, FAILED, { problems: error.problems })
 }

@@ -1,7 +1,17 @@
-// The commands that serve a catalog until a signal ends the process: `serve`, and `dev` for its author.
+// The commands that serve a catalog until a signal ends the process: `serve`, and `dev` for its author. Each
+// setting that is no secret has a flag, named like its variable.
 
-import { FOLDER, type CommandModule, type Surroundings } from './command.ts'
-import { SETTING_FLAGS, spellWith, withFlags } from './setting-flags.ts'
+import { Option } from 'commander'
+import { ROWS } from '../ops/config/settings.ts'
+import { FOLDER, type AddCommand, type Spell, type Surroundings } from './command.ts'
+
+/** A secret in the arguments of a process can be read by every user of the machine. */
+const FLAGS = ROWS.filter(([, { isSecret }]) => isSecret !== true).map(([, { variable, fallback, kind }]) => {
+  const flag = `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
+  const shown = String(fallback ?? '')
+  const about = `${kind.textForm ?? kind.form}${shown === '' ? '' : ` (default: ${shown})`}`
+  return { variable, flag, option: new Option(`${flag} <value>`, about) }
+})
 
 interface ServingCommand {
   readonly name: string
@@ -30,17 +40,33 @@ export const devCommand = servingCommand({
   isForPeople: true
 })
 
-function servingCommand ({ name, description, defaults, isForPeople }: ServingCommand): CommandModule {
-  return {
-    add (program, { environment, serve }) {
-      const command = program.command(name).description(description).argument(...FOLDER)
-        .addHelpText('after', HELP)
-      for (const option of SETTING_FLAGS) command.addOption(option)
-      command.action(async (folder: string | undefined, flags: { readonly [name: string]: string }) => {
-        const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
-        const variables = withFlags({ ...defaults, ...environment }, values)
-        await serve(variables, { spell: spellWith(flags), isForPeople })
-      })
-    }
+function servingCommand ({ name, description, defaults, isForPeople }: ServingCommand): AddCommand {
+  return (program, { environment, serve }) => {
+    const command = program.command(name).description(description).argument(...FOLDER)
+      .addHelpText('after', HELP)
+    for (const { option } of FLAGS) command.addOption(option)
+    command.action(async (folder: string | undefined, flags: FlagValues) => {
+      const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
+      const variables = withFlags({ ...defaults, ...environment }, values)
+      await serve(variables, { spell: spellWith(flags), isForPeople })
+    })
   }
+}
+
+/** The values of flags, as the parser names them. */
+interface FlagValues { readonly [name: string]: string | undefined }
+
+/** Returns the environment with the variables that flags set: flags come first. */
+function withFlags (
+  environment: Surroundings['environment'], values: FlagValues
+): Surroundings['environment'] {
+  const variables = FLAGS.map(({ variable, option }) => [variable, values[option.attributeName()]] as const)
+  return { ...environment, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) }
+}
+
+/** Spells a setting as it was written: as a flag if one was given, else as a variable. */
+function spellWith (values: FlagValues): Spell {
+  return (variable) => FLAGS.find(
+    ({ variable: name, option }) => name === variable && values[option.attributeName()] !== undefined
+  )?.flag ?? variable
 }

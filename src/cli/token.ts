@@ -2,7 +2,7 @@
 
 import { createStaticToken } from '../access/static-token-file.ts'
 import { clock } from '../base/time.ts'
-import { toJsonText, UsageError, type CommandModule } from './command.ts'
+import { toJsonText, UsageError, type AddCommand } from './command.ts'
 
 const DEFAULT_LIFETIME_MS = 90 * 86_400_000
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
@@ -15,24 +15,22 @@ interface TokenOptions {
   readonly json?: true
 }
 
-export const tokenCommand: CommandModule = {
-  add (program, { out, err }) {
-    program.command('token')
-      .description('make a static access token for TRIVET_AUTH=tokens')
-      .requiredOption('--subject <name>', 'who the token is for')
-      .option('--scopes <scopes>', 'the granted scopes, with spaces between; none by default')
-      .option('--client <id>', 'the OAuth client that the subject uses; none by default')
-      .option('--expires <date>', 'the last moment, such as 2027-01-31; in 90 days by default')
-      .option('--json', 'print the token and its line as JSON, both on standard output')
-      .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
-        'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
-      .action((options: TokenOptions) => {
-        const token = makeToken(options, clock.now())
-        if (options.json === true) return out(toJsonText(token))
-        out(`${token.line}\n`)
-        err(`${token.token}\nThe token is shown only here. It expires at ${token.expiresAt}.\n`)
-      })
-  }
+export const tokenCommand: AddCommand = (program, { out, err }) => {
+  program.command('token')
+    .description('make a static access token for TRIVET_AUTH=tokens')
+    .requiredOption('--subject <name>', 'who the token is for')
+    .option('--scopes <scopes>', 'the granted scopes, with spaces between; none by default')
+    .option('--client <id>', 'the OAuth client that the subject uses; none by default')
+    .option('--expires <date>', 'the last moment, such as 2027-01-31; in 90 days by default')
+    .option('--json', 'print the token and its line as JSON, both on standard output')
+    .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
+      'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
+    .action((options: TokenOptions) => {
+      const token = makeToken(options, clock.now())
+      if (options.json === true) return out(toJsonText(token))
+      out(`${token.line}\n`)
+      err(`${token.token}\nThe token is shown only here. It expires at ${token.expiresAt}.\n`)
+    })
 }
 
 interface MadeToken {

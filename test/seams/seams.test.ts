@@ -58,8 +58,8 @@ t.test('a stranger adds', async (t) => {
   )
   await copy.insert('store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   await copy.insert(
-    'ops/config/settings.ts', /^ {2}\.\.\.ACCESS_SETTINGS,/,
-    "  maxWidgets: setting('TRIVET_MAX_WIDGETS', { group: 'Limits', kind: bytes(1, 9), fallback: 3 }, 'A'),"
+    'ops/config/settings.ts', /^const LIMITS = \{/,
+    "  maxWidgets: setting('TRIVET_MAX_WIDGETS', bytes(1, 9), 3, 'A'),"
   )
   await copy.insert(
     'limits/limits.ts', /^export const LIMITS = \{/,

@@ -1,17 +1,19 @@
 // Why a service cannot be reached, in words that say what to do.
 
 import { toPlain } from '../../base/words.ts'
+import { CommandError } from '../command.ts'
 
 interface Details { readonly status?: number, readonly cause?: unknown }
 
 /** The service at a URL cannot be used. The message is for people, on one line. */
-export class ConnectionError extends Error {
+export class ConnectionError extends CommandError {
   override readonly name = 'ConnectionError'
   /** The status of an HTTP error. */
   readonly status: number | undefined
 
   constructor (message: string, { status, cause }: Details = {}) {
-    super(message, cause === undefined ? {} : { cause })
+    super('connection', message)
+    if (cause !== undefined) this.cause = cause
     this.status = status
   }
 }

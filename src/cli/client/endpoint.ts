@@ -26,42 +26,39 @@ export interface EndpointAnswer {
   readonly messages: AsyncIterator<Received, undefined>
 }
 
-export interface Endpoint {
+export class Endpoint {
   readonly url: string
-  /** Rejects with a ConnectionError, also for an HTTP error without a JSON-RPC message. */
-  post (message: object, headers: Headers, signal?: AbortSignal): Promise<EndpointAnswer>
-  /** Ends a session. Never rejects. */
-  delete (headers: Headers): Promise<void>
-}
+  readonly #headers: Headers
 
-export function createEndpoint ({ url, headers: own }: EndpointOptions): Endpoint {
-  // A redirect must not carry a token or another header to an address that the user did not name.
-  const send = async (init: RequestInit) => await fetch(url, { redirect: 'manual', ...init })
-  return {
-    url,
-    async post (message, headers, signal) {
-      try {
-        const response = await send({
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-            ...headers,
-            ...own
-          },
-          body: JSON.stringify(message),
-          ...signal !== undefined && { signal }
-        })
-        const messages = response.ok ? readMessages(response, url) : await readRefusal(response, url)
-        const sessionId = response.headers.get('mcp-session-id') ?? undefined
-        return { status: response.status, sessionId, messages }
-      } catch (error) {
-        throw toConnectionError(url, error)
-      }
-    },
-    async delete (headers) {
-      await send({ method: 'DELETE', headers: { ...headers, ...own } }).catch(() => {})
+  constructor ({ url, headers }: EndpointOptions) {
+    this.url = url
+    this.#headers = headers
+  }
+
+  /** Rejects with a ConnectionError, also for an HTTP error without a JSON-RPC message. */
+  async post (message: object, headers: Headers, signal?: AbortSignal): Promise<EndpointAnswer> {
+    const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    try {
+      const response = await this.#send('POST', { ...types, ...headers }, {
+        body: JSON.stringify(message), ...signal !== undefined && { signal }
+      })
+      const { status, ok } = response
+      const messages = ok ? readMessages(response, this.url) : await readRefusal(response, this.url)
+      return { status, sessionId: response.headers.get('mcp-session-id') ?? undefined, messages }
+    } catch (error) {
+      throw toConnectionError(this.url, error)
     }
+  }
+
+  /** Ends a session. Never rejects. */
+  async delete (headers: Headers): Promise<void> {
+    await this.#send('DELETE', headers).catch(() => {})
+  }
+
+  async #send (method: string, headers: Headers, rest: RequestInit = {}): Promise<Response> {
+    // A redirect must not carry a token or another header to an address that the user did not name.
+    const init = { method, redirect: 'manual', headers: { ...headers, ...this.#headers } } as const
+    return await fetch(this.url, { ...init, ...rest })
   }
 }
 

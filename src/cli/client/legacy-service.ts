@@ -4,11 +4,11 @@
 
 import { isObject, isResponse } from '../../protocol/json-rpc.ts'
 import { CURRENT_REVISION, LATEST_LEGACY_REVISION } from '../../protocol/revisions.ts'
+import type { Reply } from '../../testing/exchange.ts'
 import { ConnectionError } from './connection-error.ts'
 import type { Endpoint, EndpointAnswer, Received } from './endpoint.ts'
 import {
-  readReply, reportNotification, toNoResponse, toReply, type ClientFacts, type RemoteReply,
-  type RemoteService
+  readReply, reportNotification, toNoResponse, toReply, type ClientFacts, type RemoteService
 } from './remote-service.ts'
 
 /** A call that waits for the answer to a question. */
@@ -49,7 +49,7 @@ function createSession (
   /** Reads until the response, or until a question that this client has promised to answer. */
   async function read (
     method: string, answer: EndpointAnswer, asked: number, onNotification: (json: string) => void
-  ): Promise<RemoteReply> {
+  ): Promise<Reply> {
     for (;;) {
       const { value: message, done } = await answer.messages.next()
       if (done === true) throw toNoResponse(endpoint.url, answer.status)

@@ -8,10 +8,9 @@ import { toEnvelopeJson } from '../../protocol/envelope.ts'
 import { toHeaderValue } from '../../protocol/header-values.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
 import { CURRENT_REVISION } from '../../protocol/revisions.ts'
+import type { Reply } from '../../testing/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
-import {
-  readReply, type ClientFacts, type RemoteReply, type RemoteRequest, type RemoteService
-} from './remote-service.ts'
+import { readReply, type ClientFacts, type RemoteService } from './remote-service.ts'
 
 /** What `Mcp-Name` mirrors, by method. */
 const NAMES: { readonly [method: string]: string } = {
@@ -23,7 +22,7 @@ export function createModernService (endpoint: Endpoint, client: ClientFacts): R
   let count = 0
 
   /** Only the list says which arguments of a tool are mirrored in headers. */
-  function remember (reply: RemoteReply): void {
+  function remember (reply: Reply): void {
     if (!('json' in reply) || !mayMirrorParams(reply.json)) return
     const { tools }: { readonly tools: unknown } = JSON.parse(reply.json)
     for (const tool of Array.isArray(tools) ? tools : []) {
@@ -48,7 +47,7 @@ export function createModernService (endpoint: Endpoint, client: ClientFacts): R
   }
 
   return {
-    async send ({ method, params, headers, signal }: RemoteRequest, onNotification) {
+    async send ({ method, params, headers, signal }, onNotification) {
       const id = ++count
       const _meta = toEnvelopeJson({ ...client, progressToken: id })
       const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta } }

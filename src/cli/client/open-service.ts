@@ -2,18 +2,19 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 
 import { CURRENT_REVISION } from '../../protocol/revisions.ts'
+import type { Reply } from '../../testing/exchange.ts'
 import { ConnectionError } from './connection-error.ts'
-import { createEndpoint, type EndpointOptions } from './endpoint.ts'
+import { Endpoint, type EndpointOptions } from './endpoint.ts'
 import { openLegacyService } from './legacy-service.ts'
 import { createModernService } from './modern-service.ts'
-import type { ClientFacts, RemoteReply, RemoteService } from './remote-service.ts'
+import type { ClientFacts, RemoteService } from './remote-service.ts'
 
 /** The HTTP errors of services that do not know `server/discover`. With others a handshake would fail too. */
 const LEGACY_STATUSES: ReadonlyArray<number | undefined> = [400, 404, 405, 406]
 
 /** Rejects with a ConnectionError that says what to do. */
 export async function openService (options: EndpointOptions, client: ClientFacts): Promise<RemoteService> {
-  const endpoint = createEndpoint(options)
+  const endpoint = new Endpoint(options)
   const modern = createModernService(endpoint, client)
   const discovering = modern.send({ method: 'server/discover', params: {} }, () => {})
   const discovery = await discovering.catch((error: unknown) => {
@@ -27,7 +28,7 @@ export async function openService (options: EndpointOptions, client: ClientFacts
   })
 }
 
-function isModern (reply: RemoteReply): boolean {
+function isModern (reply: Reply): boolean {
   if (!('json' in reply)) return false
   const { supportedVersions }: { readonly supportedVersions?: unknown } = JSON.parse(reply.json)
   return Array.isArray(supportedVersions) && supportedVersions.includes(CURRENT_REVISION)

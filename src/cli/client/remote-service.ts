@@ -4,21 +4,12 @@ import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { ProtocolError } from '../../protocol/errors.ts'
 import { isObject, isResponse } from '../../protocol/json-rpc.ts'
 import type { Implementation } from '../../protocol/primitives.ts'
+import type { Reply, TestRequest } from '../../testing/exchange.ts'
 import { ConnectionError } from './connection-error.ts'
 import type { Endpoint, EndpointAnswer, Received } from './endpoint.ts'
 
 /** Who asks, and what it can do for a handler. */
 export interface ClientFacts { readonly info: Implementation, readonly capabilities: ClientCapabilities }
-
-export interface RemoteRequest {
-  readonly method: string
-  readonly params: object
-  readonly headers?: { readonly [name: string]: string }
-  readonly signal?: AbortSignal
-}
-
-/** The result as JSON, or the error of the service. */
-export type RemoteReply = { readonly json: string } | { readonly error: ProtocolError }
 
 export interface RemoteService {
   /**
@@ -26,7 +17,7 @@ export interface RemoteService {
    * request again with its `inputResponses`, and the `requestState` of the result.
    * @param onNotification is called with each notification about the request, as JSON.
    */
-  send (request: RemoteRequest, onNotification: (json: string) => void): Promise<RemoteReply>
+  send (request: TestRequest, onNotification: (json: string) => void): Promise<Reply>
   /** Never rejects. */
   close (): Promise<void>
 }
@@ -43,7 +34,7 @@ const LISTS: { readonly [method: string]: string } = {
 const METHOD_NOT_FOUND = -32601
 
 /** @param message the response to a request of this method. */
-export function toReply ({ result, error }: Received, method: string): RemoteReply {
+export function toReply ({ result, error }: Received, method: string): Reply {
   if (!isObject(error)) return { json: JSON.stringify(result) }
   const list = LISTS[method]
   if (error.code === METHOD_NOT_FOUND && list !== undefined) return { json: JSON.stringify({ [list]: [] }) }
@@ -61,7 +52,7 @@ export function reportNotification (message: Received, onNotification: (json: st
 export async function readReply (
   { url }: Pick<Endpoint, 'url'>, method: string, { messages, status }: EndpointAnswer,
   onNotification: (json: string) => void = () => {}
-): Promise<RemoteReply> {
+): Promise<Reply> {
   for (;;) {
     const { value: message, done } = await messages.next()
     if (done === true) throw toNoResponse(url, status)

@@ -3,63 +3,49 @@
 
 import { isPublicUrl, isServerUrl } from '../../access/server-url.ts'
 import { PRESETS, type AcceptedAudience, type TokenRules } from '../../access/token-rules.ts'
-import { file, keyOf, list, manyOf, setting, text, type Setting, type ValuesOf } from './setting-kinds.ts'
+import {
+  file, keyOf, list, manyOf, secret, setting, text, type SettingsTable, type ValuesOf
+} from './setting-kinds.ts'
 
 export const ACCESS_SETTINGS = {
-  auth: setting('TRIVET_AUTH', {
-    group: 'Access', kind: manyOf(['none', 'jwt', 'introspection', 'tokens']), fallback: []
-  }, 'Who may use the service. See [Access](access.md#modes).'),
-  publicUrl: setting('TRIVET_PUBLIC_URL', {
-    group: 'Access',
-    kind: text(
+  auth: setting('TRIVET_AUTH', manyOf(['none', 'jwt', 'introspection', 'tokens']), [],
+    'Who may use the service. See [Access](access.md#modes).'),
+  publicUrl: setting('TRIVET_PUBLIC_URL',
+    text(
       'the URL of the endpoint for clients, such as https://mcp.example.com/mcp, without a query, a fragment ' +
         'or a slash at its end (http:// only for this machine)', { test: isPublicUrl }
-    ),
-    fallback: undefined
-  }, 'The URL of the endpoint for clients: tokens are for this resource, and links to files begin with it. ' +
-    'Required for `jwt` and `introspection`.'),
-  authIssuers: setting('TRIVET_AUTH_ISSUERS', {
-    group: 'Access',
-    kind: list('https:// URLs of authorization servers (http:// only for this machine)', { test: isServerUrl }),
-    fallback: []
-  }, 'The authorization servers, as their `iss` writes them.'),
-  authAudiences: setting('TRIVET_AUTH_AUDIENCES', {
-    group: 'Access',
-    kind: list('audiences, each alone or after its issuer and a space', /^\S+(?: \S+)?$/),
-    fallback: []
-  }, 'The audiences that tokens may have. `ISSUER AUDIENCE` counts for that issuer only. By default the ' +
-    'public URL.'),
-  authScopes: setting('TRIVET_AUTH_SCOPES', {
-    group: 'Access',
-    // A server must not advertise offline_access.
-    kind: list('scopes, without offline_access', /^(?!offline_access$)[\x21\x23-\x5b\x5d-\x7e]+$/),
-    fallback: []
-  }, 'The scopes that a client should ask for first.'),
-  authPreset: setting('TRIVET_AUTH_PRESET', { group: 'Access', kind: keyOf(PRESETS), fallback: 'standard' },
+    ), undefined,
+    'The URL of the endpoint for clients: tokens are for this resource, and links to files begin with ' +
+      'it. Required for `jwt` and `introspection`.'),
+  authIssuers: setting('TRIVET_AUTH_ISSUERS',
+    list('https:// URLs of authorization servers (http:// only for this machine)', { test: isServerUrl }), [],
+    'The authorization servers, as their `iss` writes them.'),
+  authAudiences: setting('TRIVET_AUTH_AUDIENCES',
+    list('audiences, each alone or after its issuer and a space', /^\S+(?: \S+)?$/), [],
+    'The audiences that tokens may have. `ISSUER AUDIENCE` counts for that issuer only. By default the ' +
+      'public URL.'),
+  // A server must not advertise offline_access.
+  authScopes: setting('TRIVET_AUTH_SCOPES',
+    list('scopes, without offline_access', /^(?!offline_access$)[\x21\x23-\x5b\x5d-\x7e]+$/), [],
+    'The scopes that a client should ask for first.'),
+  authPreset: setting('TRIVET_AUTH_PRESET', keyOf(PRESETS), 'standard',
     'The identity provider: it decides which claims of a token are read. `standard` is RFC 9068.'),
-  authScopeClaims: setting('TRIVET_AUTH_SCOPE_CLAIMS', {
-    group: 'Access', kind: list('claims', /\S/), fallback: []
-  }, 'The claims with scopes, instead of those of the preset: names, or paths such as `realm_access.roles`.'),
-  authClientId: setting('TRIVET_AUTH_CLIENT_ID', {
-    group: 'Access', kind: text('a client id', /\S/), fallback: undefined
-  }, 'For `introspection`: the id of the service at the authorization server.'),
-  authClientSecret: setting('TRIVET_AUTH_CLIENT_SECRET', {
-    group: 'Access', kind: text('a secret', /\S/), fallback: undefined, isSecret: true
-  }, 'For `introspection`: the secret of the service at the authorization server.'),
-  authClientKey: setting('TRIVET_AUTH_CLIENT_KEY', {
-    group: 'Access',
-    kind: text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/),
-    fallback: undefined,
-    isSecret: true
-  }, 'For `introspection`: the private key of the service, instead of a secret.'),
-  authIntrospectionUrl: setting('TRIVET_AUTH_INTROSPECTION_URL', {
-    group: 'Access',
-    kind: text('an https:// URL (http:// only for this machine)', { test: isServerUrl }),
-    fallback: undefined
-  }, "For `introspection`: the URL to ask about tokens. By default it is in the issuer's metadata."),
-  authTokens: setting('TRIVET_AUTH_TOKENS', { group: 'Access', kind: file, fallback: undefined },
+  authScopeClaims: setting('TRIVET_AUTH_SCOPE_CLAIMS', list('claims', /\S/), [],
+    'The claims with scopes, instead of those of the preset: names, or paths such as ' +
+      '`realm_access.roles`.'),
+  authClientId: setting('TRIVET_AUTH_CLIENT_ID', text('a client id', /\S/), undefined,
+    'For `introspection`: the id of the service at the authorization server.'),
+  authClientSecret: secret(setting('TRIVET_AUTH_CLIENT_SECRET', text('a secret', /\S/), undefined,
+    'For `introspection`: the secret of the service at the authorization server.')),
+  authClientKey: secret(setting('TRIVET_AUTH_CLIENT_KEY',
+    text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/), undefined,
+    'For `introspection`: the private key of the service, instead of a secret.')),
+  authIntrospectionUrl: setting('TRIVET_AUTH_INTROSPECTION_URL',
+    text('an https:// URL (http:// only for this machine)', { test: isServerUrl }), undefined,
+    "For `introspection`: the URL to ask about tokens. By default it is in the issuer's metadata."),
+  authTokens: setting('TRIVET_AUTH_TOKENS', file, undefined,
     'For `tokens`: the file of [static tokens](access.md#static-tokens).')
-} satisfies { readonly [option: string]: Setting }
+} satisfies SettingsTable
 
 export type AccessConfig = ValuesOf<typeof ACCESS_SETTINGS>
 

@@ -13,16 +13,10 @@ export interface Kind<T> {
   readonly accepts: (value: unknown) => value is T
 }
 
-/** The groups of the settings, in the order of the documentation. */
-export const GROUPS = [
-  'Service', 'Access', 'Connections', 'State', 'Large files', 'Limits', 'Stop', 'Log, metrics and traces'
-] as const
-
 /** One row of the table of settings. */
 export interface Setting<T = unknown> {
-  /** The environment variable. The option of `createApp` is this name in camel case without `TRIVET_`. */
+  /** The environment variable. */
   readonly variable: string
-  readonly group: typeof GROUPS[number]
   readonly kind: Kind<T>
   /** The value of a setting that is not set. */
   readonly fallback: T | undefined
@@ -34,12 +28,19 @@ export interface Setting<T = unknown> {
   readonly processOnly?: string
 }
 
+/** Rows by option: the name of the variable in camel case, without `TRIVET_`. */
+export interface SettingsTable { readonly [option: string]: Setting }
+
 /** Makes one row of the table. */
-export function setting<Row extends Omit<Setting, 'variable' | 'about'>> (
-  variable: string, row: Row, about: string
+export function setting<T, const F extends T | undefined> (
+  variable: string, kind: Kind<T>, fallback: F, about: string
 ) {
-  return { variable, about, ...row }
+  return { variable, kind, fallback, about }
 }
+
+export const secret = <Row extends object>(row: Row) => ({ ...row, isSecret: true as const })
+
+export const ofProcess = <Row extends object>(processOnly: string, row: Row) => ({ ...row, processOnly })
 
 type RowValue<Row> = Row extends { kind: Kind<infer T>, fallback: infer F }
   ? [F] extends [undefined] ? T | undefined : T

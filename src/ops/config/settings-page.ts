@@ -1,7 +1,7 @@
 // The text of docs/settings.md. `npm run settings` writes it.
 
-import { GROUPS, type Setting } from './setting-kinds.ts'
-import { ROWS } from './settings.ts'
+import type { Setting } from './setting-kinds.ts'
+import { GROUPS } from './settings.ts'
 
 const COLUMNS = '| Variable | Default | Value | Meaning |\n| --- | --- | --- | --- |\n'
 
@@ -17,9 +17,8 @@ options: \`maxBodyBytes\`.
 `
 
 export function toSettingsPage (): string {
-  return [HEAD, ...GROUPS.map((group) => {
-    const rows = ROWS.flatMap(([, setting]) => setting.group === group ? [toRow(setting)] : [])
-    return `\n## ${group}\n\n${COLUMNS}${rows.join('')}`
+  return [HEAD, ...Object.entries(GROUPS).map(([group, settings]) => {
+    return `\n## ${group}\n\n${COLUMNS}${Object.values(settings).map(toRow).join('')}`
   })].join('')
 }
 

@@ -57,7 +57,11 @@ export function findUnknownVariables (
     })
 }
 
-/** Finds what to do instead of an option of `createApp` that was one. */
+/** Finds what to do instead of an option of `createApp` that was one. Names options, as its caller does. */
 export function adviceFor (option: string): string | undefined {
-  return REMOVED[`TRIVET_${option.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`]
+  const advice = REMOVED[`TRIVET_${option.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`]
+  return advice?.replaceAll(/TRIVET_([A-Z_]+)(?:=(\w+))?/g, (_, variable: string, value?: string) => {
+    const name = variable.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    return value === undefined ? name : `${name}: '${value}'`
+  })
 }

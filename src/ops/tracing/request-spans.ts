@@ -145,7 +145,7 @@ type Operation = 'create' | 'read' | 'update' | 'delete'
 /** Runs an operation in its span. */
 type TraceOperation = <R>(operation: Operation, run: () => Promise<R>) => Promise<R>
 
-/** The handles of a caller, with a span for each operation. A span has the kind of the handle, never its id. */
+/** A caller's handles, with a span for each operation. A span has the kind of the handle, never its id. */
 class TracedHandles<T> implements Handles<T> {
   readonly #handles: Handles<T>
   readonly #trace: TraceOperation

@@ -33,7 +33,8 @@ t.test('says what to do instead of a variable that was a setting', async (t) => 
     t.notOk(variables.includes(variable), `${variable} is no setting`)
     for (const name of advice.match(/TRIVET_[A-Z_]+/g) ?? []) t.ok(variables.includes(name), name)
   }
-  t.equal(adviceFor('limitCalls'), 'set TRIVET_MAX_CALLS_PER_CALLER')
+  t.equal(adviceFor('limitCalls'), 'set maxCallsPerCaller')
+  t.equal(adviceFor('maxLoopDelayMs'), "the limit is 50 ms; overload: 'off' takes it away")
   t.equal(adviceFor('maxBodyBytes'), undefined)
 })
 
