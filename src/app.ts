@@ -7,7 +7,7 @@ import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
 import { openAdminApp, openMeasures, type OpenedMeasures, type ProcessFacts } from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
-import { failStart, openState, toCheckedParts, type OpenedState } from './app/state.ts'
+import { failStart, openServiceState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
 import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
@@ -127,7 +127,7 @@ async function openService (
   const { guard = createLoadGuard() } = own ?? {}
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
-  const state = await openState({ config, environment, log, clock, guard }, lifecycle)
+  const state = await openServiceState({ config, environment, log, clock, guard }, lifecycle)
   const { backend, live, catalog } = state
   const files = await lifecycle.open(openFiles(config, state))
   const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))

@@ -19,31 +19,27 @@ export async function openAuthenticator (
     const verifiers: TokenVerifier[] = []
     // The cheapest answer to "not mine" first.
     if (config.authTokens !== undefined) verifiers.push(await openStaticTokens(config.authTokens, log))
-    if (modes.includes('jwt')) verifiers.push(openJwt(config))
-    if (modes.includes('introspection')) verifiers.push(openIntrospection(config))
+    const issued = { audiences: audiencesIn(config), rules: rulesIn(config) }
+    if (modes.includes('jwt')) verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
+    if (modes.includes('introspection')) {
+      verifiers.push(createIntrospectionVerifier({ ...toIntrospection(config), ...issued }))
+    }
     return createBearerAuthenticator(verifiers, { anonymous: config.auth.includes('none') })
   } catch (error) {
     throw new ConfigError([reasonOf(error)], { cause: error })
   }
 }
 
-function openJwt (config: AccessConfig): TokenVerifier {
-  return createJwtVerifier({
-    issuers: config.authIssuers, audiences: audiencesIn(config), rules: rulesIn(config)
-  })
-}
-
-function openIntrospection (config: AccessConfig): TokenVerifier {
-  const { authIssuers: [issuer = ''], authClientId: clientId = '', authClientSecret, authClientKey } = config
-  return createIntrospectionVerifier({
-    issuer,
+/** Returns the authorization server to ask, and what this service is to it. */
+function toIntrospection ({ authIssuers, authIntrospectionUrl, ...config }: AccessConfig) {
+  const { authClientId: clientId = '', authClientSecret, authClientKey } = config
+  return {
+    issuer: authIssuers[0] ?? '',
     client: {
       clientId,
       ...(authClientSecret !== undefined && { secret: authClientSecret }),
       ...(authClientKey !== undefined && { privateKey: authClientKey })
     },
-    audiences: audiencesIn(config),
-    rules: rulesIn(config),
-    ...(config.authIntrospectionUrl !== undefined && { endpoint: config.authIntrospectionUrl })
-  })
+    ...(authIntrospectionUrl !== undefined && { endpoint: authIntrospectionUrl })
+  }
 }

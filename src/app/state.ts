@@ -35,7 +35,7 @@ export interface OpenedState extends ServiceBasis {
 }
 
 /** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
-export async function openState (basis: ServiceBasis, lifecycle: Lifecycle): Promise<OpenedState> {
+export async function openServiceState (basis: ServiceBasis, lifecycle: Lifecycle): Promise<OpenedState> {
   const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
   const sealer = openSealer(basis, backend)
   const live = await lifecycle.open(openServedCatalog(basis, backend.broadcast, lifecycle.signal))

@@ -6,13 +6,14 @@ import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
-import type { AnswerError, QuestionError } from '../testing/answered-rounds.ts'
+import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { RequestError } from '../testing/exchange.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
 import { readAnswers, readArguments } from './call-arguments.ts'
 import {
-  CommandError, FAILED, isUrl, MISUSED, toJsonText, UsageError, type AddCommand, type Surroundings
+  CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError, type AddCommand,
+  type Surroundings
 } from './command.ts'
 import {
   addRemoteFlags, openRemote, REMOTE_HELP, TERMINAL_CAPABILITIES, type OpenedRemote, type RemoteFlags
@@ -89,9 +90,7 @@ async function openFolder (
   const { catalog: folder } = readConfig({ TRIVET_CATALOG: path ?? environment.TRIVET_CATALOG })
   const { openWatchedCatalog } = await import('../testing/open-catalog.ts')
   const catalog = await openWatchedCatalog(folder, { settings: environment }, { guard, onNotification })
-  const principal = {
-    ...subject !== undefined && { subject }, scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== '')
-  }
+  const principal = { ...subject !== undefined && { subject }, scopes: splitScopes(scopes) }
   const caller = catalog.as(principal, { capabilities: TERMINAL_CAPABILITIES })
   return { caller, close: catalog.close }
 }
@@ -101,7 +100,9 @@ async function toCommandError (error: unknown): Promise<unknown> {
   const { AnswerError, QuestionError } = await import('../testing/answered-rounds.ts')
   const { RequestError } = await import('../testing/exchange.ts')
   if (error instanceof QuestionError) return toQuestionFailure(error)
-  if (error instanceof AnswerError) return toAnswerFailure(error)
+  if (error instanceof AnswerError) {
+    return new UsageError(`--answer ${error.keys.join(', ')}: the tool has not asked this`)
+  }
   return error instanceof RequestError ? toRequestFailure(error) : error
 }
 
@@ -110,10 +111,6 @@ function toQuestionFailure ({ question: { key, kind, message } }: QuestionError)
   const text = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
   return new CommandError('question', `${text}\n` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
-}
-
-function toAnswerFailure ({ keys }: AnswerError): CommandError {
-  return new UsageError(`--answer ${keys.join(', ')}: the tool has not asked this`)
 }
 
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'

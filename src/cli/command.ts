@@ -79,6 +79,11 @@ export function isUrl (text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
+/** Splits the value of `--scopes`. */
+export function splitScopes (text: string): string[] {
+  return text.split(/[\s,]+/).filter((scope) => scope !== '')
+}
+
 /** The first sentence or line, for a list. */
 export function firstSentence (text: string): string {
   return toPlain(text.split(/(?<=[.!?])\s|\n/)[0] ?? '')

@@ -2,7 +2,7 @@
 
 import { createStaticToken } from '../access/static-token-file.ts'
 import { clock } from '../base/time.ts'
-import { toJsonText, UsageError, type AddCommand } from './command.ts'
+import { splitScopes, toJsonText, UsageError, type AddCommand } from './command.ts'
 
 const DEFAULT_LIFETIME_MS = 90 * 86_400_000
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
@@ -33,7 +33,7 @@ export const tokenCommand: AddCommand = (program, { out, err }) => {
     })
 }
 
-interface MadeToken {
+interface NewToken {
   readonly token: string
   /** For the file of TRIVET_AUTH_TOKENS. */
   readonly line: string
@@ -42,9 +42,9 @@ interface MadeToken {
 }
 
 /** Throws a UsageError that names the argument. */
-function makeToken ({ subject, scopes: text = '', client, expires }: TokenOptions, now: number): MadeToken {
+function makeToken ({ subject, scopes: text = '', client, expires }: TokenOptions, now: number): NewToken {
   if (subject === '') throw new UsageError('--subject must not be empty')
-  const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '')
+  const scopes = splitScopes(text)
   const wrong = scopes.find((scope) => !SCOPE.test(scope))
   if (wrong !== undefined) throw new UsageError(`--scopes has ${JSON.stringify(wrong)}, which is no scope`)
   const expiresAt = new Date(expires ?? now + DEFAULT_LIFETIME_MS)

@@ -10,7 +10,7 @@ export interface TestDownload {
   readonly bytes: Buffer
 }
 
-export type Injectable = Pick<Service['app'], 'inject'>
+type Injectable = Pick<Service['app'], 'inject'>
 
 /** Rejects with an Error that has the status and the text of an answer that is not 200. */
 export async function downloadFile (app: Injectable, link: unknown): Promise<TestDownload> {

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import { createService } from '../app.ts'
+import { createService, type Service } from '../app.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { ConfigError } from '../ops/config/config.ts'
@@ -10,7 +10,7 @@ import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange } from './exchange.ts'
-import { downloadFile, type Injectable, type TestDownload } from './files.ts'
+import { downloadFile, type TestDownload } from './files.ts'
 import type { TestOptions } from './options.ts'
 
 /** What a test cannot choose. */
@@ -60,30 +60,25 @@ export async function openWatchedCatalog (
   const service = await createService(
     { logLevel: 'silent', ...others, ...FIXED, catalog, environment, constants }, guard && { guard }, ownClock
   )
-  const exchange = createExchange(service, onNotification)
-  let closing: Promise<void> | undefined
-  const close = async () => {
-    exchange.close()
-    await (closing ??= service.app.close().then(() => {}))
-  }
-  return new OpenedCatalog(exchange, (ms) => {
-    offset += ms
-    service.tasks.look()
-  }, service.app, close)
+  return new OpenedCatalog(service, createExchange(service, onNotification), (ms) => { offset += ms })
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {
+  readonly #service: Service
+  readonly #exchange: Exchange
   readonly #move: (ms: number) => void
-  readonly #app: Injectable
-  readonly close: () => Promise<void>
+  #closing: Promise<void> | undefined
 
-  constructor (
-    exchange: Exchange, move: (ms: number) => void, app: Injectable, close: () => Promise<void>
-  ) {
+  readonly close = async (): Promise<void> => {
+    this.#exchange.close()
+    await (this.#closing ??= this.#service.app.close().then(() => {}))
+  }
+
+  constructor (service: Service, exchange: Exchange, move: (ms: number) => void) {
     super(exchange)
+    this.#service = service
+    this.#exchange = exchange
     this.#move = move
-    this.#app = app
-    this.close = close
   }
 
   advance (ms: number): void {
@@ -91,10 +86,11 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
       throw new RangeError(`advance: ms must be a finite number of at least 0, got ${ms}`)
     }
     this.#move(ms)
+    this.#service.tasks.look()
   }
 
   async download (link: Parameters<TestCatalog['download']>[0]): Promise<TestDownload> {
-    return await downloadFile(this.#app, typeof link === 'object' && 'uri' in link ? link.uri : link)
+    return await downloadFile(this.#service.app, typeof link === 'object' && 'uri' in link ? link.uri : link)
   }
 
   async [Symbol.asyncDispose] (): Promise<void> {

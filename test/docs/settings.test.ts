@@ -3,9 +3,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { toSettingsPage } from '../../src/ops/config/settings-page.ts'
 import { ROWS } from '../../src/ops/config/settings.ts'
 import { ROOT } from './pages.ts'
+import { toSettingsPage } from './settings-page.ts'
 
 const file = join(ROOT, 'docs/settings.md')
 if (process.env.SETTINGS_PAGE === 'write') await writeFile(file, toSettingsPage())

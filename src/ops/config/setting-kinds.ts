@@ -101,8 +101,7 @@ export function list (form: string, pattern: Pick<RegExp, 'test'>): Kind<readonl
     form: `a list of ${form}`,
     textForm: `a comma-separated list of ${form}`,
     parse: toList,
-    accepts: (value): value is readonly string[] => Array.isArray(value) &&
-      value.every((one) => typeof one === 'string' && pattern.test(one))
+    accepts: isListOf((one): one is string => typeof one === 'string' && pattern.test(one))
   }
 }
 
@@ -111,10 +110,12 @@ export function manyOf<const T extends string> (values: readonly T[]): Kind<read
     form: `a list of ${values.join(', ')}`,
     textForm: `one or several of ${values.join(', ')}, comma-separated`,
     parse: toList,
-    accepts: (value): value is readonly T[] => Array.isArray(value) &&
-      value.every((item) => values.some((one) => one === item))
+    accepts: isListOf(oneOf(values).accepts)
   }
 }
+
+const isListOf = <T>(isItem: (item: unknown) => item is T) => (value: unknown): value is readonly T[] =>
+  Array.isArray(value) && value.every(isItem)
 
 function toList (text: string): readonly string[] {
   return Object.freeze(text.split(',').map((value) => value.trim()).filter((value) => value !== ''))

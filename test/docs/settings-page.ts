@@ -1,7 +1,7 @@
 // The text of docs/settings.md. `npm run settings` writes it.
 
-import type { Setting } from './setting-kinds.ts'
-import { GROUPS } from './settings.ts'
+import type { Setting } from '../../src/ops/config/setting-kinds.ts'
+import { GROUPS } from '../../src/ops/config/settings.ts'
 
 const COLUMNS = '| Variable | Default | Value | Meaning |\n| --- | --- | --- | --- |\n'
 
