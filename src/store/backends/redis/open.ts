@@ -16,7 +16,7 @@ const CONNECT_DEADLINE_MS = 5000
 
 /** All members share two connections: one for commands, one subscriber. */
 export const openRedisBackend: OpenBackend = async (url, options) => {
-  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS, signal = new AbortController().signal } = options
+  const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS, signal } = options
   const redis = openRedis(url, { onError: createOutageLog({ log, message: 'Redis is not available' }) })
   // All databases of a server share its channels, so the name of the channel contains the database.
   const channelPrefix = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
