@@ -9,8 +9,7 @@ import {
   describeRate, describeRunning, groupsOf, RunningCalls, type CallGroup, type RunningCall
 } from './call-groups.ts'
 import { combineLimits, NO_LIMITS, type CallLimits } from './call-limits.ts'
-import { holderOf } from './holder.ts'
-import type { Sender } from './holder.ts'
+import { holderOf, type Sender } from './holder.ts'
 
 /** Retry-After when too many calls run, in milliseconds: the end of a call cannot be predicted. */
 const RUNNING_WAIT_MS = 1000

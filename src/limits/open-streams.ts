@@ -1,7 +1,6 @@
 // The open streams of this replica, of every kind.
 
-import { holderOf } from './holder.ts'
-import type { Sender } from './holder.ts'
+import { holderOf, type Sender } from './holder.ts'
 import { Limit } from './limits.ts'
 import { Used } from './used.ts'
 

@@ -1,8 +1,7 @@
 // The bytes of large answers that wait in memory until their clients have read them.
 
 import type { ServerResponse } from 'node:http'
-import { holderOf } from './holder.ts'
-import type { Sender } from './holder.ts'
+import { holderOf, type Sender } from './holder.ts'
 import { Limit } from './limits.ts'
 import { Used } from './used.ts'
 
