@@ -1,8 +1,9 @@
-// Runs the test files beside each other, the longest first, and ends with "N passed, N failed". Each file is
-// a process of its own. tap's command line does the same, but the loaders that it puts into each process, and
-// into each process that a test starts, double the CPU time of the suite.
+// Runs the test files beside each other, the longest first, and ends with "N passed, N failed". A long file
+// has a process of its own, and so has each FILE of the command line. The short files of a folder share
+// processes. tap's own command line takes three times the CPU time: it starts a process for each file, and
+// adds loaders to it and to all that it starts.
 //
-//   node test/runner/run.mjs [--checks] [FILE...]
+//   node test/runner/run.mjs [--checks] [--timeout=SECONDS] [FILE...]
 //
 // With --checks lint, type check and conformance run beside the tests. `npm run build` must have run before.
 
@@ -10,16 +11,27 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, closeSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const LOADER = new URL('register.mjs', import.meta.url).href
+const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
 
 /** The long tests mostly wait for other processes: half of the jobs are theirs, and do not fill the cores. */
 const JOBS = availableParallelism() * 2
-/** On a busy machine the test that installs and builds a clean copy takes minutes. */
-const TIMEOUT_SECONDS = 900
+/** The most files that share a process. */
+const GROUP_FILES = 8
+
+const { values: options, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: {
+    checks: { type: 'boolean', default: false },
+    // On a busy machine the test that installs and builds a clean copy takes minutes.
+    timeout: { type: 'string', default: '900' }
+  }
+})
 
 /** These begin first, in this order, so that nothing long is left over when all else has ended. */
 const LONG = [
@@ -34,18 +46,70 @@ const CHECKS = [
   { name: 'conformance', hasCounts: true, command: [process.execPath, 'test/conformance/run.mjs'] }
 ]
 
+/**
+ * Files that give hooks to the root test, or something to tear down. They have processes of their own: the
+ * hooks would apply to other files too, and tap ends such a root test before the next file is loaded.
+ */
+const USES_ROOT_TEST = /^(?:const|await) (?!.*=>).*\((?:t[,)]|t\.testdir)|^t\.(?!test\b)\w/m
+
 function listTests () {
-  const ranks = LONG.length + 1
-  const rank = (path) => (LONG.findIndex((start) => path.startsWith(start)) + ranks) % ranks
   return readdirSync(join(PROJECT, 'test'), { recursive: true })
     .filter((path) => path.endsWith('.test.ts'))
     .map((path) => `test/${path}`)
-    .sort((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .sort()
+}
+
+function listJobs () {
+  const rank = (path) => LONG.findIndex((start) => path.startsWith(start))
+  const tests = listTests()
+  const long = tests.filter((path) => rank(path) >= 0).sort((one, other) => rank(one) - rank(other))
+  const folders = new Map()
+  for (const path of tests.filter((path) => rank(path) < 0)) {
+    const isAlone = USES_ROOT_TEST.test(readFileSync(join(PROJECT, path), 'utf8'))
+    const folder = isAlone ? path : dirname(path)
+    folders.set(folder, [...folders.get(folder) ?? [], path])
+  }
+  return [...long.map(toJob), ...[...folders.values()].flatMap(toGroups)]
 }
 
 const toJob = (file) => ({
   name: file, hasCounts: true, command: [process.execPath, `--import=${LOADER}`, file]
 })
+
+/** Divides the files of a folder into as few groups of about the same size as possible. */
+function toGroups (files) {
+  const count = Math.ceil(files.length / GROUP_FILES)
+  return Array.from(
+    { length: count }, (_, index) => toGroup(files.filter((_, position) => position % count === index))
+  )
+}
+
+function toGroup ([first, ...others]) {
+  if (others.length === 0) return toJob(first)
+  return {
+    name: `${first} and ${others.length} more`,
+    hasCounts: true,
+    command: [process.execPath, `--import=${LOADER}`, GROUP, first, ...others]
+  }
+}
+
+/** The processes of the running jobs. Each leads a process group, which its own children join. */
+const running = new Set()
+
+function endGroup (child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    for (const child of running) endGroup(child)
+    process.kill(process.pid, signal)
+  })
+}
 
 /** Runs a job. Its output goes to a file: a process that the job left behind could hold a pipe open. */
 async function run ({ name, hasCounts = false, command: [file, ...args] }, log) {
@@ -54,11 +118,16 @@ async function run ({ name, hasCounts = false, command: [file, ...args] }, log) 
   const child = spawn(file, args, {
     cwd: PROJECT,
     stdio: ['ignore', descriptor, descriptor],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(TIMEOUT_SECONDS) },
-    timeout: TIMEOUT_SECONDS * 1000,
-    killSignal: 'SIGKILL'
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: options.timeout },
+    detached: true
   })
+  running.add(child)
+  const timer = setTimeout(endGroup, Number(options.timeout) * 1000, child)
   const [exitCode, signal] = await once(child, 'exit')
+  clearTimeout(timer)
+  running.delete(child)
+  // Ends what the job left behind.
+  endGroup(child)
   closeSync(descriptor)
   const output = readFileSync(log, 'utf8')
   const counts = readCounts(output)
@@ -97,10 +166,8 @@ function printFailure ({ name, output, end }) {
   console.log((starts.length > 0 ? excerpt.slice(0, 200) : excerpt.slice(-60)).join('\n'))
 }
 
-const args = process.argv.slice(2)
-const files = args.filter((argument) => argument !== '--checks')
-const jobs = (files.length > 0 ? files : listTests()).map(toJob)
-if (args.includes('--checks')) jobs.splice(2, 0, ...CHECKS)
+const jobs = files.length > 0 ? files.map(toJob) : listJobs()
+if (options.checks) jobs.splice(2, 0, ...CHECKS)
 if (jobs.length === 0) throw new Error('There is no test file to run')
 
 const logs = mkdtempSync(join(tmpdir(), 'trivet-tests-'))

@@ -1,28 +1,57 @@
 // The runner of the tests: its last line and its exit code say what passed, failed and broke off.
 
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { until } from '../helpers/deadline.ts'
 
 const RUNNER = fileURLToPath(new URL('run.mjs', import.meta.url))
+const LOADER = new URL('register.mjs', import.meta.url).href
+const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
+const SLEEPER = `import { spawn } from 'node:child_process'
+  import { writeFileSync } from 'node:fs'
+  const { pid } = spawn('sleep', ['600'], { stdio: 'inherit' })
+  writeFileSync(import.meta.filename + '.pid', String(pid))\n`
 const folder = t.testdir({
   'passes.ts': 'const counts: string = "# { total: 5, pass: 3, skip: 2 }"\nconsole.log(counts)',
   'fails.ts': `console.log('not ok 1 - two is three\\n  diff: 1\\n# { total: 3, pass: 1, fail: 2 }')
     process.exit(1)`,
   'breaks-off.ts': "console.log('ok 1')\nprocess.kill(process.pid, 'SIGKILL')\nsetInterval(() => {}, 1000)",
   'ends-early.ts': "console.log('ok 1')",
-  'throws-late.ts': "console.log('# { total: 7, pass: 7 }')\nsetImmediate(() => { throw new Error('late') })"
+  'throws-late.ts': "console.log('# { total: 7, pass: 7 }')\nsetImmediate(() => { throw new Error('late') })",
+  'leaves.ts': `${SLEEPER}console.log('# { total: 1, pass: 1 }')\nprocess.exit()`,
+  'hangs.ts': `${SLEEPER}setInterval(() => {}, 1000)`,
+  'first.ts': `import t from 'tap'
+    t.test('takes a while', async (t) => {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      Object.assign(globalThis, { firstHasEnded: true })
+      t.pass('ends')
+    })`,
+  'second.ts': `import t from 'tap'
+    const firstHasEnded = Reflect.get(globalThis, 'firstHasEnded')
+    t.test('follows', async (t) => {
+      t.equal(firstHasEnded, true)
+      t.equal(1, process.env.ONE === undefined ? 1 : 2, 'one')
+    })`
 })
 
-async function run (...files: readonly string[]): Promise<{ exitCode: number, output: string }> {
+interface Ran { readonly exitCode: number, readonly output: string }
+
+async function start (
+  args: readonly string[], environment: { readonly [variable: string]: string } = {}
+): Promise<Ran> {
   return await new Promise((resolve) => {
-    const paths = files.map((file) => join(folder, file))
-    const child = execFile(process.execPath, [RUNNER, ...paths], (_, output) => {
+    const env = { ...process.env, ...environment }
+    const child = execFile(process.execPath, args, { env }, (_, output) => {
       resolve({ exitCode: child.exitCode ?? -1, output })
     })
   })
 }
+
+const toPaths = (files: readonly string[]) => files.map((file) => join(folder, file))
+const run = async (...files: readonly string[]) => await start([RUNNER, ...toPaths(files)])
 
 t.test('counts what passed', async (t) => {
   const { exitCode, output } = await run('passes.ts')
@@ -42,3 +71,36 @@ t.test('counts what failed, broke off or ended without counts, and shows it at t
   t.match(output, /\n11 passed, 5 failed\n$/)
   t.equal(exitCode, 1)
 })
+
+t.test('ends the processes that a file leaves behind', async (t) => {
+  const { exitCode } = await run('leaves.ts')
+  t.equal(exitCode, 0)
+  await untilGone('leaves.ts')
+})
+
+t.test('ends a file that takes too long, and its processes', async (t) => {
+  const { exitCode, output } = await start([RUNNER, '--timeout=2', ...toPaths(['hangs.ts'])])
+  t.match(output, /hangs\.ts: SIGKILL\n/)
+  t.match(output, /\n0 passed, 1 failed\n$/)
+  t.equal(exitCode, 1)
+  await untilGone('hangs.ts')
+})
+
+t.test('runs the files of a group one after the other, in one process', async (t) => {
+  const group = [`--import=${LOADER}`, GROUP, ...toPaths(['first.ts', 'second.ts'])]
+  const { exitCode, output } = await start(group, { TAP: '1' })
+  t.match(output, /# \S+first\.ts\n[^]*ok 1 - takes a while[^]*# \S+second\.ts\n[^]*ok 2 - follows/)
+  t.match(output, /^# \{ total: 3, pass: 3 \}$/m)
+  t.equal(exitCode, 0)
+  const failing = await start(group, { TAP: '1', ONE: '2' })
+  t.match(failing.output, /^# \{ total: 3, pass: 2, fail: 1 \}$/m)
+  t.equal(failing.exitCode, 1)
+})
+
+/** Waits until the process that the file has started is gone, or waits for somebody to read its exit code. */
+async function untilGone (file: string): Promise<void> {
+  const pid = await readFile(join(folder, `${file}.pid`), 'utf8')
+  await until(async () => await new Promise((resolve) => {
+    execFile('ps', ['-o', 'stat=', '-p', pid], (_, state) => resolve(state === '' || state.startsWith('Z')))
+  }), 'the end of the process')
+}
