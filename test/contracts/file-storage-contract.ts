@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { createStorageKey, type ByteRange, type FileStorage } from '../../src/files/storage.ts'
 
 const HOUR_MS = 3_600_000
@@ -20,7 +20,9 @@ function createGate () {
   return { open, opened }
 }
 
-export function testFileStorage (name: string, open: (t: Test) => Promise<StorageUnderTest>): void {
+export function testFileStorage (
+  t: Test, name: string, open: (t: Test) => Promise<StorageUnderTest>
+): void {
   const inTime = () => createStorageKey(Date.now() + HOUR_MS)
   const read = async ({ storage }: StorageUnderTest, key: string, range?: ByteRange) => {
     const stream = await storage.read(key, range)

@@ -7,7 +7,7 @@ import { makeFolder } from '../helpers/folder.ts'
 
 const noVariables = async () => undefined
 
-testFileStorage('a folder', async (t) => {
+testFileStorage(t, 'a folder', async (t) => {
   const folder = join(await makeFolder(t), 'new')
   return {
     storage: await openStorage(`file:${folder}`, noVariables),

@@ -105,7 +105,7 @@ async function serve (t: Test, listener: RequestListener): Promise<string> {
 function testBuckets ({ environment, createBucket }: S3Server): void {
   const readVariable = readerOf(environment)
 
-  testFileStorage('a bucket', async () => {
+  testFileStorage(t, 'a bucket', async () => {
     const { url, list } = await createBucket()
     return { storage: await openStorage(url, readVariable), list }
   })

@@ -1,18 +1,21 @@
 // node --import=./test/runner/register.mjs test/runner/group.mjs FILE...
 //
 // Runs several test files in one process, one after the other. Loading tap and the app takes more CPU time
-// than most files need for their tests.
+// than most files need for their tests. Each file has a subtest as its root test: what it tears down or adds
+// as a hook ends with it.
 
-import { once } from 'node:events'
+import { register } from 'node:module'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { roots } from './group-roots.mjs'
 
-const files = process.argv.slice(2)
-// tap names the folder of a fixture after the script: groups may run beside each other.
-process.argv.splice(1, 1)
+register('./group-loader.mjs', import.meta.url)
 
-for (const file of files) {
-  t.comment(file)
-  await import(pathToFileURL(file).href)
-  if (!t.idle) await once(t, 'idle')
+for (const path of process.argv.slice(2)) {
+  t.test(path, async (root) => {
+    const url = pathToFileURL(resolve(path)).href
+    roots.set(url, root)
+    await import(url)
+  })
 }

@@ -46,12 +46,6 @@ const CHECKS = [
   { name: 'conformance', hasCounts: true, command: [process.execPath, 'test/conformance/run.mjs'] }
 ]
 
-/**
- * Files that give hooks to the root test, or something to tear down. They have processes of their own: the
- * hooks would apply to other files too, and tap ends such a root test before the next file is loaded.
- */
-const USES_ROOT_TEST = /^(?:const|await) (?!.*=>).*\((?:t[,)]|t\.testdir)|^t\.(?!test\b)\w/m
-
 function listTests () {
   return readdirSync(join(PROJECT, 'test'), { recursive: true })
     .filter((path) => path.endsWith('.test.ts'))
@@ -65,8 +59,7 @@ function listJobs () {
   const long = tests.filter((path) => rank(path) >= 0).sort((one, other) => rank(one) - rank(other))
   const folders = new Map()
   for (const path of tests.filter((path) => rank(path) < 0)) {
-    const isAlone = USES_ROOT_TEST.test(readFileSync(join(PROJECT, path), 'utf8'))
-    const folder = isAlone ? path : dirname(path)
+    const folder = dirname(path)
     folders.set(folder, [...folders.get(folder) ?? [], path])
   }
   return [...long.map(toJob), ...[...folders.values()].flatMap(toGroups)]

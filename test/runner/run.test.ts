@@ -23,17 +23,21 @@ const folder = t.testdir({
   'throws-late.ts': "console.log('# { total: 7, pass: 7 }')\nsetImmediate(() => { throw new Error('late') })",
   'leaves.ts': `${SLEEPER}console.log('# { total: 1, pass: 1 }')\nprocess.exit()`,
   'hangs.ts': `${SLEEPER}setInterval(() => {}, 1000)`,
-  'first.ts': `import t from 'tap'
+  'first.test.ts': `import t from 'tap'
+    const shared = {}
+    Object.assign(globalThis, { shared })
+    t.teardown(() => { shared.isClosed = true })
+    t.beforeEach(() => { shared.starts = (shared.starts ?? 0) + 1 })
     t.test('takes a while', async (t) => {
       await new Promise((resolve) => setTimeout(resolve, 200))
-      Object.assign(globalThis, { firstHasEnded: true })
-      t.pass('ends')
+      t.equal(shared.isClosed, undefined)
+      t.equal(shared.starts, 1)
     })`,
-  'second.ts': `import t from 'tap'
-    const firstHasEnded = Reflect.get(globalThis, 'firstHasEnded')
+  'second.test.ts': `import t from 'tap'
+    const { shared } = globalThis
+    t.ok(shared.isClosed)
     t.test('follows', async (t) => {
-      t.equal(firstHasEnded, true)
-      t.equal(1, process.env.ONE === undefined ? 1 : 2, 'one')
+      t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
     })`
 })
 
@@ -87,13 +91,14 @@ t.test('ends a file that takes too long, and its processes', async (t) => {
 })
 
 t.test('runs the files of a group one after the other, in one process', async (t) => {
-  const group = [`--import=${LOADER}`, GROUP, ...toPaths(['first.ts', 'second.ts'])]
+  const group = [`--import=${LOADER}`, GROUP, ...toPaths(['first.test.ts', 'second.test.ts'])]
   const { exitCode, output } = await start(group, { TAP: '1' })
-  t.match(output, /# \S+first\.ts\n[^]*ok 1 - takes a while[^]*# \S+second\.ts\n[^]*ok 2 - follows/)
-  t.match(output, /^# \{ total: 3, pass: 3 \}$/m)
+  t.match(output, /^ok 1 - \S+first\.test\.ts #[^]*^ok 2 - \S+second\.test\.ts #/m)
+  t.match(output, /^# \{ total: 4, pass: 4 \}$/m)
   t.equal(exitCode, 0)
-  const failing = await start(group, { TAP: '1', ONE: '2' })
-  t.match(failing.output, /^# \{ total: 3, pass: 2, fail: 1 \}$/m)
+  const failing = await start(group, { TAP: '1', STARTS: '2' })
+  t.match(failing.output, /^not ok 2 - \S+second\.test\.ts #/m)
+  t.match(failing.output, /^# \{ total: 4, pass: 3, fail: 1 \}$/m)
   t.equal(failing.exitCode, 1)
 })
 
