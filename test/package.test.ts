@@ -45,7 +45,8 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   await writeFile(join(shop, 'catalog/tools/wrong.ts'), "import { defineTool } from 'trivet'\n" +
     "const inputSchema = { type: 'object', properties: { count: { type: 'integer' } } } as const\n" +
     "export default defineTool({ name: 'wrong', inputSchema, run: ({ count }) => count?.length })\n")
-  const refusal = await run(process.execPath, [TSC], shop).catch((error: { stdout: string }) => error.stdout)
+  const refusal = await run(process.execPath, [TSC, '--skipLibCheck'], shop)
+    .catch((error: { stdout: string }) => error.stdout)
   t.match(refusal, /wrong\.ts.*'length' does not exist on type 'number'/, 'and hold')
   const library = "import { createApp } from 'trivet'; console.log(typeof createApp)"
   t.equal(await run(process.execPath, ['--input-type=module', '-e', library], folder), 'function\n')
