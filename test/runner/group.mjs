@@ -7,12 +7,12 @@
 import { register } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { files, roots } from './group-roots.mjs'
 import t from 'tap'
-import { roots } from './group-roots.mjs'
 
 register('./group-loader.mjs', import.meta.url)
 
-for (const path of process.argv.slice(2)) {
+for (const path of files) {
   t.test(path, async (root) => {
     const url = pathToFileURL(resolve(path)).href
     roots.set(url, root)
