@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import type { Reloads } from '../catalog/folder/live/reloads.ts'
+import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../http/admin-app.ts'
 import { CheckedPart, type Readiness, type ServicePart } from '../http/readiness.ts'
 import { createCallLimiter } from '../limits/call-limiter.ts'
