@@ -2,28 +2,21 @@
 
 import type { Database } from 'lmdb'
 import type { DueTimes } from '../../records/due-times.ts'
-import { StoreUnavailable } from '../../records/state-store.ts'
 import { fromNumbers } from './record.ts'
+import type { Transactions } from './transactions.ts'
 
 /** `['entry', name]` has the time of an entry. `['time', time, name]` finds the entries of a time. */
 export type DueKey = ['entry', string] | ['time', number, string]
 
 interface DueTimesDependencies {
   readonly times: Database<Buffer, DueKey>
-  /** Runs `work` as one transaction, and resolves once it is on the disk. */
-  write<T> (work: () => T): Promise<T>
-  /** Throws a StoreUnavailable once the store is closed or broken. */
-  assertOpen (): void
-  /** Lets the next read see what other processes have written. */
-  refresh (): void
+  readonly transactions: Transactions
   now (): number
 }
 
 const NOTHING = Buffer.alloc(0)
 
-export function createLmdbDueTimes (
-  { times, write, assertOpen, refresh, now }: DueTimesDependencies
-): DueTimes {
+export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDependencies): DueTimes {
   function remove (entry: string): void {
     const time = times.get(['entry', entry])?.readDoubleBE(0)
     if (time === undefined) return
@@ -44,25 +37,18 @@ export function createLmdbDueTimes (
     return [...range].flatMap(([kind, time, entry]) => kind === 'time' ? [{ time, entry }] : [])
   }
 
+  async function write<T> (work: () => T): Promise<T> {
+    transactions.assertOpen()
+    return await transactions.write(work)
+  }
+
   return {
-    async set (entry, inMs) {
-      assertOpen()
-      await write(() => put(entry, now() + inMs))
-    },
-    async remove (entry) {
-      assertOpen()
-      await write(() => remove(entry))
-    },
+    set: async (entry, inMs) => await write(() => put(entry, now() + inMs)),
+    remove: async (entry) => await write(() => remove(entry)),
     async take (limit, holdMs) {
-      assertOpen()
-      try {
-        refresh()
-        const [first] = find(1)
-        // Most calls find nothing that is due. They write nothing.
-        if (first === undefined || first.time > now()) return toTaken([], first?.time, now())
-      } catch (error) {
-        throw new StoreUnavailable(error)
-      }
+      const [first] = transactions.read(() => find(1))
+      // Most calls find nothing that is due. They write nothing.
+      if (first === undefined || first.time > now()) return toTaken([], first?.time, now())
       return await write(() => {
         const time = now()
         const entries = find(limit, time).map(({ entry }) => entry)

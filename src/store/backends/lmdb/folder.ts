@@ -30,7 +30,7 @@ const OPENING = {
 /** Databases of this prefix have no prefix in their names, like those of releases before prefixes. */
 const DEFAULT_PREFIX = 'trivet'
 
-interface LmdbFolder {
+export interface LmdbFolder {
   readonly root: RootDatabase<Buffer, string>
   readonly headers: Database<Buffer, string>
   readonly values: Database<Buffer, string>

@@ -33,123 +33,146 @@ interface OwnerRecords {
   earliest: number
 }
 
-export function createMemoryStateStore (options: MemoryStateStoreOptions = {}): StateStore {
-  const { now = clock.now, sweepMs = SWEEP_MS } = options
-  const owners = new Map<string, OwnerRecords>()
-  const due = new Map<number, Set<StoredRecord>>()
-  let replacements = 0
-  let closed = false
+/** The records of all owners, and the spans of time in which they are due. */
+class MemoryRecords {
+  readonly #now: () => number
+  readonly #sweepMs: number
+  readonly #owners = new Map<string, OwnerRecords>()
+  readonly #due = new Map<number, Set<StoredRecord>>()
+  #replacements = 0
 
-  const timer = timers.setInterval(sweep, sweepMs).unref()
-
-  function assertOpen (): void {
-    if (closed) throw new StoreUnavailable(new Error('the store is closed'))
+  constructor (now: () => number, sweepMs: number) {
+    this.#now = now
+    this.#sweepMs = sweepMs
   }
 
-  function find ({ owner, name }: StateKey): StoredRecord | undefined {
-    const record = owners.get(owner)?.records.get(name)
-    return record !== undefined && now() < record.expiresAt ? record : undefined
+  find ({ owner, name }: StateKey): StoredRecord | undefined {
+    const record = this.#owners.get(owner)?.records.get(name)
+    return record !== undefined && this.#now() < record.expiresAt ? record : undefined
   }
 
-  function use (record: StoredRecord): StateRecord {
-    record.expiresAt = expiryOf(record.lifetime, now())
+  use (record: StoredRecord): StateRecord {
+    record.expiresAt = expiryOf(record.lifetime, this.#now())
     return toRecord(record)
+  }
+
+  /** The record does not expire earlier than before, so `earliest` and `dueIn` stay valid. */
+  replace (record: StoredRecord, value: StateValue): StateRecord {
+    record.value = value
+    record.version = String(++this.#replacements)
+    return this.use(record)
   }
 
   /** Replaces a record of the same name. */
-  function put (key: StateKey, lifetime: RecordLifetime, value: StateValue): StateRecord {
-    drop(key)
-    const expiresAt = expiryOf(lifetime, now())
-    const version = String(++replacements)
+  put (key: StateKey, lifetime: RecordLifetime, value: StateValue): StateRecord {
+    this.drop(key)
+    const expiresAt = expiryOf(lifetime, this.#now())
+    const version = String(++this.#replacements)
     const record: StoredRecord = { key, lifetime, value, version, expiresAt, dueIn: 0 }
-    const owned = owners.get(key.owner) ?? { records: new Map<string, StoredRecord>(), earliest: Infinity }
-    owners.set(key.owner, owned)
+    const owned = this.#owners.get(key.owner) ?? { records: new Map(), earliest: Infinity }
+    this.#owners.set(key.owner, owned)
     owned.records.set(key.name, record)
     owned.earliest = Math.min(owned.earliest, expiresAt)
-    scheduleSweep(record)
+    this.#scheduleSweep(record)
     return toRecord(record)
   }
 
-  function drop ({ owner, name }: StateKey): void {
-    const owned = owners.get(owner)
+  drop ({ owner, name }: StateKey): void {
+    const owned = this.#owners.get(owner)
     const record = owned?.records.get(name)
     if (owned === undefined || record === undefined) return
     owned.records.delete(name)
-    if (owned.records.size === 0) owners.delete(owner)
-    const sharing = due.get(record.dueIn)
+    if (owned.records.size === 0) this.#owners.delete(owner)
+    const sharing = this.#due.get(record.dueIn)
     sharing?.delete(record)
-    if (sharing?.size === 0) due.delete(record.dueIn)
-  }
-
-  function scheduleSweep (record: StoredRecord): void {
-    record.dueIn = Math.ceil(record.expiresAt / sweepMs)
-    const sharing = due.get(record.dueIn) ?? new Set()
-    due.set(record.dueIn, sharing.add(record))
+    if (sharing?.size === 0) this.#due.delete(record.dueIn)
   }
 
   /** Reads the records of a full owner only if one of them may have expired since they were last read. */
-  function hasRoom (owner: string, limit: number): boolean {
-    const owned = owners.get(owner)
+  hasRoom (owner: string, limit: number): boolean {
+    const owned = this.#owners.get(owner)
     if (owned === undefined || owned.records.size < limit) return limit > 0
-    if (now() < owned.earliest) return false
-    for (const { key, expiresAt } of owned.records.values()) if (expiresAt <= now()) drop(key)
+    if (this.#now() < owned.earliest) return false
+    for (const { key, expiresAt } of owned.records.values()) if (expiresAt <= this.#now()) this.drop(key)
     owned.earliest = Infinity
     for (const { expiresAt } of owned.records.values()) owned.earliest = Math.min(owned.earliest, expiresAt)
     return owned.records.size < limit
   }
 
+  list (owner: string): ReadonlyMap<string, number> {
+    const records = [...this.#owners.get(owner)?.records.values() ?? []]
+    const live = records.filter(({ expiresAt }) => this.#now() < expiresAt)
+    return new Map(live.map(({ key, expiresAt }) => [key.name, expiresAt]))
+  }
+
   /** A use does not move its record to a later span. The sweep moves it once for all uses. */
-  function sweep (): void {
-    const time = now()
-    for (const [span, records] of due) {
-      if (span * sweepMs > time) continue
-      due.delete(span)
+  sweep (): void {
+    const time = this.#now()
+    for (const [span, records] of this.#due) {
+      if (span * this.#sweepMs > time) continue
+      this.#due.delete(span)
       for (const record of records) {
-        if (record.expiresAt <= time) drop(record.key)
-        else scheduleSweep(record)
+        if (record.expiresAt <= time) this.drop(record.key)
+        else this.#scheduleSweep(record)
       }
     }
+  }
+
+  clear (): void {
+    this.#owners.clear()
+    this.#due.clear()
+  }
+
+  #scheduleSweep (record: StoredRecord): void {
+    record.dueIn = Math.ceil(record.expiresAt / this.#sweepMs)
+    const sharing = this.#due.get(record.dueIn) ?? new Set()
+    this.#due.set(record.dueIn, sharing.add(record))
+  }
+}
+
+export function createMemoryStateStore (
+  { now = clock.now, sweepMs = SWEEP_MS }: MemoryStateStoreOptions = {}
+): StateStore {
+  const records = new MemoryRecords(now, sweepMs)
+  const timer = timers.setInterval(() => records.sweep(), sweepMs).unref()
+  let isClosed = false
+
+  function assertOpen (): void {
+    if (isClosed) throw new StoreUnavailable(new Error('the store is closed'))
   }
 
   return {
     async create (key, value, lifetime, limit) {
       assertOpen()
-      if (find(key) !== undefined) return 'taken'
-      drop(key)
-      return hasRoom(key.owner, limit) ? put(key, lifetime, value) : 'full'
+      if (records.find(key) !== undefined) return 'taken'
+      records.drop(key)
+      return records.hasRoom(key.owner, limit) ? records.put(key, lifetime, value) : 'full'
     },
     async read (key) {
       assertOpen()
-      const record = find(key)
-      return record === undefined ? undefined : use(record)
+      const record = records.find(key)
+      return record && records.use(record)
     },
     async replace (key, version, value) {
       assertOpen()
-      const record = find(key)
-      if (record?.version !== version) return undefined
-      // The record does not expire earlier than before, so `earliest` and `dueIn` stay valid.
-      record.value = value
-      record.version = String(++replacements)
-      record.expiresAt = expiryOf(record.lifetime, now())
-      return toRecord(record)
+      const record = records.find(key)
+      return record?.version === version ? records.replace(record, value) : undefined
     },
     async delete (key) {
       assertOpen()
-      const found = find(key) !== undefined
-      drop(key)
-      return found
+      const isLive = records.find(key) !== undefined
+      records.drop(key)
+      return isLive
     },
     async list (owner) {
       assertOpen()
-      const live = [...owners.get(owner)?.records.values() ?? []].filter(({ expiresAt }) => now() < expiresAt)
-      return new Map(live.map(({ key, expiresAt }) => [key.name, expiresAt]))
+      return records.list(owner)
     },
     async check () { assertOpen() },
     async close () {
-      closed = true
+      isClosed = true
       timers.clear(timer)
-      owners.clear()
-      due.clear()
+      records.clear()
     }
   }
 }
