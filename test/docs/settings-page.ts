@@ -16,8 +16,8 @@ with \`TRIVET_\` and is no setting. [A program that embeds the service](operatin
 options: \`maxBodyBytes\`.
 `
 
-export function toSettingsPage (): string {
-  return [HEAD, ...Object.entries(GROUPS).map(([group, settings]) => {
+export function toSettingsPage (groups: typeof GROUPS = GROUPS): string {
+  return [HEAD, ...Object.entries(groups).map(([group, settings]) => {
     return `\n## ${group}\n\n${COLUMNS}${Object.values(settings).map(toRow).join('')}`
   })].join('')
 }

@@ -6,7 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import t, { type Test } from 'tap'
+import { toSettingsPage } from '../docs/settings-page.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { counterModule } from '../helpers/counter-module.ts'
 import { within } from '../helpers/deadline.ts'
@@ -48,9 +50,9 @@ t.test('a stranger adds', async (t) => {
   )
   await copy.insert('request/methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
   await copy.insert(
-    'app.ts', /^import \{ createLogObserver/, "import { metrics } from './request/pipeline/metrics.ts'"
+    'app.ts', /^import \{ createLogObserver/, "import { metrics as counts } from './request/pipeline/metrics.ts'"
   )
-  await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    metrics,')
+  await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    counts,')
   await copy.insert('app.ts', /^import \{ Pipeline/, "import { serveStdio } from './stdio/stdio.ts'")
   await copy.insert('app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
   await copy.insert(
@@ -76,9 +78,9 @@ t.test('a stranger adds', async (t) => {
   })
 
   t.test('a setting', async (t) => {
-    const [config, flags, page, variables, widgets] = await Promise.all([
-      'ops/config/config.ts', 'cli/setting-flags.ts', 'ops/config/settings-page.ts',
-      'ops/config/unknown-variables.ts', 'ops/config/widgets.ts'
+    const [config, commands, settings, variables, widgets] = await Promise.all([
+      'ops/config/config.ts', 'cli/serve.ts', 'ops/config/settings.ts', 'ops/config/unknown-variables.ts',
+      'ops/config/widgets.ts'
     ].map(async (path) => await import(copy.urlOf(path))))
     const { readConfig, completeConfig } = config
     t.equal(widgets.readWidgets(readConfig({})), 3, 'a value of the config')
@@ -86,9 +88,12 @@ t.test('a stranger adds', async (t) => {
     t.equal(completeConfig({ maxWidgets: 5 }).maxWidgets, 5, 'an option of createApp')
     const problem = 'TRIVET_MAX_WIDGETS must be an integer from 1 to 9, got "0"'
     t.throws(() => readConfig({ TRIVET_MAX_WIDGETS: '0' }), Object({ problems: [problem] }), 'a check')
-    t.ok(flags.SETTING_FLAGS.some(({ long }: { long: string }) => long === '--max-widgets'), 'a flag')
+    const program = new Command()
+    commands.serveCommand(program, { environment: {} })
+    const flags = program.commands[0]?.options.map(({ long }) => long)
+    t.ok(flags?.includes('--max-widgets'), 'a flag')
     const row = '| `TRIVET_MAX_WIDGETS` | `3` | an integer from 1 to 9, in bytes | A |'
-    t.ok(page.toSettingsPage().includes(row), 'its documentation')
+    t.ok(toSettingsPage(settings.GROUPS).includes(row), 'its documentation')
     t.match(variables.findUnknownVariables({ TRIVET_MAX_WIGETS: '5' }), [{ nearest: ['TRIVET_MAX_WIDGETS'] }])
   })
 
