@@ -33,6 +33,7 @@ import type { ListName } from './protocol/notifications.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers, type Observer } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
+import { createToolRuns } from './request/pipeline/run-tool.ts'
 import type { FileAccess } from './request/pipeline/seams.ts'
 import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
@@ -205,7 +206,7 @@ async function openEras (
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
   const shared = { subscriptions, scopeGroups: createScopeGroups(catalog), changingLists }
-  const methods = composeMethods(state, {
+  const { methods, dependencies } = composeMethods(state, {
     ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle
   })
   const pipelineDependencies = { lifetimes, observer, limiter, tracer }
@@ -222,7 +223,7 @@ async function openEras (
       toMissingCapability: missingClientCapability
     }
   })
-  tasks.start(pipeline)
+  tasks.start(createToolRuns(catalog, pipeline, dependencies))
   const eras: Era[] = [lifecycle.add(createModernEra({ pipeline, replies, ...answerDependencies }))]
   const eraParts = {
     ...shared,

@@ -3,7 +3,6 @@
 import { clock as systemClock } from '../base/time.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
-import type { Method } from '../request/pipeline/method.ts'
 import { createFirstAnswers } from '../store/records/first-answers.ts'
 import { createHandles } from '../store/records/handles.ts'
 import { createTasks, type Tasks } from '../tasks/tasks.ts'
@@ -31,6 +30,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     graceMs: config.taskGraceMs,
     leaseMs: config.taskLeaseMs,
     now: clock.now ?? systemClock.now,
+    snapshot: () => catalog.current,
     isUsed
   })
 }
@@ -46,9 +46,9 @@ interface ComposedDependencies extends Pick<
 export function composeMethods (
   { config, backend: { store, broadcast }, log, clock }: OpenedState,
   { tasks, countHandle, ...others }: ComposedDependencies
-): Method[] {
+) {
   const { requestTimeoutMs, maxHandlesPerCaller } = config
-  return [...tasks.methods, ...createMethods({
+  const dependencies: MethodDependencies = {
     ...others,
     requestTimeoutMs,
     tasks: tasks.starter,
@@ -61,5 +61,6 @@ export function composeMethods (
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       broadcast.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))
     }
-  })]
+  }
+  return { methods: [...tasks.methods, ...createMethods(dependencies)], dependencies }
 }

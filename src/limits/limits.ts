@@ -43,6 +43,9 @@ export const LIMITS = {
     advice: 'They count until they expire.',
     code: 429
   },
+  taskRuns: {
+    things: 'running tasks', per: 'replica', max: 1000, advice: 'Wait until one has ended.', code: 503
+  },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
   firstAnswers: {
     things: 'kept answers', per: 'principal', max: 1000, advice: 'Try again later.', code: 429

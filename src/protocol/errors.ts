@@ -240,6 +240,11 @@ export const tooManyQuestions = (limit: number) => new LimitReached(
 export const taskExpired = (ttlMs: number) =>
   new ProtocolError(INTERNAL_ERROR, `The task did not end within ${ttlMs} ms and was stopped`)
 
+/** The task may be what ends its replicas. */
+export const taskPoisoned = (losses: number) => new ProtocolError(
+  INTERNAL_ERROR, `The task was stopped: ${losses} replicas in a row were lost while they ran the same step of it`
+)
+
 /** The replica that ran the task is gone, and the tool must not run again. */
 export const taskInterrupted = (what: string) => new ProtocolError(
   INTERNAL_ERROR,

@@ -1,100 +1,81 @@
-// What callers may do with their tasks. A task of another caller looks like an unknown task.
+// What callers may do with their tasks. A task of another caller, or of a tool that is hidden from the caller,
+// looks like an unknown task.
 
 import type { Principal } from '../access/principal.ts'
-import { taskAnswersTooLarge, unknownTask } from '../protocol/errors.ts'
-import { isTerminal } from '../protocol/tasks.ts'
-import { endTask, type TaskEndDependencies } from './end.ts'
-import { MAX_STATE_BYTES, stateBytes } from './journal.ts'
-import { openQuestions, toDetailedTask, type TaskRecord } from './record.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { holdsScope } from '../catalog/compiled/scopes/scope-hierarchy.ts'
+import { unknownTask } from '../protocol/errors.ts'
+import { hasAnswer, type Responses } from './questions.ts'
+import { toDetailedTask, toKeptPrincipal, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { TaskRunner } from './runner.ts'
+import type { TaskEvent } from './states.ts'
+import type { TransitionDependencies, Transitions } from './transitions.ts'
 
-type AnswerChange = Pick<TaskRecord, 'questions' | 'answers'>
+export interface TaskAccessDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock'> {
+  readonly transitions: Transitions
+  readonly runner: TaskRunner
+  /** The present state of the catalog. */
+  snapshot (): Snapshot
+}
 
-/** All methods reject with the error for an unknown task if the principal has no such task. */
+/** All methods reject with the error for an unknown task if the principal may not see such a task. */
 export class TaskAccess {
-  readonly #dependencies: TaskEndDependencies
-  readonly #runner: TaskRunner
+  readonly #dependencies: TaskAccessDependencies
 
-  constructor (dependencies: TaskEndDependencies, runner: TaskRunner) {
+  constructor (dependencies: TaskAccessDependencies) {
     this.#dependencies = dependencies
-    this.#runner = runner
-  }
-
-  /** Resolves to the task with the details of its status, as members of a JSON object. */
-  async get (principal: Principal, id: string): Promise<string> {
-    const { key, record } = await this.#find(principal, id)
-    return toDetailedTask(key.id, record, this.#dependencies.now())
   }
 
   /**
-   * Keeps the answers to open questions, and ignores all others. The handler runs again once no question is
-   * open.
+   * Resolves to the task with the details of its status, as members of a JSON object. The handler runs with the
+   * scopes of the last caller who was allowed to see the task.
    */
-  async update (
-    principal: Principal, id: string, responses: { readonly [key: string]: unknown }
-  ): Promise<void> {
-    for (;;) {
-      const { key, ...stored } = await this.#find(principal, id)
-      const change = toChange(stored.record, responses)
-      if (change === undefined || await this.#keepAnswers(key, stored, change)) return
-    }
+  async get (principal: Principal, id: string): Promise<string> {
+    const { key, record } = await this.#apply(principal, id, { type: 'accessed', principal: toKeptPrincipal(principal) })
+    return toDetailedTask(key.id, record, this.#dependencies.storeClock.now())
+  }
+
+  /** Keeps the answers to open questions, and ignores all others. The handler runs again after the last one. */
+  async update (principal: Principal, id: string, responses: Responses): Promise<void> {
+    const { runner, transitions } = this.#dependencies
+    const { key, ...stored } = await this.#find(principal, id)
+    if (!hasAnswer(stored.record, responses)) return await transitions.confirm(key, stored)
+    const mayRun = await runner.mayRun(stored.record)
+    const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
+    const applied = await transitions.apply(key, event, { from: stored })
+    if (applied === undefined) throw unknownTask()
+    if (applied.transition?.record === undefined) await transitions.confirm(key, applied)
+    else if (applied.transition.isClaimed) runner.run(key, applied)
   }
 
   /** Does nothing if the task has ended. */
   async cancel (principal: Principal, id: string): Promise<void> {
-    for (;;) {
-      const { key, ...stored } = await this.#find(principal, id)
-      if (isTerminal(stored.record.status)) return
-      const change = { status: 'cancelled', statusMessage: undefined } as const
-      if (await endTask(this.#dependencies, key, stored, change)) return
-    }
+    const applied = await this.#apply(principal, id, { type: 'cancelled' })
+    if (applied.transition === undefined) await this.#dependencies.transitions.confirm(applied.key, applied)
+  }
+
+  /** Whether the principal may see a task of this tool now. Throws an InsufficientScope if it could with more. */
+  isVisible (principal: Principal, { tool, toolScopes }: TaskRecord): boolean {
+    const snapshot = this.#dependencies.snapshot()
+    if (snapshot.view(principal).tool(tool) !== undefined) return true
+    // Another release began the task.
+    const isUnknown = !snapshot.primitives.tools.some(({ key }) => key === tool)
+    return isUnknown && toolScopes.every((scope) => holdsScope(principal.scopes, scope, snapshot.hierarchy))
+  }
+
+  async #apply (principal: Principal, id: string, event: TaskEvent) {
+    const { key, ...stored } = await this.#find(principal, id)
+    const applied = await this.#dependencies.transitions.apply(key, event, { from: stored })
+    if (applied === undefined) throw unknownTask()
+    return { key, ...applied }
   }
 
   async #find (principal: Principal, id: string): Promise<StoredTask & { readonly key: TaskKey }> {
     const { records } = this.#dependencies
     const key = records.keyOf(principal, id)
     const stored = key && await records.read(key)
-    if (key === undefined || stored === undefined) throw unknownTask()
+    if (key === undefined || stored === undefined || !this.isVisible(principal, stored.record)) throw unknownTask()
     return { key, ...stored }
   }
-
-  /** Resolves to whether the record was unchanged since it was read. */
-  async #keepAnswers (key: TaskKey, stored: StoredTask, change: AnswerChange): Promise<boolean> {
-    const { records, now, setDue, leaseMs } = this.#dependencies
-    const { record, version } = stored
-    if (openQuestions({ ...record, ...change }).length > 0) {
-      return await records.replace(key, version, { ...record, ...change, updatedAt: now() }) !== undefined
-    }
-    // The due time comes first: a running task without one would be lost with its replica.
-    if (this.#runner.isTaking) {
-      await setDue(key, leaseMs)
-      return await this.#runner.resume(key, stored, change)
-    }
-    await setDue(key, 0)
-    const next: TaskRecord = { ...record, ...change, status: 'working', wakesAt: now(), updatedAt: now() }
-    return await records.replace(key, version, next) !== undefined
-  }
-}
-
-/** Returns `undefined` if no response answers an open question. */
-function toChange (
-  record: TaskRecord, responses: { readonly [key: string]: unknown }
-): AnswerChange | undefined {
-  if (record.status !== 'input_required') return undefined
-  const answered = openQuestions(record).filter(([name]) => Object.hasOwn(responses, name))
-  if (answered.length === 0) return undefined
-  const questions = answered.map(([name, question]) => [name, { ...question, isAnswered: true }] as const)
-  const answers = answered.map(([name, { key }]) => [key, JSON.stringify(responses[name])] as const)
-  const change = {
-    questions: { ...record.questions, ...Object.fromEntries(questions) },
-    answers: { ...record.answers, ...Object.fromEntries(answers) }
-  }
-  const state = { answers: toMap(change.answers), results: toMap(record.results) }
-  if (stateBytes(state) > MAX_STATE_BYTES) throw taskAnswersTooLarge(MAX_STATE_BYTES)
-  return change
-}
-
-function toMap (texts: { readonly [key: string]: string }): Map<string, string> {
-  return new Map(Object.entries(texts))
 }

@@ -1,50 +1,65 @@
 // The first run of a handler, within its request. The call becomes a task if it takes too long, if it sleeps,
 // or if its tool requires a task.
 
-import type { TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
+import { random } from '../base/time.ts'
+import type { CompiledTool, TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
 import { NotAllowed } from '../catalog/compiled/scopes/run-authorized.ts'
 import { networkOf } from '../limits/holder.ts'
 import { LimitReached } from '../protocol/errors.ts'
 import type { Outcome } from '../request/pipeline/method.ts'
 import type { RequestContext } from '../request/pipeline/request-context.ts'
 import type { TaskStart } from '../request/pipeline/seams.ts'
-import { findStateExcess, TaskJournal } from './journal.ts'
-import { toTaskSeed, type TaskRecord } from './record.ts'
+import { findStateExcess, TaskJournal, type JournalOwner } from './journal.ts'
+import { toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
-import { TaskRun, type TaskRunDependencies } from './run.ts'
+import { TaskRun, toStatusMessage, type TaskRunDependencies } from './run.ts'
+import { MARK_BYTES, type TransitionDependencies } from './transitions.ts'
 
-export interface TaskStartDependencies extends TaskRunDependencies {
+export interface TaskStartDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
   /** Called when the task is in the store. The runner then renews its lease. */
   onCreate (run: TaskRun): void
 }
 
-export class FirstTaskRun implements TaskStart {
+export class FirstTaskRun implements TaskStart, JournalOwner {
   readonly #dependencies: TaskStartDependencies
   readonly #request: RequestContext
-  readonly #tool: string
+  readonly #tool: Pick<CompiledTool, 'key' | 'scopes'>
   readonly #rule: TaskRule
   readonly #args: unknown
   readonly journal: TaskJournal
   #becomeTask: (() => void) | undefined
-  /** Whether the handler went to sleep before `begin` returned. */
-  #hasSlept = false
+  /** Whether the handler needed a task before `run` had its promise. */
+  #isNeeded = false
+  /** Settles the first step of a call that must be a task. */
+  #creation: { readonly resolve: () => void, readonly reject: (error: Error) => void } | undefined
+  #created: Promise<void> | undefined
+  #message: string | undefined
 
   constructor (
-    dependencies: TaskStartDependencies, request: RequestContext, tool: string, rule: TaskRule, args: unknown
+    dependencies: TaskStartDependencies, request: RequestContext, tool: Pick<CompiledTool, 'key' | 'scopes'>,
+    rule: TaskRule, args: unknown
   ) {
     this.#dependencies = dependencies
     this.#request = request
     this.#tool = tool
     this.#rule = rule
     this.#args = args
-    this.journal = new TaskJournal(rule.ttlMs, dependencies.now, this)
+    this.journal = new TaskJournal(rule.ttlMs, dependencies.storeClock.now, this)
+    request.onProgress = (progress) => { this.#message = toStatusMessage(progress) }
   }
 
-  onSleep (): void {
-    if (this.#becomeTask === undefined) this.#hasSlept = true
-    else this.#becomeTask()
+  onSleep (): void { this.#need() }
+
+  /** A step of a tool that requires a task waits for the record: no work is done that nobody keeps. */
+  allowStep (): Promise<void> | undefined {
+    if (this.#rule.requiredCapabilities === undefined) return undefined
+    this.#created ??= new Promise((resolve, reject) => {
+      this.#creation = { resolve, reject }
+      this.#need()
+    })
+    return this.#created
   }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
@@ -55,8 +70,13 @@ export class FirstTaskRun implements TaskStart {
       if (!this.#mustBecome(error)) throw error
       work = Promise.reject(error)
     }
-    if (typeof work !== 'string') return this.#await(work, this.#hasSlept)
+    if (typeof work !== 'string') return this.#await(work, this.#isNeeded)
     return this.#mustBecome() ? this.#await(Promise.resolve(work), true) : work
+  }
+
+  #need (): void {
+    if (this.#becomeTask === undefined) this.#isNeeded = true
+    else this.#becomeTask()
   }
 
   /** Resolves to the result of the work, or to the task once it is durable. */
@@ -66,8 +86,12 @@ export class FirstTaskRun implements TaskStart {
       const becomeTask = this.#becomeTask = () => {
         if (isDecided) return
         isDecided = true
-        this.#create().then(({ answer, run }) => resolve({ answer, work, outlet: run }), (error: Error) => {
+        this.#create().then(({ answer, run }) => {
+          this.#creation?.resolve()
+          resolve({ answer, work, outlet: run })
+        }, (error: Error) => {
           this.journal.detach()
+          this.#creation?.reject(error)
           if (this.#mustBecome() || this.journal.isSuspended) {
             this.#request.lifetime.stop(error)
             reject(error)
@@ -100,7 +124,7 @@ export class FirstTaskRun implements TaskStart {
 
   /** Creates the task. The answer is a CreateTaskResult. */
   async #create (): Promise<{ readonly answer: string, readonly run: TaskRun }> {
-    const { records, now, onCreate } = this.#dependencies
+    const { records, storeClock, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
     const excess = findStateExcess(this.journal.state)
     if (excess !== undefined) throw excess
@@ -109,42 +133,50 @@ export class FirstTaskRun implements TaskStart {
     const creating = this.#store(key, record)
     const run = new TaskRun(this.#dependencies, this.journal, key, record, creating)
     await creating
+    this.journal.adopt(run)
     lifetime.limit(run.timeoutMs)
     run.attach(lifetime)
     onCreate(run)
     this.#request.observed.special = 'task'
-    return { run, answer: snapshot.writer.writeTask(toTaskSeed(key.id, record, now())) }
+    return { run, answer: snapshot.writer.writeTask(toTaskSeed(key.id, record, storeClock.now())) }
   }
 
   /** Sets the due time first: without one, a task is lost with its replica. */
   async #store (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
-    const { records, setDue, removeDue, leaseMs } = this.#dependencies
-    await setDue(key, leaseMs)
+    const { records, transitions, dueTimes } = this.#dependencies
+    await transitions.hold(key, record.generation)
     return await records.create(key, record).catch(async (error: unknown) => {
-      if (error instanceof LimitReached) await removeDue(key)
+      if (error instanceof LimitReached) await dueTimes.remove(key.entry)
       throw error
     })
   }
 
   #toRecord (): TaskRecord {
-    const { requestId, principal, revision, envelope: { clientCapabilities, clientInfo } } = this.#request
+    const { requestId, principal, caller, revision, envelope: { clientCapabilities, clientInfo } } = this.#request
+    const { key, scopes } = this.#tool
     const { ttlMs, keepResultMs, mayRerun } = this.#rule
-    const now = this.#dependencies.now()
+    const now = this.#dependencies.storeClock.now()
     return {
-      tool: this.#tool,
+      tool: key,
+      toolScopes: scopes,
       args: this.#args,
-      principal: { ...principal, scopes: [...principal.scopes] },
-      network: networkOf(this.#request.caller),
+      principal: toKeptPrincipal(principal),
+      network: networkOf(caller),
       client: { revision, capabilities: clientCapabilities, info: clientInfo },
       requestId,
       createdAt: now,
       ttlMs,
       keepResultMs,
       mayRerun,
+      generation: 0,
+      mark: random.name(MARK_BYTES),
       status: 'working',
+      statusMessage: this.#message,
       updatedAt: now,
       run: 1,
       isRunning: true,
+      isCalled: true,
+      losses: 0,
       questions: {},
       ...this.journal.members
     }

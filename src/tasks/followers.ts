@@ -1,18 +1,32 @@
 // Tells streams the status of the tasks that they follow.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Principal } from '../access/principal.ts'
 import { timers } from '../base/time.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/seams.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
+import type { TaskAccess } from './access.ts'
 import { toDetailedTask } from './record.ts'
 import type { TaskKey, TaskRecords } from './records.ts'
 
 /** The pause before a failed read is repeated, in milliseconds. */
 const RETRY_MS = 1000
 
+interface FollowersDependencies {
+  readonly records: TaskRecords
+  readonly access: Pick<TaskAccess, 'isVisible'>
+  readonly broadcast: Broadcast
+  /** Milliseconds since the epoch, by the clock of the store. */
+  now (): number
+}
+
+/** Reads a task for one caller. Resolves to `undefined` if the caller may not see it now. */
+type ReadMembers = (key: TaskKey) => Promise<string | undefined>
+
 export interface OpenTaskFollowers extends TaskFollowers { close (): void }
 
 export function createTaskFollowers (
-  records: TaskRecords, broadcast: Broadcast, now: () => number
+  { records, access, broadcast, now }: FollowersDependencies
 ): OpenTaskFollowers {
   const byEntry = new Map<string, Set<TaskFollower>>()
   const unsubscribe = broadcast.subscribe((event) => {
@@ -24,9 +38,20 @@ export function createTaskFollowers (
     for (const follower of byEntry.get(entry) ?? []) follower.note(entry)
   }
 
-  async function readMembers (key: TaskKey): Promise<string | undefined> {
+  /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
+  async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
     const stored = await records.read(key)
-    return stored && toDetailedTask(key.id, stored.record, now())
+    if (stored === undefined || !isVisible(principal, stored.record)) return undefined
+    return toDetailedTask(key.id, stored.record, now())
+  }
+
+  function isVisible (...[principal, record]: Parameters<TaskAccess['isVisible']>): boolean {
+    try {
+      return access.isVisible(principal, record)
+    } catch {
+      // The caller lacks a scope.
+      return false
+    }
   }
 
   function remove (entry: string, follower: TaskFollower): void {
@@ -35,17 +60,21 @@ export function createTaskFollowers (
     if (followers?.size === 0) byEntry.delete(entry)
   }
 
-  return {
+    return {
     async findOwn (principal, ids) {
-      const ownIds = await Promise.all([...new Set(ids)].map(async (id) => {
+      const ownIds: string[] = []
+      // A record may have a megabyte: others get their turn between two of them.
+      for (const id of new Set(ids)) {
         const key = records.keyOf(principal, id)
-        return key !== undefined && await records.read(key) !== undefined ? [id] : []
-      }))
-      return ownIds.flat()
+        const stored = key && await records.read(key)
+        if (stored !== undefined && isVisible(principal, stored.record)) ownIds.push(id)
+        if (key !== undefined) await nextTurn()
+      }
+      return ownIds
     },
     follow (principal, ids, stream) {
       const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])
-      const follower = new TaskFollower(keys, stream, readMembers)
+      const follower = new TaskFollower(keys, stream, async (key) => await readMembers(principal, key))
       for (const { entry } of keys) byEntry.set(entry, (byEntry.get(entry) ?? new Set()).add(follower))
       stream.sink.onClose(() => { for (const { entry } of keys) remove(entry, follower) })
       // A status may have changed since the client asked for it.
@@ -54,19 +83,16 @@ export function createTaskFollowers (
     close: unsubscribe
   }
 }
-
 /** One stream. A task is pending at most once, so a client that does not read costs no memory. */
 class TaskFollower {
   readonly #keys: ReadonlyMap<string, TaskKey>
   readonly #stream: TaskStream
-  readonly #readMembers: (key: TaskKey) => Promise<string | undefined>
+  readonly #readMembers: ReadMembers
   readonly #pending = new Set<string>()
   #isFlushing = false
   #isClosed = false
 
-  constructor (
-    keys: readonly TaskKey[], stream: TaskStream, readMembers: (key: TaskKey) => Promise<string | undefined>
-  ) {
+  constructor (keys: readonly TaskKey[], stream: TaskStream, readMembers: ReadMembers) {
     this.#keys = new Map(keys.map((key) => [key.entry, key]))
     this.#stream = stream
     this.#readMembers = readMembers
@@ -99,6 +125,7 @@ class TaskFollower {
       try {
         const members = key && await this.#readMembers(key)
         if (members !== undefined) this.#stream.sink.send(this.#stream.toMessage(members))
+        await nextTurn()
       } catch {
         this.#pending.add(entry)
         await timers.pause(RETRY_MS, { ref: false })

@@ -3,7 +3,7 @@
 
 import { Suspended, type Journal, type RequestState } from '../request/questions/input-round.ts'
 import { toObjectJson } from '../request/questions/request-state.ts'
-import type { TaskRecord } from './record.ts'
+import { endOfWork, type TaskRecord } from './record.ts'
 
 /** Created by its first use: most calls that may become tasks need none of it. */
 interface Entries {
@@ -14,8 +14,13 @@ interface Entries {
   readonly sleeps: Map<string, number>
 }
 
-/** Told of the first sleep of a call that is not a task yet. */
-interface SleepListener { onSleep (): void }
+/** What the journal asks of the call or the run that it belongs to. */
+export interface JournalOwner {
+  /** Called for the first sleep of a call that is not a task yet. */
+  onSleep? (): void
+  /** Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more. */
+  allowStep? (): Promise<void> | undefined
+}
 
 /** Shorter sleeps wait in the process. In milliseconds. */
 const SUSPEND_MS = 1000
@@ -25,7 +30,7 @@ export const MAX_STATE_BYTES = 262_144
 export class TaskJournal implements Journal {
   readonly #ttlMs: number
   readonly #now: () => number
-  readonly #listener: SleepListener | undefined
+  #owner: JournalOwner | undefined
   #lazyEntries: Entries | undefined
   #sleepCount = 0
   #wakesAt: number | undefined
@@ -36,10 +41,10 @@ export class TaskJournal implements Journal {
    * @param ttlMs the time limit of the task.
    * @param now milliseconds since the epoch.
    */
-  constructor (ttlMs: number, now: () => number, listener?: SleepListener) {
+  constructor (ttlMs: number, now: () => number, owner?: JournalOwner) {
     this.#ttlMs = ttlMs
     this.#now = now
-    this.#listener = listener
+    this.#owner = owner
   }
 
   get #entries (): Entries {
@@ -56,7 +61,7 @@ export class TaskJournal implements Journal {
   get isTask (): boolean { return this.#write !== undefined }
   get isSuspended (): boolean { return this.#wakesAt !== undefined }
 
-  /** The members of the record that come from the journal. */
+  /** The members of the record that come from the journal. Answers that do not fit open questions are left out. */
   get members (): Pick<TaskRecord, 'answers' | 'results' | 'sleeps'> {
     return {
       answers: Object.fromEntries(this.state.answers),
@@ -73,13 +78,18 @@ export class TaskJournal implements Journal {
   }
 
   /** Makes the journal that of a task. @param write makes `members` durable. */
-  attach ({ createdAt, ttlMs }: TaskRecord, write: () => Promise<void>): void {
-    this.#expiresAt = createdAt + ttlMs
+  attach (record: TaskRecord, write: () => Promise<void>): void {
+    this.#expiresAt = endOfWork(record)
     this.#write = write
   }
 
   /** Undoes `attach`: the record could not be created. */
   detach (): void { this.#write = undefined }
+
+  /** From now on the run allows steps. */
+  adopt (owner: JournalOwner): void { this.#owner = owner }
+
+  allowStep (): Promise<void> | undefined { return this.#owner?.allowStep?.() }
 
   keep (key: string): Promise<void> | undefined {
     if (this.#write === undefined) return undefined
@@ -107,7 +117,7 @@ export class TaskJournal implements Journal {
     }
     this.#entries.sleeps.set(index, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
-    if (!this.isTask) this.#listener?.onSleep()
+    if (!this.isTask) this.#owner?.onSleep?.()
     throw new Suspended()
   }
 }

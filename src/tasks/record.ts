@@ -14,15 +14,21 @@ export interface TaskQuestion {
   readonly isAnswered: boolean
 }
 
+type OpenQuestions = ReadonlyArray<readonly [string, TaskQuestion]>
+
 /** Texts of JSON, by key. */
 type Texts = { readonly [key: string]: string }
+
+/** A principal as JSON. */
+export type KeptPrincipal = Omit<Principal, 'scopes'> & { readonly scopes: readonly string[] }
 
 /** The members that never change. */
 export interface TaskOrigin {
   readonly tool: string
+  /** The scopes that the tool needed when the task began. A release that lacks the tool knows no others. */
+  readonly toolScopes: readonly string[]
   /** The arguments as the client sent them. */
   readonly args: unknown
-  readonly principal: Omit<Principal, 'scopes'> & { readonly scopes: readonly string[] }
   /** What the client declared in its call. */
   readonly client: {
     readonly revision: string
@@ -33,7 +39,7 @@ export interface TaskOrigin {
   readonly network?: string | undefined
   /** The id of the call in the service's log. */
   readonly requestId: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the clock of the store. So are all times of a record. */
   readonly createdAt: number
   readonly ttlMs: number
   readonly keepResultMs: number
@@ -41,6 +47,12 @@ export interface TaskOrigin {
 }
 
 export interface TaskRecord extends TaskOrigin {
+  /** Who was last allowed to see the task. Its handler runs with these scopes. */
+  readonly principal: KeptPrincipal
+  /** How often the record was written. A due time of an earlier generation does not replace a later one. */
+  readonly generation: number
+  /** A random text that names the last write. A replica knows by it that its own write was done. */
+  readonly mark: string
   readonly status: TaskStatus
   readonly statusMessage?: string | undefined
   readonly updatedAt: number
@@ -48,6 +60,10 @@ export interface TaskRecord extends TaskOrigin {
   readonly run: number
   /** Whether a replica runs the handler. If not, the task sleeps, waits for answers or has ended. */
   readonly isRunning: boolean
+  /** Whether the handler of this run may have been called. */
+  readonly isCalled: boolean
+  /** How often in a row the replica of the task was lost without a new step. */
+  readonly losses: number
   /** When the handler runs again, in milliseconds since the epoch. */
   readonly wakesAt?: number | undefined
   /** The questions so far, by the key that the client sees. */
@@ -66,14 +82,19 @@ export interface TaskRecord extends TaskOrigin {
 const POLL_MS = 1000
 const MAX_POLL_MS = 30_000
 
+/** The members that records of earlier releases lack. */
+const EARLIER_RELEASE = { toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0 }
+
 /** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
 export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {
   return Buffer.from(`${JSON.stringify(head)}\n${result}`)
 }
 
+/** Reads the records of earlier releases too. */
 export function readTaskBytes (bytes: Buffer): TaskRecord {
   const end = bytes.indexOf('\n')
-  const head: Omit<TaskRecord, 'result'> = JSON.parse(bytes.toString('utf8', 0, end))
+  const text = bytes.toString('utf8', 0, end)
+  const head: Omit<TaskRecord, 'result'> = { ...EARLIER_RELEASE, ...JSON.parse(text) }
   return end + 1 === bytes.length ? head : { ...head, result: bytes.toString('utf8', end + 1) }
 }
 
@@ -87,37 +108,30 @@ export function endOf (origin: TaskOrigin): number {
   return origin.createdAt + lifetimeOf(origin)
 }
 
-/** Returns how much of the time limit is left, in milliseconds. */
-export function timeLeft ({ createdAt, ttlMs }: TaskOrigin, now: number): number {
-  return Math.max(0, createdAt + ttlMs - now)
-}
-
-/** Returns the unanswered questions. */
-export function openQuestions ({ questions }: TaskRecord): ReadonlyArray<readonly [string, TaskQuestion]> {
-  return Object.entries(questions).filter(([, { isAnswered }]) => !isAnswered)
+/** Returns when the time limit of the task has passed, in milliseconds since the epoch. */
+export function endOfWork ({ createdAt, ttlMs }: TaskOrigin): number {
+  return createdAt + ttlMs
 }
 
 /**
- * Adds the questions that the handler asked in this run, and closes all others. Each gets a new key for the
- * client: a client may ignore a key that it has seen before.
- * @param asked the input requests, by the keys of `ctx.ask`.
+ * A replica runs the handler; the handler runs again at a time; a question is open, and the handler may run
+ * again at a time too; or the task has ended.
  */
-export function addQuestions (
-  before: TaskRecord['questions'], asked: ReadonlyMap<string, string>
-): TaskRecord['questions'] {
-  const questions = new Map(Object.entries(before).map(([name, question]) => {
-    const isStillOpen = !question.isAnswered && asked.get(question.key) === question.json
-    // A closed question only reserves its name.
-    return [name, isStillOpen ? question : { ...question, json: '', isAnswered: true }]
-  }))
-  const open = new Set([...questions.values()].flatMap(({ key, isAnswered }) => isAnswered ? [] : [key]))
-  for (const [key, json] of asked) {
-    if (open.has(key)) continue
-    let name = key
-    for (let number = 2; questions.has(name); number++) name = `${key} (${number})`
-    questions.set(name, { key, json, isAnswered: false })
-  }
-  return Object.fromEntries(questions)
+export type TaskPhase = 'running' | 'waiting' | 'asking' | 'over'
+
+export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isRunning'>): TaskPhase {
+  if (isTerminal(status)) return 'over'
+  if (isRunning) return 'running'
+  return status === 'input_required' ? 'asking' : 'waiting'
+}
+
+export function toKeptPrincipal (principal: Principal): KeptPrincipal {
+  return { ...principal, scopes: [...principal.scopes] }
+}
+
+/** Returns the unanswered questions, with the keys that the client sees. */
+export function openQuestions ({ questions }: Pick<TaskRecord, 'questions'>): OpenQuestions {
+  return Object.entries(questions).filter(([, { isAnswered }]) => !isAnswered)
 }
 
 /** Writes the task without the details of its status, as members of a JSON object. */
@@ -155,6 +169,6 @@ function detailsOf (record: TaskRecord): TaskDetails {
   }
 }
 
-function toRequestsJson (questions: ReturnType<typeof openQuestions>): string {
+function toRequestsJson (questions: OpenQuestions): string {
   return `{${questions.map(([key, { json }]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
 }

@@ -2,10 +2,12 @@
 // sealed: it has arguments and claims, and its handler runs with the rights in it.
 
 import { ownerOf, type Principal } from '../access/principal.ts'
-import { random } from '../base/time.ts'
+import { retry } from '../base/retry.ts'
+import { clock, random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
-import type { StateKey, StateStore, StateValue } from '../store/records/state-store.ts'
+import { createRemovals, type Removals } from '../store/records/removals.ts'
+import { StoreUnavailable, type StateKey, type StateStore, type StateValue } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
 
@@ -26,13 +28,19 @@ const PURPOSE = 'task'
 const ID = /^task_[A-Za-z0-9_-]{22}$/
 /** How many tasks one owner may have, ended ones included, for each unfinished one. */
 const KEPT_FACTOR = 10
+/** The store decides when a record expires. The clock of a replica may be ahead by this, in milliseconds. */
+const CLOCK_MARGIN_MS = 300_000
+/** The pauses after lost replies, and how long they are tried again, in milliseconds. */
+const LOST_REPLY = { firstMs: 50, maxMs: 500, forMs: 1000 }
 
 export class TaskRecords {
   readonly #store: StateStore
   readonly #sealer: Sealer
   readonly #unfinished: Limit
   readonly #all: Limit
-  readonly #shares: Shares
+  readonly #places: Shares
+  readonly #kept: Shares
+  readonly #removals: Removals
 
   /** @param maxPerOwner how many unfinished tasks one owner may have. */
   constructor (store: StateStore, sealer: Sealer, maxPerOwner: number) {
@@ -40,7 +48,9 @@ export class TaskRecords {
     this.#sealer = sealer
     this.#unfinished = new Limit('tasks', maxPerOwner)
     this.#all = new Limit('keptTasks', KEPT_FACTOR * maxPerOwner)
-    this.#shares = createShares(store, 'tasks', this.#unfinished.shareOf('network'))
+    this.#places = createShares(store, 'tasks', this.#unfinished.shareOf('network'))
+    this.#kept = createShares(store, 'kept-tasks', this.#all.shareOf('network'))
+    this.#removals = createRemovals(store)
   }
 
   /** Returns `undefined` if the text is not the id of a task. */
@@ -52,30 +62,61 @@ export class TaskRecords {
     return toKey(principal, `task_${random.name(ID_BYTES)}`)
   }
 
-  /** Rejects with the error for the limit that the caller has reached. */
+  /**
+   * Rejects with the error for the limit that the caller has reached, or with a StoreUnavailable. Then nobody
+   * runs the task later: a record that was written all the same is removed.
+   */
   async create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
     await this.#reserve(key, record)
-    const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
-    const creating = this.#store.create(key.state, this.#toValue(key, record), lifetime, this.#all.max)
-    const created = await creating.catch(async (error: unknown) => {
+    try {
+      return await this.#create(key, record)
+    } catch (error) {
       // The place would count until the time limit of the task.
       await this.release(key, record).catch(() => {})
       throw error
-    })
-    if (created === 'taken') {
-      throw new Error('the id of a new task is taken: the source of random numbers is broken')
     }
-    if (created !== 'full') return { record, version: created.version }
-    await this.release(key, record)
-    throw this.#all.refusal('principal')
+  }
+
+  async #create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
+    const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
+    const startedAt = clock.monotonic()
+    const created = await retry(
+      async () => await this.#kept.create(
+        record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max
+      ),
+      {
+        ...LOST_REPLY,
+        mayRetry: (error) => (
+          error instanceof StoreUnavailable && clock.monotonic() - startedAt < LOST_REPLY.forMs
+        )
+      }
+    ).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) this.#removals.add(key.state)
+      throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
+    })
+    if (created === 'full') throw this.#all.refusal('principal')
+    return created === 'taken' ? await this.#recognize(key, record) : { record, version: created.version }
+  }
+
+  /** Finds the record that was created by a write whose reply was lost, and makes it durable. */
+  async #recognize (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
+    const current = await this.read(key)
+    const stored = current?.record.mark === record.mark && await this.replace(key, current.version, record)
+    if (stored) return stored
+    throw new Error('the id of a new task is taken: the source of random numbers is broken')
   }
 
   /** Frees the place of a task that has ended: it no longer counts as unfinished. */
   async release (key: TaskKey, { network }: TaskRecord): Promise<void> {
-    await this.#shares.delete(network, toPlace(key))
+    await this.#places.delete(network, toPlace(key))
   }
 
-  /** Resolves to `undefined` also if the sealing secret is no longer configured. */
+  /** Resolves to whether there is a record, also one that this replica cannot open. */
+  async exists ({ state }: TaskKey): Promise<boolean> {
+    return await this.#store.read(state) !== undefined
+  }
+
+  /** Resolves to `undefined` also if this replica does not have the secret that sealed the record. */
   async read ({ state, entry }: TaskKey): Promise<StoredTask | undefined> {
     const stored = await this.#store.read(state)
     const bytes = stored && this.#sealer.open(PURPOSE, entry, stored.value.bytes.toString('latin1'))
@@ -90,7 +131,7 @@ export class TaskRecords {
 
   /** Bound to the key: the record of one task cannot stand for another. */
   #toValue ({ entry }: TaskKey, record: TaskRecord): StateValue {
-    const sealed = this.#sealer.seal(PURPOSE, entry, toTaskBytes(record), endOf(record))
+    const sealed = this.#sealer.seal(PURPOSE, entry, toTaskBytes(record), endOf(record) + CLOCK_MARGIN_MS)
     return { bytes: Buffer.from(sealed, 'latin1') }
   }
 
@@ -98,7 +139,7 @@ export class TaskRecords {
   async #reserve (key: TaskKey, { network, createdAt, ttlMs }: TaskRecord): Promise<void> {
     const lifetime = { idleMs: ttlMs, endsAt: createdAt + ttlMs }
     const limit = this.#unfinished
-    const place = await this.#shares.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
+    const place = await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
       .catch((error: unknown) => {
         throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
       })

@@ -1,25 +1,33 @@
-// One run of a task's handler on this replica. It writes the journal and the progress to the record, and
-// decides how the run ends.
+// One run of a task's handler on this replica: an outlet that turns what the run does into events of the task,
+// one after the other.
 
-import {
-  resultTooLarge, taskExpired, taskInterrupted, tooManyQuestions, type ProtocolError
-} from '../protocol/errors.ts'
+import { clock } from '../base/time.ts'
+import { resultTooLarge, tooManyQuestions, type ProtocolError } from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
-import type { Outlet, ResumedTask } from '../request/pipeline/caller.ts'
+import type { Outlet } from '../request/pipeline/caller.ts'
 import {
   HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime
 } from '../request/pipeline/lifetime.ts'
 import { MAX_TIMER_MS } from '../request/questions/run-step.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
-import { finishTask, releaseTask, suspendTask, toTaskFailure, type TaskEndDependencies } from './end.ts'
-import { TaskJournal } from './journal.ts'
-import { timeLeft, type TaskRecord } from './record.ts'
+import { TaskJournal, type JournalOwner } from './journal.ts'
+import { endOfWork, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
-import { TaskLost, TaskWriter } from './writer.ts'
+import type { JournalMembers, RunEvent } from './states.ts'
+import type { TransitionDependencies, Transitions } from './transitions.ts'
 
-export interface TaskRunDependencies extends TaskEndDependencies {
-  /** Called when the handler has ended. @param writing settles with the last writes of the run. */
+export interface TaskRunDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'> {
+  readonly transitions: Transitions
+  /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
+}
+
+/** The task was cancelled, has expired, or runs on another replica. Its run here has no outcome. */
+export class TaskLost extends RequestCancelled {
+  constructor () {
+    super()
+    this.message = 'The task does not run on this replica any more'
+  }
 }
 
 /** A limit refuses the run for now. The task runs later. */
@@ -33,44 +41,61 @@ const MAX_QUESTIONS = 200
 /** The limit of a result, in bytes of JSON. */
 const MAX_RESULT_BYTES = 1_048_576
 
-export class TaskRun implements Outlet, ResumedTask {
+export class TaskRun implements Outlet, JournalOwner {
+  readonly key: TaskKey
   readonly journal: TaskJournal
   readonly #dependencies: TaskRunDependencies
-  readonly #writer: TaskWriter
+  readonly #run: number
+  /** The record of the last write. */
+  #stored: StoredTask
+  /** Settles after the writes so far. */
+  #last: Promise<unknown>
   #lifetime: Lifetime | undefined
   #stopReason: Error | undefined
   #message: string | undefined
   #progressAt = -Infinity
   #deferMs: number | undefined
-  #isEnding = false
   #keeping: Promise<void> | undefined
+  #onEnd = (): void => {}
+  /** When the lease ends, in milliseconds of the monotonic clock. */
+  #leaseEndsAt: number
 
   /** @param creating rejects if the record cannot be created. The caller then detaches the journal. */
   constructor (
     dependencies: TaskRunDependencies, journal: TaskJournal, key: TaskKey, record: TaskRecord,
     creating: Promise<StoredTask>
   ) {
-    this.#dependencies = dependencies
+    this.key = key
     this.journal = journal
-    this.#writer = new TaskWriter(dependencies, key, record, creating)
+    this.#dependencies = dependencies
+    this.#run = record.run
     this.#message = record.statusMessage
-    journal.attach(record, () => this.#keep())
+    this.#stored = { record, version: '' }
+    this.#leaseEndsAt = clock.monotonic() + dependencies.leaseMs
+    this.#last = creating.then((stored) => { this.#stored = stored })
+    this.#last.catch(() => {})
+    journal.attach(record, async () => await this.#keep())
   }
 
   /** Creates the next run of a stored task. */
   static resume (dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask): TaskRun {
     const { record } = stored
-    const journal = new TaskJournal(record.ttlMs, dependencies.now)
+    const journal = new TaskJournal(record.ttlMs, dependencies.storeClock.now)
     journal.restore(record)
-    return new TaskRun(dependencies, journal, key, record, Promise.resolve(stored))
+    const run = new TaskRun(dependencies, journal, key, record, Promise.resolve(stored))
+    journal.adopt(run)
+    return run
   }
 
-  get key (): TaskKey { return this.#writer.key }
+  get record (): TaskRecord { return this.#stored.record }
 
   /** The time limit of the run. */
   get timeoutMs (): number {
-    return Math.min(MAX_TIMER_MS, timeLeft(this.#writer.record, this.#dependencies.now()))
+    return Math.min(MAX_TIMER_MS, Math.max(0, endOfWork(this.record) - this.#dependencies.storeClock.now()))
   }
+
+  /** Calls the listener when the handler has ended. There is one listener at most. */
+  onEnd (listener: () => void): void { this.#onEnd = listener }
 
   attach (lifetime: Lifetime): void {
     this.#lifetime = lifetime
@@ -84,16 +109,30 @@ export class TaskRun implements Outlet, ResumedTask {
     this.#lifetime?.stop(this.#stopReason)
   }
 
-  /** Renews the lease. Stops the run if it is no longer the current one. */
-  async renew (): Promise<void> {
-    const { key, record } = this.#writer
-    if (!await this.#writer.isCurrent()) return this.stop()
-    // The end of the run may have set the due time of a sleep.
-    if (this.#isEnding) return
-    await this.#dependencies.setDue(key, this.#dependencies.leaseMs)
-    if (this.#message !== record.statusMessage) await this.#write()
+  /** Says that the handler is about to be called. Resolves when the record says so, if it must. */
+  async call (): Promise<void> {
+    if (!this.record.isCalled) await this.#send(() => ({ type: 'called' }))
   }
 
+  /** Renews the lease. Stops the run if it is no longer the current one. */
+  async renew (): Promise<void> {
+    const { records, transitions, leaseMs } = this.#dependencies
+    const askedAt = clock.monotonic()
+    const current = await records.read(this.key)
+    if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
+    await transitions.hold(this.key, current.record.generation)
+    this.#leaseEndsAt = askedAt + leaseMs
+    if (this.#message !== this.record.statusMessage) await this.#keep()
+  }
+
+  /** A process that was paused for longer than its lease asks first whether the task still runs here. */
+  allowStep (): Promise<void> | undefined {
+    return this.#stopReason === undefined && clock.monotonic() < this.#leaseEndsAt
+      ? undefined
+      : this.#assertCurrent()
+  }
+
+  /** Returns the error for a run that a limit refuses for now. */
   toDeferral (retryAfterSeconds: number): Error {
     this.#deferMs = retryAfterSeconds * 1000
     return new TaskDeferred()
@@ -104,79 +143,99 @@ export class TaskRun implements Outlet, ResumedTask {
   /** Drops the log message: a task has no stream to its client. */
   notify (): void {}
 
-  progress ({ progress, total, message }: Progress): void {
-    const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
-    this.#message = (message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
-    const now = this.#dependencies.now()
+  progress (progress: Progress): void {
+    this.#message = toStatusMessage(progress)
+    const now = clock.monotonic()
     if (now < this.#progressAt + PROGRESS_MS) return
     this.#progressAt = now
     // If the store stays unavailable, the end of the run fails too, and is logged.
-    this.#write().catch(() => {})
+    this.#keep().catch(() => {})
   }
 
   succeed (result: string | Buffer): void {
-    const { asked, isSuspended } = this.journal
-    if (this.#stopReason instanceof HandlerTimeout) return this.#expire()
-    if (Object.keys(this.#writer.record.questions).length + asked.size > MAX_QUESTIONS) {
-      return this.#finish(toTaskFailure(tooManyQuestions(MAX_QUESTIONS)))
+    const { asked, isSuspended, wakesAt } = this.journal
+    if (this.#stopReason instanceof HandlerTimeout) return this.#end((journal) => ({ type: 'expired', journal }))
+    if (Object.keys(this.record.questions).length + asked.size > MAX_QUESTIONS) {
+      return this.#fail(tooManyQuestions(MAX_QUESTIONS))
     }
     if (asked.size > 0 || isSuspended) {
-      return this.#end(suspendTask(this.#dependencies, this.#writer, this.journal, this.#write))
+      this.journal.dropUnfitAnswers()
+      return this.#end((journal) => ({ type: 'suspended', journal, asked, wakesAt }))
     }
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
-      return this.fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
+      return this.#fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
     }
-    this.#finish({ status: 'completed', statusMessage: undefined, result: String(result) })
+    this.#end((journal) => ({ type: 'completed', journal, result: String(result) }))
   }
 
   fail (error: ProtocolError): void {
-    if (this.#stopReason instanceof HandlerTimeout) return this.#expire()
-    if (!(this.#stopReason instanceof ServiceClosing)) return this.#finish(toTaskFailure(error))
-    if (this.#writer.record.mayRerun) this.#release(0)
-    else this.#finish(toTaskFailure(taskInterrupted('The replica was stopped')))
+    if (this.#stopReason instanceof HandlerTimeout) this.#end((journal) => ({ type: 'expired', journal }))
+    else if (this.#stopReason instanceof ServiceClosing) this.#end((journal) => ({ type: 'stopped', journal }))
+    else this.#fail(error)
   }
 
   leaveUnanswered (): void {
-    if (this.#deferMs === undefined) this.#end(Promise.resolve())
-    else this.#release(this.#deferMs)
+    const inMs = this.#deferMs
+    if (inMs === undefined) this.#finish(Promise.resolve())
+    else this.#end((journal) => ({ type: 'deferred', journal, inMs }))
   }
 
   openStream (): MessageSink { throw new TypeError('a task has no stream') }
 
-  #expire (): void {
-    this.#finish(toTaskFailure(taskExpired(this.#writer.record.ttlMs)))
+  async #assertCurrent (): Promise<void> {
+    if (this.#stopReason === undefined) await this.#dependencies.transitions.insist(async () => await this.renew())
+    if (this.#stopReason !== undefined) throw this.#stopReason
   }
 
-  #finish (change: Partial<TaskRecord>): void {
-    this.#end(finishTask(this.#dependencies, this.#writer, this.#write, change))
+  #fail (error: ProtocolError): void {
+    this.#end((journal) => ({ type: 'failed', journal, error }))
   }
 
-  #release (inMs: number): void {
-    this.#end(releaseTask(this.#dependencies, this.#writer, this.#write, inMs))
+  #end (toEvent: (journal: JournalMembers) => RunEvent): void {
+    this.#finish(this.#send(toEvent))
   }
 
-  #end (writing: Promise<void>): void {
-    this.#isEnding = true
+  #finish (writing: Promise<void>): void {
+    this.#onEnd()
     this.#dependencies.onEnd(this, writing)
   }
 
   /** Shares a write that has not begun: it will have all results so far. */
   #keep (): Promise<void> {
-    this.#keeping ??= this.#write(() => {
+    this.#keeping ??= this.#send((journal) => {
       this.#keeping = undefined
-      return {}
+      return { type: 'kept', journal }
     })
     return this.#keeping
   }
 
-  /** @param change called after the writes before. */
-  readonly #write = async (change: () => Partial<TaskRecord> = () => ({})): Promise<void> => {
-    const toChange = () => ({ statusMessage: this.#message, ...this.journal.members, ...change() })
-    await this.#writer.write(toChange).catch((error: unknown) => {
+  /**
+   * Applies the event after those before it. Rejects with TaskLost if the run is no longer the current one.
+   * @param toEvent called when the event is applied.
+   */
+  #send (toEvent: (journal: JournalMembers) => RunEvent): Promise<void> {
+    const sending = this.#last.then(async () => await this.#apply(toEvent)).catch((error: unknown) => {
       // The record could not be created: the call continues as an ordinary one.
-      if (!this.journal.isTask) return
-      if (error instanceof TaskLost) this.stop()
-      throw error
+      if (this.journal.isTask) throw error
     })
+    this.#last = sending.catch(() => {})
+    return sending
   }
+
+  async #apply (toEvent: (journal: JournalMembers) => RunEvent): Promise<void> {
+    const event = toEvent({ statusMessage: this.#message, ...this.journal.members })
+    const applied = await this.#dependencies.transitions.apply(
+      this.key, { ...event, run: this.#run }, { from: this.#stored, isUrgent: true }
+    )
+    if (applied?.transition === undefined) {
+      this.stop()
+      throw new TaskLost()
+    }
+    this.#stored = applied
+  }
+}
+
+export function toStatusMessage ({ progress, total, message }: Progress): string {
+  const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
+  return (message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
 }

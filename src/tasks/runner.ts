@@ -1,36 +1,44 @@
 // Runs due tasks on this replica: those that have slept, and those whose replica was lost. One timer waits
 // for the next due time, another renews the leases of the runs here.
 
-import { clock, type Timer, timers } from '../base/time.ts'
-import { taskExpired, taskInterrupted, type ProtocolError } from '../protocol/errors.ts'
-import { isTerminal } from '../protocol/tasks.ts'
-import type { Caller, RequestLog, ResumedTask } from '../request/pipeline/caller.ts'
-import type { Pipeline } from '../request/pipeline/pipeline.ts'
-import type { DueTimes } from '../store/records/due-times.ts'
-import { endTask, forgetTask, toTaskFailure } from './end.ts'
-import { timeLeft, type TaskRecord } from './record.ts'
+import { clock, random, type Timer, timers } from '../base/time.ts'
+import { holderOf, type Sender } from '../limits/holder.ts'
+import { Limit } from '../limits/limits.ts'
+import { Used } from '../limits/used.ts'
+import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
+import type { ToolRuns } from '../request/pipeline/seams.ts'
+import type { TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
-import { TaskRun, type TaskRunDependencies } from './run.ts'
+import { TaskLost, TaskRun, type TaskRunDependencies } from './run.ts'
+import { findTransition, type TaskEvent } from './states.ts'
+import type { Applied, TransitionDependencies } from './transitions.ts'
 
-export interface TaskRunnerDependencies extends TaskRunDependencies {
-  readonly dueTimes: DueTimes
+export interface TaskRunnerDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
+  /** Called when a task is left to other replicas. */
+  onLeft? (reason: LeftReason): void
 }
+
+/** This replica lacks the secret of the record, or the release here has no such tool or other arguments of it. */
+export type LeftReason = 'sealed' | 'unknown'
 
 /** How many due tasks one look takes. */
 const BATCH = 32
-/** The limit of runs on this replica. Further tasks wait, or run on other replicas. */
-const MAX_RUNS = 1000
 /** The shortest time between two looks, in milliseconds. */
 const MIN_PAUSE_MS = 5
+/** How many tasks that were left are remembered: each is logged once. */
+const MAX_LEFT = 1000
 
 export class TaskRunner {
   readonly #dependencies: TaskRunnerDependencies
   readonly #runs = new Map<string, TaskRun>()
+  /** The runs that no request began. */
+  readonly #used = new Used(new Limit('taskRuns'))
+  readonly #left = new Set<string>()
   readonly #renewing: Timer
-  #pipeline: Pipeline | undefined
+  #toolRuns: ToolRuns | undefined
   #timer: Timer | undefined
   #nextLookAt = Infinity
   #isLooking = false
@@ -42,18 +50,15 @@ export class TaskRunner {
     this.#renewing = timers.setInterval(() => this.#renewAll(), dependencies.leaseMs / 3).unref()
   }
 
-  /** Begins to run tasks through this pipeline. */
-  start (pipeline: Pipeline): void {
-    this.#pipeline = pipeline
+  /** Begins to run due tasks. */
+  start (toolRuns: ToolRuns): void {
+    this.#toolRuns = toolRuns
     this.#schedule(0)
   }
 
-  /** Whether this replica takes tasks. */
-  get isTaking (): boolean { return this.#pipeline !== undefined }
-
   /** Runs no further tasks. */
   stopTaking (): void {
-    this.#pipeline = undefined
+    this.#toolRuns = undefined
     timers.clear(this.#timer)
   }
 
@@ -74,35 +79,40 @@ export class TaskRunner {
     if (clock.monotonic() + inMs < this.#nextLookAt) this.#schedule(inMs)
   }
 
-  /** Runs the task here. Resolves to whether the record was unchanged since it was read. */
-  async resume (key: TaskKey, stored: StoredTask, change: Partial<TaskRecord>): Promise<boolean> {
-    const { records, announce, log, now } = this.#dependencies
-    const { record, version } = stored
-    const pipeline = this.#pipeline
-    if (pipeline === undefined) return false
-    const next: TaskRecord = {
-      ...record,
-      ...change,
-      status: 'working',
-      run: record.run + 1,
-      isRunning: true,
-      wakesAt: undefined,
-      updatedAt: now()
-    }
-    const replaced = await records.replace(key, version, next)
-    if (replaced === undefined) return false
-    if (record.status !== 'working') announce(key, false)
-    const run = TaskRun.resume(this.#dependencies, key, replaced)
+  /** Whether this replica takes tasks, and its release knows the tool and takes the arguments. */
+  async mayRun ({ tool, args }: TaskRecord): Promise<boolean> {
+    return await this.#toolRuns?.accepts(tool, args) === true
+  }
+
+  /** Runs the handler of a task that was claimed. */
+  run (key: TaskKey, stored: StoredTask): void {
+    const { log } = this.#dependencies
+    const { record, record: { tool, args, requestId, client } } = stored
+    const run = TaskRun.resume(this.#dependencies, key, stored)
+    const sender = toSender(record)
+    run.onEnd(this.#used.add(holderOf(sender)))
     this.add(run)
-    const { tool: name, args, requestId } = next
-    const params = { name, ...(args !== undefined && { arguments: args }) }
-    const caller = toTaskCaller(next, run, log.child({ reqId: requestId }))
-    pipeline.serve({ id: key.id, method: 'tools/call', params }, caller, run)
-    return true
+    const { revision, capabilities: clientCapabilities, info: clientInfo } = client
+    const caller: Caller = {
+      ...sender,
+      envelope: { revision, clientCapabilities, clientInfo, logLevel: undefined, progressToken: undefined },
+      requestId,
+      log: log.child({ reqId: requestId })
+    }
+    run.call().then(() => {
+      // The service began to close meanwhile: the task is due again after its lease.
+      if (this.#toolRuns === undefined) return run.leaveUnanswered()
+      const { journal, timeoutMs } = run
+      const toDeferral = run.toDeferral.bind(run)
+      this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, outlet: run, toDeferral })
+    }, (err: unknown) => {
+      if (!(err instanceof TaskLost)) log.warn({ err }, 'a due task was not run')
+      run.leaveUnanswered()
+    })
   }
 
   #schedule (inMs: number): void {
-    if (this.#pipeline === undefined) return
+    if (this.#toolRuns === undefined) return
     timers.clear(this.#timer)
     const pauseMs = Math.max(MIN_PAUSE_MS, Math.min(inMs, this.#dependencies.leaseMs / 2))
     this.#nextLookAt = clock.monotonic() + pauseMs
@@ -112,13 +122,14 @@ export class TaskRunner {
   async #look (): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
-    const { dueTimes, leaseMs, log, isUsed } = this.#dependencies
+    const { dueTimes, storeClock, leaseMs, log, isUsed } = this.#dependencies
     let nextMs = leaseMs / 2
     try {
       if (this.#mustSkip) this.#mustSkip = false
-      else if (isUsed() && this.#runs.size < MAX_RUNS) {
-        const { entries, nextInMs = Infinity } = await dueTimes.take(BATCH, leaseMs)
-        await Promise.all(entries.map((entry) => this.#takeUp(entry)))
+      else if (isUsed() && this.#used.findRefusal(undefined) === undefined) {
+        const { entries, nextInMs = Infinity, now } = await dueTimes.take(BATCH, leaseMs)
+        storeClock.note(now)
+        await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry))))
         nextMs = Math.min(nextMs, nextInMs)
       }
     } catch (err) {
@@ -129,36 +140,56 @@ export class TaskRunner {
     this.#schedule(nextMs)
   }
 
-  async #takeUp (entry: string): Promise<void> {
+  async #takeUp (key: TaskKey): Promise<void> {
     const { records, dueTimes, log } = this.#dependencies
     try {
-      const key = keyFrom(entry)
       const stored = await records.read(key)
-      if (stored === undefined) await dueTimes.remove(entry)
-      else if (isTerminal(stored.record.status)) await forgetTask(this.#dependencies, key, stored.record)
-      else await this.#takeUpUnfinished(key, stored)
+      if (stored !== undefined) await this.#takeUpRecord(key, stored)
+      else if (await records.exists(key)) await this.#leave(key, 'sealed')
+      else await dueTimes.remove(key.entry)
     } catch (err) {
       // The task is due again after the lease.
       log.warn({ err }, 'a due task was not run')
     }
   }
 
-  async #takeUpUnfinished (key: TaskKey, stored: StoredTask): Promise<void> {
-    const { dueTimes, leaseMs, now } = this.#dependencies
-    const { record, record: { isRunning, mayRerun, wakesAt, ttlMs } } = stored
-    const leftMs = timeLeft(record, now())
-    // The event loop was busy: the lease of a run here was not renewed in time.
-    if (this.#runs.has(key.entry)) await dueTimes.set(key.entry, leaseMs)
-    else if (leftMs === 0) await this.#fail(key, stored, taskExpired(ttlMs))
-    else if (isRunning && !mayRerun) await this.#fail(key, stored, taskInterrupted('The replica was lost'))
-    else if (isRunning || wakesAt !== undefined) await this.resume(key, stored, endSleeps(record))
-    else await dueTimes.set(key.entry, leftMs)
+  async #takeUpRecord (key: TaskKey, stored: StoredTask): Promise<void> {
+    const { transitions, storeClock } = this.#dependencies
+    const { record } = stored
+    const event: TaskEvent = { type: 'due', isHere: this.#runs.has(key.entry) }
+    if (findTransition(record, event, storeClock.now())?.isClaimed === true) {
+      if (!await this.mayRun(record)) return await this.#leave(key, 'unknown', record)
+      // Its holder uses its share of the runs here. Another replica, or a later look, takes the task.
+      if (this.#used.findRefusal(holderOf(toSender(record))) !== undefined) return await this.#putBack(key, record)
+    }
+    const applied = await transitions.apply(key, event, { from: stored })
+    if (applied === undefined) return
+    this.#report(record, applied)
+    if (applied.transition?.isClaimed === true) this.run(key, applied)
   }
 
-  async #fail (key: TaskKey, stored: StoredTask, error: ProtocolError): Promise<void> {
-    const { requestId, tool } = stored.record
-    if (!await endTask(this.#dependencies, key, stored, toTaskFailure(error))) return
-    this.#dependencies.log.warn({ reqId: requestId, name: tool, err: error }, 'task failed')
+  /** Other replicas may have the secret, or a release that knows the tool. */
+  async #leave (key: TaskKey, reason: LeftReason, record?: TaskRecord): Promise<void> {
+    const { log, onLeft } = this.#dependencies
+    onLeft?.(reason)
+    if (!this.#left.has(key.entry)) {
+      if (this.#left.size >= MAX_LEFT) this.#left.clear()
+      this.#left.add(key.entry)
+      log.warn({ reqId: record?.requestId, name: record?.tool }, LEFT[reason])
+    }
+    await this.#putBack(key, record)
+  }
+
+  /** The pause is random, so that another replica takes the task. It is below a lease: the task may be running. */
+  async #putBack ({ entry }: TaskKey, record?: TaskRecord): Promise<void> {
+    const { dueTimes, leaseMs } = this.#dependencies
+    await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, record?.generation ?? 0)
+  }
+
+  #report ({ tool: name, requestId: reqId, losses }: TaskRecord, { record }: Applied): void {
+    const { log } = this.#dependencies
+    if (record.status === 'failed') log.warn({ reqId, name, err: new Error(record.statusMessage) }, 'task failed')
+    else if (record.losses > losses) log.warn({ reqId, name, losses: record.losses }, 'the replica of a task was lost')
   }
 
   #renewAll (): void {
@@ -169,22 +200,16 @@ export class TaskRunner {
   }
 }
 
-/** Marks the sleeps that are due as over. Ignores the clock of this replica: it may differ. */
-function endSleeps ({ sleeps, wakesAt = 0 }: TaskRecord): Pick<TaskRecord, 'sleeps'> {
-  const entries = Object.entries(sleeps).map(([index, endsAt]) => [index, endsAt <= wakesAt ? 0 : endsAt])
-  return { sleeps: Object.fromEntries(entries) }
+const LEFT: { readonly [K in LeftReason]: string } = {
+  sealed: 'a task was left to other replicas: TRIVET_SECRETS lacks the secret that sealed it',
+  unknown: 'a task was left to other replicas: this catalog lacks its tool, or the tool refuses its arguments'
 }
 
-/** Returns the caller of a later run: the principal and the client of the original call. */
-function toTaskCaller (
-  { principal, client, requestId }: TaskRecord, task: ResumedTask, log: RequestLog
-): Caller {
-  const { revision, capabilities: clientCapabilities, info: clientInfo } = client
+/** The caller that began the task, for limits and shares. */
+function toSender ({ principal, network }: TaskRecord): Sender {
   return {
     principal: { ...principal, scopes: new Set(principal.scopes) },
-    envelope: { revision, clientCapabilities, clientInfo, logLevel: undefined, progressToken: undefined },
-    requestId,
-    log,
-    task
+    // The name of an IPv6 network is its first address.
+    address: network?.replace('/64', '')
   }
 }

@@ -1,22 +1,25 @@
 // The tasks of the service: calls begin them, methods read and change them, the runner continues them.
 
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { findMissingCapabilities } from '../protocol/capabilities.ts'
 import { hasTasks } from '../protocol/revisions.ts'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Method } from '../request/pipeline/method.ts'
-import type { Pipeline } from '../request/pipeline/pipeline.ts'
-import type { TaskFollowers, TaskStarter } from '../request/pipeline/seams.ts'
+import type { TaskFollowers, TaskStarter, ToolRuns } from '../request/pipeline/seams.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
+import { StoreClock } from '../store/records/due-times.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { TaskAccess } from './access.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
 import { createTaskFollowers } from './followers.ts'
 import { createTaskMethods } from './methods.ts'
-import { TaskRecords, type TaskKey } from './records.ts'
+import { TaskRecords } from './records.ts'
+import { TaskLost } from './run.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
+import { Transitions } from './transitions.ts'
 
-export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 'log' | 'now' | 'isUsed'> {
+export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'onLeft'> {
   readonly store: StateStore
   /** Seals the records of tasks. */
   readonly sealer: Sealer
@@ -25,14 +28,18 @@ export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 
   readonly maxPerOwner: number
   readonly graceMs: number
   readonly leaseMs: number
+  /** Milliseconds since the epoch, by the clock of this replica. */
+  now (): number
+  /** The present state of the catalog. */
+  snapshot (): Snapshot
 }
 
 export interface Tasks {
   readonly starter: TaskStarter
   readonly methods: readonly Method[]
   readonly followers: TaskFollowers
-  /** Begins to run due tasks through this pipeline. */
-  start (pipeline: Pipeline): void
+  /** Begins to run due tasks. */
+  start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
   look (): void
   /** Runs no further tasks. The present runs continue. */
@@ -42,43 +49,41 @@ export interface Tasks {
 }
 
 export function createTasks (options: TasksOptions): Tasks {
-  const { store, sealer, dueTimes, broadcast, log, maxPerOwner, graceMs, leaseMs, now, isUsed } = options
+  const { store, sealer, dueTimes, broadcast, log, maxPerOwner, graceMs, leaseMs, now, snapshot } = options
   const records = new TaskRecords(store, sealer, maxPerOwner)
+  const storeClock = new StoreClock(now)
   const endings = new Set<Promise<void>>()
   let isClosing = false
 
-  function announce ({ entry }: TaskKey, isOver: boolean): void {
-    const published = broadcast.publish({ type: 'task-changed', entry, isOver })
-    published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
-  }
-
-  const dependencies: TaskStartDependencies & TaskRunnerDependencies = {
-    records,
-    dueTimes,
-    log,
-    isUsed,
-    leaseMs,
-    graceMs,
-    now,
-    announce,
-    isClosing: () => isClosing,
-    async setDue ({ entry }, inMs) {
-      await dueTimes.set(entry, inMs)
-      runner.noteDue(inMs)
+  const shared = { records, dueTimes, storeClock, leaseMs }
+  const transitions = new Transitions({
+    ...shared,
+    announce ({ entry }, isOver) {
+      const published = broadcast.publish({ type: 'task-changed', entry, isOver })
+      published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
     },
-    removeDue: async ({ entry }) => await dueTimes.remove(entry),
+    onDue: (inMs) => runner.noteDue(inMs),
+    isClosing: () => isClosing
+  })
+  const dependencies: TaskStartDependencies & TaskRunnerDependencies = {
+    ...options,
+    ...shared,
+    transitions,
+    graceMs,
     onCreate: (run) => runner.add(run),
     onEnd (run, writing) {
-      const ending = writing.catch((err: unknown) => log.warn({ err }, 'the end of a run was not kept'))
-        .finally(() => {
-          runner.remove(run)
-          endings.delete(ending)
-        })
+      const ending = writing.catch((err: unknown) => {
+        if (!(err instanceof TaskLost)) log.warn({ err }, 'the end of a run was not kept')
+      }).finally(() => {
+        runner.remove(run)
+        endings.delete(ending)
+      })
       endings.add(ending)
     }
   }
   const runner = new TaskRunner(dependencies)
-  const followers = createTaskFollowers(records, broadcast, now)
+  const access = new TaskAccess({ ...shared, transitions, runner, snapshot })
+  const followers = createTaskFollowers({ records, access, broadcast, now: storeClock.now })
   const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry)
   })
@@ -88,12 +93,12 @@ export function createTasks (options: TasksOptions): Tasks {
         const { revision, envelope: { clientCapabilities } } = request
         const isTaker = tool.task !== undefined && hasTasks(revision) &&
           findMissingCapabilities(TASKS_CAPABILITY, clientCapabilities) === undefined
-        return isTaker ? new FirstTaskRun(dependencies, request, tool.key, tool.task, args) : undefined
+        return isTaker ? new FirstTaskRun(dependencies, request, tool, tool.task, args) : undefined
       }
     },
-    methods: createTaskMethods(new TaskAccess(dependencies, runner)),
+    methods: createTaskMethods(access),
     followers,
-    start: (pipeline) => runner.start(pipeline),
+    start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
     stopTaking: () => runner.stopTaking(),
     async close () {

@@ -20,12 +20,12 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
 
   t.test('without entries nothing is due', async (t) => {
     const { dueTimes } = await open(t)
-    t.strictSame(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
+    t.match(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
   })
 
   t.test('an entry is due at its time, and not before', async (t) => {
     const { dueTimes, pass } = await open(t)
-    await dueTimes.set('a/1', 2 * unitMs)
+    await dueTimes.set('a/1', 2 * unitMs, 0)
     const early = await dueTimes.take(10, HOLD_MS)
     t.strictSame(early.entries, [])
     t.ok((early.nextInMs ?? 0) > unitMs && (early.nextInMs ?? 0) <= 2 * unitMs, `in ${early.nextInMs} ms`)
@@ -36,7 +36,7 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
   t.test('the entry that was due first is taken first', async (t) => {
     const { dueTimes, pass } = await open(t)
     for (const [entry, units] of [['late', 3], ['now', 0], ['soon', 1]] as const) {
-      await dueTimes.set(entry, units * unitMs)
+      await dueTimes.set(entry, units * unitMs, 0)
     }
     await pass(3 * unitMs + 1)
     t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['now', 'soon', 'late'])
@@ -44,26 +44,53 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
 
   t.test('an entry has one time: the last one', async (t) => {
     const { dueTimes, pass } = await open(t)
-    await dueTimes.set('later', 0)
-    await dueTimes.set('later', HOLD_MS)
-    await dueTimes.set('sooner', HOLD_MS)
-    await dueTimes.set('sooner', 0)
+    await dueTimes.set('later', 0, 0)
+    await dueTimes.set('later', HOLD_MS, 0)
+    await dueTimes.set('sooner', HOLD_MS, 0)
+    await dueTimes.set('sooner', 0, 0)
     await pass(1)
     t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['sooner'])
   })
 
+  t.test('an earlier generation does not change the time of a later one, also after it was taken', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    await dueTimes.set('a', 0, 2)
+    await dueTimes.set('a', HOLD_MS, 1)
+    await pass(1)
+    t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, ['a'])
+    await dueTimes.set('a', HOLD_MS, 1)
+    await pass(2 * unitMs + 1)
+    t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, ['a'], 'it is due after it was held')
+    await dueTimes.set('a', HOLD_MS, 2)
+    await pass(2 * unitMs + 1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, [], 'the same generation moves it')
+    await dueTimes.remove('a')
+    await dueTimes.set('a', 0, 0)
+    await pass(1)
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['a'], 'a removed entry has no generation')
+  })
+
+  t.test('every answer has the time of the store', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    const first = await dueTimes.set('a', HOLD_MS, 0)
+    t.ok(first > 1_700_000_000_000 && Number.isSafeInteger(first), `${first}`)
+    await pass(unitMs)
+    const { now } = await dueTimes.take(1, HOLD_MS)
+    t.ok(now >= first + unitMs && now < first + 60_000, `${now - first} ms later`)
+  })
+
   t.test('a removed entry is never due, and removing an unknown one does nothing', async (t) => {
     const { dueTimes, pass } = await open(t)
-    await dueTimes.set('gone', 0)
+    await dueTimes.set('gone', 0, 0)
     await dueTimes.remove('gone')
     await dueTimes.remove('unknown')
     await pass(1)
-    t.strictSame(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
+    t.match(await dueTimes.take(10, HOLD_MS), { entries: [], nextInMs: undefined })
   })
 
   t.test('no more are taken than asked for, and the next one is due at once', async (t) => {
     const { dueTimes, pass } = await open(t)
-    for (let i = 0; i < 5; i++) await dueTimes.set(`n${i}`, 0)
+    for (let i = 0; i < 5; i++) await dueTimes.set(`n${i}`, 0, 0)
     await pass(1)
     const first = await dueTimes.take(3, HOLD_MS)
     t.equal(first.entries.length, 3)
@@ -73,7 +100,7 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
 
   t.test('a taken entry is due again after it was held', async (t) => {
     const { dueTimes, pass } = await open(t)
-    await dueTimes.set('a', 0)
+    await dueTimes.set('a', 0, 0)
     await pass(1)
     t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, ['a'])
     t.strictSame((await dueTimes.take(10, 2 * unitMs)).entries, [])
@@ -84,7 +111,7 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
   t.test('of many that take at once each entry is taken by one', async (t) => {
     const { dueTimes, pass, reopen } = await open(t)
     const all = Array.from({ length: 60 }, (_, index) => `entry-${index}`)
-    await Promise.all(all.map(async (entry) => await dueTimes.set(entry, 0)))
+    await Promise.all(all.map(async (entry) => await dueTimes.set(entry, 0, 0)))
     await pass(1)
     const takers = [dueTimes, await reopen?.() ?? dueTimes]
     const taken = await Promise.all(
@@ -96,7 +123,7 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
   t.test('entries are told apart by every character', async (t) => {
     const { dueTimes, pass } = await open(t)
     const entries = ['a', 'A', 'a ', 'a/b', 'a:b', 'entry', 'time', 'tasks-x/task_0-_A']
-    for (const entry of entries) await dueTimes.set(entry, 0)
+    for (const entry of entries) await dueTimes.set(entry, 0, 0)
     await dueTimes.remove('A')
     await pass(1)
     const { entries: taken } = await dueTimes.take(20, HOLD_MS)

@@ -23,6 +23,7 @@ function prepare () {
 
 const RECORD: TaskRecord = {
   tool: 'print_book',
+  toolScopes: [],
   args: { title: 'a private title' },
   principal: { subject: 'ada', scopes: ['books'] },
   client: { revision: '2026-07-28', capabilities: {} },
@@ -31,10 +32,14 @@ const RECORD: TaskRecord = {
   ttlMs: 60_000,
   keepResultMs: 60_000,
   mayRerun: true,
+  generation: 0,
+  mark: 'first',
   status: 'working',
   updatedAt: Date.now(),
   run: 1,
   isRunning: true,
+  isCalled: true,
+  losses: 0,
   questions: {},
   answers: {},
   results: {},

@@ -7,7 +7,6 @@ import type { ProtocolError } from '../../protocol/errors.ts'
 import type { LogLevel } from '../../protocol/log-levels.ts'
 import type { Progress } from '../../protocol/notifications.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
-import type { Journal } from '../questions/input-round.ts'
 import type { Watcher } from './lifetimes.ts'
 
 /** The part of the service's log that a request uses. */
@@ -21,15 +20,6 @@ export interface RequestLog {
 /** `traceparent` and `tracestate` name the sender's span, `idempotency-key` the call. None is checked. */
 export interface RequestHeaders { readonly [name: string]: unknown }
 
-/** A task whose handler runs again. tasks/ implements it. */
-export interface ResumedTask {
-  readonly journal: Journal
-  /** The time limit of the run, instead of that of the tool. */
-  readonly timeoutMs: number
-  /** Returns the error for a run that a limit refuses for now: the task runs later. */
-  toDeferral (retryAfterSeconds: number): Error
-}
-
 export interface Caller extends Sender {
   readonly envelope: Envelope
   /** The id of the request in the service's log. */
@@ -42,8 +32,6 @@ export interface Caller extends Sender {
   mirror? (header: string): string | undefined
   /** Absent for a transport without headers. */
   readonly headers?: RequestHeaders
-  /** Present if the request runs a task again. */
-  readonly task?: ResumedTask
 }
 
 /** What a transport knows about a request. */

@@ -39,6 +39,8 @@ export interface HandlerDependencies {
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
 type Announce = (uri: string, owner: string | undefined) => void
 
+/** A year: beyond the longest ttlMs. */
+const MAX_SLEEP_MS = 31_536_000_000
 /** A resource that reads itself would otherwise never end. */
 const MAX_READ_DEPTH = 8
 
@@ -172,20 +174,24 @@ export class HandlerContext implements Context {
     return this.#round.ask(requests)
   }
 
-  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.#round.once(key, fn)
+  async once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    this.#request.lifetime.throwIfStopped()
+    return await this.#round.once(key, fn)
   }
 
   async step<T> (
     key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>
   ): Promise<T> {
     checkStepOptions(options)
+    this.#request.lifetime.throwIfStopped()
     return await this.#round.once(key, () => runStep(key, options, this.signal, fn))
   }
 
   async sleep (ms: number): Promise<void> {
-    checkNumber('sleep: ms', ms, 0, MAX_TIMER_MS)
-    await timers.pause(this.#round.sleep?.(ms) ?? ms, { signal: this.signal })
+    checkNumber('sleep: ms', ms, 0, MAX_SLEEP_MS)
+    let leftMs = this.#round.sleep?.(ms) ?? ms
+    for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await timers.pause(MAX_TIMER_MS, { signal: this.signal })
+    await timers.pause(leftMs, { signal: this.signal })
   }
 }
 

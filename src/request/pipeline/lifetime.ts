@@ -62,6 +62,9 @@ export class Lifetime {
   /** Whether the request is neither stopped nor over: messages may still be sent before the answer. */
   get isActive (): boolean { return !this.#isOver && this.#reason === undefined }
 
+  /** Throws the reason if the request is stopped: no further work with effects may begin. */
+  throwIfStopped (): void { if (this.#reason !== undefined) throw this.#reason }
+
   /** Does nothing when the request is already stopped or over. */
   stop (reason: Error): void {
     if (!this.isActive) return

@@ -45,13 +45,32 @@ export class Pipeline {
 
   /** Answers the request through its outlet, now or later. Never throws. */
   serve (message: Request, caller: Caller, outlet: Outlet): void {
+    this.#begin(message, caller, outlet, (request) => this.#open(message, request))
+  }
+
+  /**
+   * Does work that no message asks for, such as one more run of a task, and tells the outlet how it ended.
+   * Never throws.
+   * @param method the method whose work goes on, for observers.
+   */
+  work (method: string, caller: Caller, outlet: Outlet, open: (request: RequestContext) => Call): void {
+    this.#begin({ id: caller.requestId, method, params: undefined }, caller, outlet, (request) => {
+      request.observed.method = method
+      const call = open(request)
+      request.observed.subject = call.subject
+      request.observed.given = call.given
+      return call
+    })
+  }
+
+  #begin (message: Request, caller: Caller, outlet: Outlet, open: (request: RequestContext) => Call): void {
     const { support, tracer, observer } = this.#dependencies
     const request = new RequestContext(message, caller, outlet, support)
     request.observed.trace = tracer?.begin(message, this.#methods.get(message.method)?.name, caller)
     observer.begin(request.observed, caller)
     let call: Call | undefined
     try {
-      const current = call = this.#open(message, request)
+      const current = call = open(request)
       const checked = this.#check(current, request)
       if (checked === undefined) this.#run(current, request)
       else {

@@ -12,7 +12,7 @@ import type { Meta } from '../../protocol/content.ts'
 import { readOwnMeta, type Envelope } from '../../protocol/envelope.ts'
 import type { Params, Request, RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
-import { logNotification, progressNotification } from '../../protocol/notifications.ts'
+import { logNotification, progressNotification, type Progress } from '../../protocol/notifications.ts'
 import { hasProgressMessage, type EraName } from '../../protocol/revisions.ts'
 import type { InputRound, RoundRequest } from '../questions/input-round.ts'
 import type { Caller, Outlet, RequestLog } from './caller.ts'
@@ -77,6 +77,8 @@ export class RequestContext {
   readonly view: View
   readonly lifetime = new Lifetime()
   observed: ObservedRequest
+  /** Told of progress, also if the client did not ask for it. */
+  onProgress: ((progress: Progress) => void) | undefined
   readonly #params: Params | undefined
   readonly #era: EraSupport
   #meta: Readonly<Meta> | undefined
@@ -138,7 +140,8 @@ export class RequestContext {
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
   progress (progress: number, total?: number, message?: string): void {
     const { progressToken } = this.envelope
-    const isWanted = progressToken !== undefined || this.outlet.progress !== undefined
+    const isWanted = progressToken !== undefined || this.outlet.progress !== undefined ||
+      this.onProgress !== undefined
     const isAhead = progress > this.#progress && progress < Infinity
     if (!isWanted || !isAhead || !this.lifetime.isActive) return
     this.#progress = progress
@@ -147,6 +150,7 @@ export class RequestContext {
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined || !hasProgressMessage(this.revision) ? {} : { message })
     }
+    this.onProgress?.(facts)
     if (this.outlet.progress !== undefined) this.outlet.progress(facts)
     else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, facts))
   }

@@ -6,6 +6,7 @@ import type { CompiledTool } from '../../catalog/compiled/definitions/compile-to
 import type { Sender } from '../../limits/holder.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
 import type { InputRound, Journal } from '../questions/input-round.ts'
+import type { Caller, Outlet } from './caller.ts'
 import type { Call, Outcome } from './method.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -35,6 +36,28 @@ export interface TaskStart {
   readonly journal: Journal
   /** Begins the work. The outcome is its result, or an answer after which the work goes on. */
   run (work: () => string | Promise<string>): Outcome | Promise<Outcome>
+}
+
+/** One more run of a tool, for a task whose call was answered long ago. */
+export interface ToolRun {
+  /** The name of the tool. */
+  readonly tool: string
+  /** The arguments as the client sent them. */
+  readonly args: unknown
+  /** The caller of the call, as it is kept. */
+  readonly caller: Caller
+  readonly journal: Journal
+  readonly timeoutMs: number
+  /** Takes what the run says, and how it ends. */
+  readonly outlet: Outlet
+  /** Returns the error for a run that a limit refuses for now. */
+  toDeferral (retryAfterSeconds: number): Error
+}
+
+export interface ToolRuns {
+  /** Resolves to whether the catalog has the tool, and the tool takes the arguments. */
+  accepts (tool: string, args: unknown): boolean | Promise<boolean>
+  run (run: ToolRun): void
 }
 
 /** A stream that follows tasks. */

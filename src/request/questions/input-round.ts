@@ -65,6 +65,11 @@ export interface Journal {
   /** Whether the handler ended in order to run again later. */
   readonly isSuspended: boolean
   /**
+   * Called before the work of each `once`. Resolves when it may begin. Rejects if the task no longer runs here,
+   * or cannot be kept. Returns `undefined` if it may begin now.
+   */
+  allowStep (): Promise<void> | undefined
+  /**
    * Called after each result of `once`. Resolves when the result is durable. Rejects if the task keeps too
    * much, or no longer runs here. Returns `undefined` while the request is not a task.
    */

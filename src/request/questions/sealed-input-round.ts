@@ -152,6 +152,7 @@ export class SealedInputRound implements InputRound {
   }
 
   async #run (key: string, fn: () => unknown): Promise<unknown> {
+    await this.#request.journal?.allowStep()
     const result = await runOnce(key, fn)
     this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
     await this.#request.journal?.keep(key)

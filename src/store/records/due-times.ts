@@ -8,6 +8,8 @@ export interface TakenEntries {
   readonly entries: readonly string[]
   /** In how many milliseconds the next entry is due, 0 at least. `undefined` if there is no entry. */
   readonly nextInMs: number | undefined
+  /** The time of the store, in milliseconds since the epoch. */
+  readonly now: number
 }
 
 /**
@@ -18,32 +20,66 @@ export interface TakenEntries {
  * done completely or not at all.
  */
 export interface DueTimes {
-  /** Makes the entry due after this time, in milliseconds. Replaces an earlier time of the entry. */
-  set (entry: string, inMs: number): Promise<void>
+  /**
+   * Makes the entry due after this time, in milliseconds. Does nothing if the present time of the entry is of
+   * a later generation: a replica that was paused does not undo what came after it. Resolves to the time of
+   * the store, in milliseconds since the epoch.
+   *
+   * @param generation a whole number, which grows with each change of what the entry names.
+   */
+  set (entry: string, inMs: number, generation: number): Promise<number>
   /** Does nothing if there is no such entry. */
   remove (entry: string): Promise<void>
   /**
    * Takes entries that are due. Each of them is then due again after `holdMs`: no other replica gets it
-   * before, and one does if this replica is lost.
+   * before, and one does if this replica is lost. Their generations stay.
    */
   take (limit: number, holdMs: number): Promise<TakenEntries>
 }
 
+/** The clock of the store, as its last answer told it. The clocks of replicas differ. */
+export class StoreClock {
+  readonly #now: () => number
+  #aheadMs = 0
+
+  /** @param now the clock of this replica. */
+  constructor (now: () => number) {
+    this.#now = now
+  }
+
+  /** Milliseconds since the epoch. */
+  readonly now = (): number => this.#now() + this.#aheadMs
+
+  /** @param time what the store has just answered. */
+  note (time: number): void { this.#aheadMs = time - this.#now() }
+}
+
 /** Creates the due times of a single process. */
 export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes {
-  const times = new Map<string, number>()
+  const times = new Map<string, { readonly at: number, readonly generation: number }>()
   return {
-    async set (entry, inMs) { times.set(entry, now() + inMs) },
+    async set (entry, inMs, generation) {
+      const time = now()
+      const before = times.get(entry)
+      if (before === undefined || before.generation <= generation) {
+        times.set(entry, { at: time + inMs, generation })
+      }
+      return time
+    },
     async remove (entry) { times.delete(entry) },
     async take (limit, holdMs) {
       const time = now()
-      const entries = [...times].filter(([, at]) => at <= time)
-        .sort(([, one], [, other]) => one - other)
-        .slice(0, limit).map(([entry]) => entry)
-      for (const entry of entries) times.set(entry, time + holdMs)
+      const due = [...times].filter(([, { at }]) => at <= time)
+        .sort(([, one], [, other]) => one.at - other.at)
+        .slice(0, limit)
+      for (const [entry, { generation }] of due) times.set(entry, { at: time + holdMs, generation })
       let next = Infinity
-      for (const at of times.values()) next = Math.min(next, at)
-      return { entries, nextInMs: next === Infinity ? undefined : Math.max(0, next - time) }
+      for (const { at } of times.values()) next = Math.min(next, at)
+      return {
+        entries: due.map(([entry]) => entry),
+        nextInMs: next === Infinity ? undefined : Math.max(0, next - time),
+        now: time
+      }
     }
   }
 }

@@ -4,7 +4,7 @@
 import { timers } from '../../base/time.ts'
 import type { StateKey, StateStore } from './state-store.ts'
 
-interface Removals {
+export interface Removals {
   /** Deletes the record in the background, if it exists or begins to exist within a minute. */
   add (key: StateKey): void
 }

@@ -1,11 +1,11 @@
 // Due times in LMDB. Processes that share the folder share them.
 
 import type { Database } from 'lmdb'
-import type { DueTimes } from '../../records/due-times.ts'
+import type { DueTimes, TakenEntries } from '../../records/due-times.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
 
-/** `['entry', name]` has the time of an entry. `['time', time, name]` finds the entries of a time. */
+/** `['entry', name]` has the time of an entry and its generation. `['time', time, name]` finds the entries of a time. */
 export type DueKey = ['entry', string] | ['time', number, string]
 
 interface DueTimesDependencies {
@@ -15,6 +15,8 @@ interface DueTimesDependencies {
 }
 
 const NOTHING = Buffer.alloc(0)
+/** The length of an entry's value, in bytes. */
+const TWO_NUMBERS = 16
 
 export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDependencies): DueTimes {
   function remove (entry: string): void {
@@ -24,10 +26,16 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
     times.remove(['time', time, entry])
   }
 
-  function put (entry: string, time: number): void {
+  function put (entry: string, time: number, generation: number): void {
     remove(entry)
-    times.put(['entry', entry], fromNumbers(time))
+    times.put(['entry', entry], fromNumbers(time, generation))
     times.put(['time', time, entry], NOTHING)
+  }
+
+  /** Entries of earlier releases have no generation. */
+  function generationOf (entry: string): number {
+    const bytes = times.get(['entry', entry])
+    return bytes === undefined || bytes.length < TWO_NUMBERS ? 0 : bytes.readDoubleBE(TWO_NUMBERS / 2)
   }
 
   function find (
@@ -43,7 +51,11 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
   }
 
   return {
-    set: async (entry, inMs) => await write(() => put(entry, now() + inMs)),
+    set: async (entry, inMs, generation) => await write(() => {
+      const time = now()
+      if (generationOf(entry) <= generation) put(entry, time + inMs, generation)
+      return time
+    }),
     remove: async (entry) => await write(() => remove(entry)),
     async take (limit, holdMs) {
       const [first] = transactions.read(() => find(1))
@@ -52,13 +64,13 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
       return await write(() => {
         const time = now()
         const entries = find(limit, time).map(({ entry }) => entry)
-        for (const entry of entries) put(entry, time + holdMs)
+        for (const entry of entries) put(entry, time + holdMs, generationOf(entry))
         return toTaken(entries, find(1)[0]?.time, time)
       })
     }
   }
 }
 
-function toTaken (entries: readonly string[], next: number | undefined, time: number) {
-  return { entries, nextInMs: next === undefined ? undefined : Math.max(0, next - time) }
+function toTaken (entries: readonly string[], next: number | undefined, now: number): TakenEntries {
+  return { entries, nextInMs: next === undefined ? undefined : Math.max(0, next - now), now }
 }

@@ -3,16 +3,20 @@
 import type { DueTimes } from '../../records/due-times.ts'
 import { StoreUnavailable } from '../../records/state-store.ts'
 import { toRedisError } from './redis-error.ts'
-import { runScript, SET_DUE, TAKE_DUE, type ScriptRunner } from './scripts.ts'
+import { REMOVE_DUE, runScript, SET_DUE, TAKE_DUE, type ScriptRunner } from './scripts.ts'
 
 interface RedisDueTimesOptions {
   /** Begins the name of the key. */
   readonly prefix: string
 }
 
+/** How long generations are kept after the last one, in milliseconds: for longer than any task runs. */
+const KEEP_MS = 5_184_000_000
+
 export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueTimesOptions): DueTimes {
   // The braces keep the key apart from those of records, whose braces hold an owner.
   const key = `${prefix}:{due}:times`
+  const keys = [key, `${prefix}:{due}:generations`]
 
   async function attempt<T> (work: () => Promise<T>): Promise<T> {
     try {
@@ -23,17 +27,18 @@ export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueT
   }
 
   return {
-    set: async (entry, inMs) => {
-      await attempt(async () => await runScript(client, SET_DUE, [key], [entry, Math.ceil(inMs)]))
+    set: async (entry, inMs, generation) => {
+      const args = [entry, Math.ceil(inMs), generation, KEEP_MS]
+      return Number(await attempt(async () => await runScript(client, SET_DUE, keys, args)))
     },
     remove: async (entry) => {
-      await attempt(async () => await client.callBuffer('ZREM', key, entry))
+      await attempt(async () => await runScript(client, REMOVE_DUE, keys, [entry]))
     },
     take: async (limit, holdMs) => await attempt(async () => {
       const reply = await runScript(client, TAKE_DUE, [key], [limit, Math.ceil(holdMs)])
       if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')
-      const [next, ...entries] = reply.map(String)
-      return { entries, nextInMs: next === '-1' ? undefined : Number(next) }
+      const [now, next, ...entries] = reply.map(String)
+      return { entries, nextInMs: next === '-1' ? undefined : Number(next), now: Number(now) }
     })
   }
 }

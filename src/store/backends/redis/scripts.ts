@@ -190,16 +190,30 @@ end
 return nil
 `)
 
-/** KEYS[1] is a sorted set of entries by the time when they are due. ARGV: entry, milliseconds from now. */
+/**
+ * KEYS[1] is a sorted set of entries by the time when they are due, KEYS[2] a hash of their generations. ARGV:
+ * entry, milliseconds from now, generation, how long the hash is kept. Returns the time.
+ */
 export const SET_DUE = toScript(`
 local time = redis.call('TIME')
-local due = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[2]
-return redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local generation = redis.call('HGET', KEYS[2], ARGV[1])
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) and tonumber(generation or 0) > tonumber(ARGV[3]) then return now end
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[4])
+return now
+`)
+
+/** KEYS are the same. ARGV: entry. */
+export const REMOVE_DUE = toScript(`
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
 `)
 
 /**
  * KEYS[1] is the same set. ARGV: the most entries, and after how many milliseconds each of them is due again.
- * Returns in how many milliseconds the next entry is due, or -1, and then the entries that are due.
+ * Returns the time, in how many milliseconds the next entry is due, or -1, and then the entries that are due.
  */
 export const TAKE_DUE = toScript(`
 local time = redis.call('TIME')
@@ -209,6 +223,7 @@ local held = string.format('%.0f', now + ARGV[2])
 for _, entry in ipairs(taken) do redis.call('ZADD', KEYS[1], held, entry) end
 local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 table.insert(taken, 1, next[2] and string.format('%.0f', math.max(0, next[2] - now)) or '-1')
+table.insert(taken, 1, string.format('%.0f', now))
 return taken
 `)
 

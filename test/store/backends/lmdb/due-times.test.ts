@@ -13,7 +13,7 @@ checkDueTimes(t, async (t) => {
 t.test('entries survive the process, and are apart from those of another prefix', async (t) => {
   const folder = await makeFolder(t)
   const first = openLmdbStateStore(folder)
-  await first.dueTimes.set('kept', 0)
+  await first.dueTimes.set('kept', 0, 0)
   await first.close()
   const second = openLmdbStateStore(folder)
   const other = openLmdbStateStore(folder, { prefix: 'other' })
@@ -26,5 +26,5 @@ t.test('a closed store rejects', async (t) => {
   const store = openLmdbStateStore(await makeFolder(t))
   await store.close()
   await t.rejects(store.dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
-  await t.rejects(store.dueTimes.set('a', 1000), { name: 'StoreUnavailable' })
+  await t.rejects(store.dueTimes.set('a', 1000, 0), { name: 'StoreUnavailable' })
 })

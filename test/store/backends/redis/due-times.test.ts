@@ -29,7 +29,7 @@ if (hasRedisServer(t)) {
   t.test('a cluster keeps them on one node', async (t) => {
     const cluster = await startRedisCluster(t)
     const dueTimes = await open(t, cluster.url, 'trivet')
-    for (let i = 0; i < 20; i++) await dueTimes.set(`owner-${i}/a`, 0)
+    for (let i = 0; i < 20; i++) await dueTimes.set(`owner-${i}/a`, 0, 0)
     t.equal((await dueTimes.take(50, 1000)).entries.length, 20)
   })
 
@@ -37,7 +37,7 @@ if (hasRedisServer(t)) {
     const own = await startRedisServer(t)
     const dueTimes = await open(t, own.url, 'trivet')
     await own.kill()
-    await t.rejects(dueTimes.set('a', 0), { name: 'StoreUnavailable' })
+    await t.rejects(dueTimes.set('a', 0, 0), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.remove('a'), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
   })

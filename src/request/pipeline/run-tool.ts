@@ -1,0 +1,106 @@
+// Runs a tool, for `tools/call` and for tasks: within its round and its time limit, to a result as JSON.
+
+import { isToolError } from '../../author/tool-error.ts'
+import type { Catalog } from '../../catalog/compiled/catalog.ts'
+import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import { ContractError } from '../../catalog/compiled/results/result-json.ts'
+import {
+  errorResult, isErrorOutput, outputResult, toolErrorResult
+} from '../../catalog/compiled/results/tool-result-json.ts'
+import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
+import { LimitReached, unknownTool } from '../../protocol/errors.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+import type { InputRound } from '../questions/input-round.ts'
+import { HandlerContext, type HandlerDependencies } from './handler-context.ts'
+import { HandlerTimeout } from './lifetime.ts'
+import type { Call } from './method.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { RequestContext } from './request-context.ts'
+import { openRound, runRound } from './run-handler.ts'
+import type { ToolRun, ToolRuns } from './seams.ts'
+
+/** The method of a call, in the log and in the binding of its request state. */
+export const TOOLS_CALL = 'tools/call'
+
+interface Running {
+  readonly round: InputRound
+  readonly timeoutMs: number
+}
+
+/** @param args the arguments, checked and with defaults. */
+export function runTool (
+  dependencies: HandlerDependencies, request: RequestContext, tool: CompiledTool, args: unknown,
+  { round, timeoutMs }: Running
+): string | Promise<string> {
+  const { observed, snapshot: { writer } } = request
+  const handle = () => tool.run(args, new HandlerContext(request, round, dependencies))
+  return runRound(request, round, timeoutMs, handle, (output) => {
+    observed.isToolError = isErrorOutput(output, tool.checkOutput)
+    return outputResult(writer, output, tool.checkOutput)
+  })
+}
+
+/** Creates what runs the tools of tasks again. */
+export function createToolRuns (
+  catalog: Pick<Catalog, 'current'>, pipeline: Pipeline, dependencies: HandlerDependencies
+): ToolRuns {
+  return {
+    async accepts (name, args) {
+      const tool = catalog.current.primitives.tools.find(({ key }) => key === name)
+      return tool !== undefined && (await tool.checkInput(args ?? {})).ok
+    },
+    run (run) {
+      pipeline.work(TOOLS_CALL, run.caller, run.outlet, (request) => openRun(dependencies, request, run))
+    }
+  }
+}
+
+/** Opens the call that the pipeline runs. Throws if the kept scopes of the caller are not enough any more. */
+function openRun (
+  dependencies: HandlerDependencies, request: RequestContext, { tool: name, args, journal, ...run }: ToolRun
+): Call {
+  const tool = request.view.tool(name)
+  if (tool === undefined) throw unknownTool(name, [])
+  return {
+    subject: tool.key,
+    requiredCapabilities: undefined,
+    mirroredParams: [],
+    limits: tool.limits,
+    given: { rule: tool.audit, args: isObject(args) ? args : undefined },
+    async handle () {
+      const verdict = await tool.checkInput(args ?? {})
+      // The catalog was replaced a moment ago.
+      if (!verdict.ok) throw unknownTool(name, [])
+      const round = openRound(request, { method: TOOLS_CALL, name: tool.key, args }, {}, journal)
+      return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs: run.timeoutMs })
+    },
+    recover (error) {
+      const retryAfter = error instanceof LimitReached ? error.retryAfterSeconds : undefined
+      if (retryAfter !== undefined) throw run.toDeferral(retryAfter)
+      return toErrorResult(error, tool, request)
+    }
+  }
+}
+
+/** A result for the errors that a model can act on. Throws any other error. */
+export function toErrorResult (
+  error: unknown, tool: CompiledTool, { snapshot, log, observed }: RequestContext
+): string {
+  observed.isToolError = true
+  if (error instanceof NotAllowed) observed.special = 'denied'
+  if (isToolError(error)) {
+    if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
+    return toolErrorResult(snapshot.writer, error)
+  }
+  if (error instanceof LimitReached) {
+    observed.special = 'limited'
+    return errorResult(snapshot.writer, error.message)
+  }
+  if (error instanceof HandlerTimeout) {
+    return errorResult(
+      snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
+    )
+  }
+  // The error itself arose in the service: nothing else in the log tells where the tool is.
+  throw error instanceof ContractError ? new ContractError(`${tool.file}:`, [error.message]) : error
+}

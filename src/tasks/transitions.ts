@@ -1,0 +1,132 @@
+// Carries out what an event does to a task: writes the record, sets the due time, and tells the followers.
+
+import { retry } from '../base/retry.ts'
+import { clock, random } from '../base/time.ts'
+import type { DueTimes, StoreClock } from '../store/records/due-times.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
+import { phaseOf, type TaskRecord } from './record.ts'
+import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
+import { findTransition, type TaskEvent, type Transition } from './states.ts'
+
+export interface TransitionDependencies {
+  readonly records: TaskRecords
+  readonly dueTimes: DueTimes
+  readonly storeClock: StoreClock
+  /** How long the lease of a run lasts without renewal, in milliseconds. */
+  readonly leaseMs: number
+  /** Tells all replicas that the status has changed. */
+  announce (key: TaskKey, isOver: boolean): void
+  /** Called for each due time that is set. */
+  onDue (inMs: number): void
+  /** Whether the service is closing: nothing is then repeated. */
+  isClosing (): boolean
+}
+
+/** The record after an event. */
+export interface Applied extends StoredTask {
+  /** `undefined` if the event changed nothing. */
+  readonly transition: Transition | undefined
+}
+
+interface ApplyOptions {
+  /** The record, if it was just read. */
+  readonly from?: StoredTask
+  /** Whether to wait for a store that is unavailable: nobody else repeats the event. */
+  readonly isUrgent?: boolean
+}
+
+/** A mark need not be secret: two writes of one record must not have the same by chance. */
+export const MARK_BYTES = 9
+/** The pauses while the store is unavailable. */
+const OUTAGE = { firstMs: 50, maxMs: 1000 }
+/** A failure within this time is a lost connection, and is tried again. In milliseconds. */
+const LOST_REPLY_MS = 500
+
+export class Transitions {
+  readonly #dependencies: TransitionDependencies
+
+  constructor (dependencies: TransitionDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Resolves to the record after the event, or to `undefined` if the task does not exist any more. The due time
+   * comes before the record if it becomes sooner, and after it if it becomes later: a replica may be lost
+   * between any two writes.
+   */
+  async apply (
+    key: TaskKey, event: TaskEvent, { from, isUrgent = false }: ApplyOptions = {}
+  ): Promise<Applied | undefined> {
+    const { records, storeClock, announce } = this.#dependencies
+    const read = async () => await this.#attempt(isUrgent, async () => await records.read(key))
+    for (let stored = from ?? await read(); stored !== undefined; stored = await read()) {
+      const { record: { generation } } = stored
+      const transition = findTransition(stored.record, event, storeClock.now())
+      if (transition === undefined) return { ...stored, transition }
+      const { record, isHeld, isTold } = transition
+      if (isHeld) await this.#attempt(isUrgent, async () => await this.hold(key, generation + 1))
+      const next = record === undefined ? stored : await this.#replace(key, stored, record, isUrgent)
+      if (next === undefined) continue
+      if (isTold) announce(key, phaseOf(next.record) === 'over')
+      await this.#attempt(isUrgent, async () => await this.#settle(key, transition, next.record))
+      return { ...next, transition }
+    }
+    return undefined
+  }
+
+  /** Makes the task due within a lease, unless a later generation has set its time. */
+  async hold (key: TaskKey, generation: number): Promise<void> {
+    await this.#setDue(key, this.#dependencies.leaseMs, generation)
+  }
+
+  /** Waits until the record is durable: whoever wrote it may not have learnt that it is. */
+  async confirm (key: TaskKey, { record, version }: StoredTask): Promise<void> {
+    // If the record has changed since, the later write is durable, or is confirmed by its own writer.
+    await this.#dependencies.records.replace(key, version, record)
+  }
+
+  /** Repeats the work for as long as the store is away. */
+  async insist<T> (work: () => Promise<T>): Promise<T> { return await this.#attempt(true, work) }
+
+  /** Sets the due time after the write of the record. */
+  async #settle (key: TaskKey, { due }: Transition, record: TaskRecord): Promise<void> {
+    const { records, dueTimes, storeClock } = this.#dependencies
+    if (typeof due === 'number') await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
+    if (due !== 'never') return
+    await records.release(key, record)
+    await dueTimes.remove(key.entry)
+  }
+
+  async #setDue ({ entry }: TaskKey, inMs: number, generation: number): Promise<void> {
+    const { dueTimes, storeClock, onDue } = this.#dependencies
+    storeClock.note(await dueTimes.set(entry, inMs, generation))
+    onDue(inMs)
+  }
+
+  /** Resolves to `undefined` if another write came first. */
+  async #replace (
+    key: TaskKey, stored: StoredTask, change: TaskRecord, isUrgent: boolean
+  ): Promise<StoredTask | undefined> {
+    const { records } = this.#dependencies
+    const record = { ...change, generation: stored.record.generation + 1, mark: random.name(MARK_BYTES) }
+    let { version } = stored
+    return await this.#attempt(isUrgent, async () => {
+      for (;;) {
+        const replaced = await records.replace(key, version, record)
+        if (replaced !== undefined) return replaced
+        const current = await records.read(key)
+        if (current?.record.mark !== record.mark) return undefined
+        // The write whose reply was lost was done. Repeat it: only an acknowledged write is durable.
+        version = current.version
+      }
+    })
+  }
+
+  /** Repeats the work: for as long as the store is away if it is urgent, else once after a lost connection. */
+  async #attempt<T> (isUrgent: boolean, work: () => Promise<T>): Promise<T> {
+    const startedAt = clock.monotonic()
+    const mayRetry = (error: unknown) => error instanceof StoreUnavailable && !this.#dependencies.isClosing() &&
+      (isUrgent || clock.monotonic() - startedAt < LOST_REPLY_MS)
+    return await retry(work, { ...OUTAGE, mayRetry })
+  }
+}
