@@ -9,7 +9,7 @@ import { hasAnswer, type Responses } from './questions.ts'
 import { toDetailedTask, toKeptPrincipal, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { TaskRunner } from './runner.ts'
-import type { TaskEvent } from './states.ts'
+import type { TaskEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 
 export interface TaskAccessDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock'> {

@@ -124,11 +124,13 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
 
   /** Creates the task. The answer is a CreateTaskResult. */
   async #create (): Promise<{ readonly answer: string, readonly run: TaskRun }> {
-    const { records, storeClock, onCreate } = this.#dependencies
+    const { records, transitions, storeClock, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
+    const key = records.newKey(principal)
+    // Without a due time, a task is lost with its replica. The answer also tells the time of the store.
+    await transitions.hold(key, 0)
     const excess = findStateExcess(this.journal.state)
     if (excess !== undefined) throw excess
-    const key = records.newKey(principal)
     const record = this.#toRecord()
     const creating = this.#store(key, record)
     const run = new TaskRun(this.#dependencies, this.journal, key, record, creating)
@@ -141,10 +143,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     return { run, answer: snapshot.writer.writeTask(toTaskSeed(key.id, record, storeClock.now())) }
   }
 
-  /** Sets the due time first: without one, a task is lost with its replica. */
   async #store (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
-    const { records, transitions, dueTimes } = this.#dependencies
-    await transitions.hold(key, record.generation)
+    const { records, dueTimes } = this.#dependencies
     return await records.create(key, record).catch(async (error: unknown) => {
       if (error instanceof LimitReached) await dueTimes.remove(key.entry)
       throw error

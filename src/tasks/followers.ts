@@ -60,7 +60,7 @@ export function createTaskFollowers (
     if (followers?.size === 0) byEntry.delete(entry)
   }
 
-    return {
+  return {
     async findOwn (principal, ids) {
       const ownIds: string[] = []
       // A record may have a megabyte: others get their turn between two of them.

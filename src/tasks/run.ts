@@ -13,7 +13,7 @@ import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
 import { endOfWork, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
-import type { JournalMembers, RunEvent } from './states.ts'
+import type { JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 
 export interface TaskRunDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'> {

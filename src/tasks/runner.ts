@@ -10,7 +10,8 @@ import type { ToolRuns } from '../request/pipeline/seams.ts'
 import type { TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import { TaskLost, TaskRun, type TaskRunDependencies } from './run.ts'
-import { findTransition, type TaskEvent } from './states.ts'
+import type { TaskEvent } from './events.ts'
+import { findTransition } from './states.ts'
 import type { Applied, TransitionDependencies } from './transitions.ts'
 
 export interface TaskRunnerDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
@@ -28,6 +29,8 @@ export type LeftReason = 'sealed' | 'unknown'
 const BATCH = 32
 /** The shortest time between two looks, in milliseconds. */
 const MIN_PAUSE_MS = 5
+/** In milliseconds. */
+const COURTESY_MS = 50
 /** How many tasks that were left are remembered: each is logged once. */
 const MAX_LEFT = 1000
 
@@ -42,6 +45,7 @@ export class TaskRunner {
   #timer: Timer | undefined
   #nextLookAt = Infinity
   #isLooking = false
+  #isFirst = true
   /** Set by an outage. The next look is left out: first, all replicas renew the leases of their runs. */
   #mustSkip = false
 
@@ -84,13 +88,13 @@ export class TaskRunner {
     return await this.#toolRuns?.accepts(tool, args) === true
   }
 
-  /** Runs the handler of a task that was claimed. */
-  run (key: TaskKey, stored: StoredTask): void {
+  /** Runs the handler of a task that was claimed. @param release ends the counting of the run. */
+  run (key: TaskKey, stored: StoredTask, release = this.#reserve(stored.record)): void {
     const { log } = this.#dependencies
     const { record, record: { tool, args, requestId, client } } = stored
     const run = TaskRun.resume(this.#dependencies, key, stored)
     const sender = toSender(record)
-    run.onEnd(this.#used.add(holderOf(sender)))
+    run.onEnd(release)
     this.add(run)
     const { revision, capabilities: clientCapabilities, info: clientInfo } = client
     const caller: Caller = {
@@ -114,7 +118,7 @@ export class TaskRunner {
   #schedule (inMs: number): void {
     if (this.#toolRuns === undefined) return
     timers.clear(this.#timer)
-    const pauseMs = Math.max(MIN_PAUSE_MS, Math.min(inMs, this.#dependencies.leaseMs / 2))
+    const pauseMs = Math.max(MIN_PAUSE_MS, Math.min(inMs, this.#dependencies.leaseMs / 2 + COURTESY_MS))
     this.#nextLookAt = clock.monotonic() + pauseMs
     this.#timer = timers.setTimeout(() => { this.#look() }, pauseMs).unref()
   }
@@ -126,11 +130,14 @@ export class TaskRunner {
     let nextMs = leaseMs / 2
     try {
       if (this.#mustSkip) this.#mustSkip = false
-      else if (isUsed() && this.#used.findRefusal(undefined) === undefined) {
+      // The first look is for the time of the store.
+      else if ((isUsed() || this.#isFirst) && this.#used.findRefusal(undefined) === undefined) {
         const { entries, nextInMs = Infinity, now } = await dueTimes.take(BATCH, leaseMs)
         storeClock.note(now)
+        this.#isFirst = false
         await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry))))
-        nextMs = Math.min(nextMs, nextInMs)
+        // Who has left tasks to others lets them look first.
+        nextMs = Math.min(nextMs, nextInMs) + (this.#left.size > 0 ? COURTESY_MS : 0)
       }
     } catch (err) {
       this.#mustSkip = true
@@ -157,16 +164,24 @@ export class TaskRunner {
     const { transitions, storeClock } = this.#dependencies
     const { record } = stored
     const event: TaskEvent = { type: 'due', isHere: this.#runs.has(key.entry) }
+    let release = () => {}
     if (findTransition(record, event, storeClock.now())?.isClaimed === true) {
       if (!await this.mayRun(record)) return await this.#leave(key, 'unknown', record)
       // Its holder uses its share of the runs here. Another replica, or a later look, takes the task.
       if (this.#used.findRefusal(holderOf(toSender(record))) !== undefined) return await this.#putBack(key, record)
+      release = this.#reserve(record)
     }
-    const applied = await transitions.apply(key, event, { from: stored })
-    if (applied === undefined) return
-    this.#report(record, applied)
-    if (applied.transition?.isClaimed === true) this.run(key, applied)
+    const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
+      release()
+      throw error
+    })
+    if (applied?.transition?.isClaimed === true) this.run(key, applied, release)
+    else release()
+    if (applied !== undefined) this.#report(record, applied)
   }
+
+  /** Counts a run for the holder of the task. Returns what ends the counting. */
+  #reserve (record: TaskRecord): () => void { return this.#used.add(holderOf(toSender(record))) }
 
   /** Other replicas may have the secret, or a release that knows the tool. */
   async #leave (key: TaskKey, reason: LeftReason, record?: TaskRecord): Promise<void> {

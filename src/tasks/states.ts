@@ -2,52 +2,9 @@
 // No other file decides anything about the status of a task.
 
 import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
-import { addQuestions, findAnswers, hasAnswer, type Responses } from './questions.ts'
-import { endOfWork, openQuestions, phaseOf, type KeptPrincipal, type TaskPhase, type TaskRecord } from './record.ts'
-
-/** What the journal of a run adds to the record. */
-export type JournalMembers = Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'statusMessage'>
-
-/** An event from outside of a run. */
-type OuterEvent =
-  /** A replica took the due entry. @param isHere the task runs on this replica. */
-  | { readonly type: 'due', readonly isHere: boolean }
-  /** @param mayRun whether this replica can run the handler. */
-  | {
-    readonly type: 'answered'
-    readonly responses: Responses
-    readonly principal: KeptPrincipal
-    readonly mayRun: boolean
-  }
-  /** The owner was allowed to see the task. */
-  | { readonly type: 'accessed', readonly principal: KeptPrincipal }
-  | { readonly type: 'cancelled' }
-
-/** What the run of a handler says of itself. */
-export type RunEvent =
-  /** The handler is about to be called. */
-  | { readonly type: 'called' }
-  | { readonly type: 'kept', readonly journal: JournalMembers }
-  /**
-   * The handler must run again.
-   * @param asked the open questions, as JSON.
-   */
-  | {
-    readonly type: 'suspended'
-    readonly journal: JournalMembers
-    readonly asked: ReadonlyMap<string, string>
-    readonly wakesAt: number | undefined
-  }
-  /** A limit refuses the run for now. */
-  | { readonly type: 'deferred', readonly journal: JournalMembers, readonly inMs: number }
-  /** The service is closing. */
-  | { readonly type: 'stopped', readonly journal: JournalMembers }
-  | { readonly type: 'expired', readonly journal: JournalMembers }
-  | { readonly type: 'completed', readonly journal: JournalMembers, readonly result: string }
-  | { readonly type: 'failed', readonly journal: JournalMembers, readonly error: ProtocolError }
-
-/** The events of an earlier run change nothing. */
-export type TaskEvent = OuterEvent | (RunEvent & { readonly run: number })
+import type { JournalMembers, TaskEvent } from './events.ts'
+import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
+import { endOfWork, openQuestions, phaseOf, type TaskPhase, type TaskRecord } from './record.ts'
 
 type EventType = TaskEvent['type']
 type EventOf<E extends EventType> = Extract<TaskEvent, { type: E }>

@@ -6,7 +6,8 @@ import type { DueTimes, StoreClock } from '../store/records/due-times.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { phaseOf, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
-import { findTransition, type TaskEvent, type Transition } from './states.ts'
+import type { TaskEvent } from './events.ts'
+import { findTransition, type Transition } from './states.ts'
 
 export interface TransitionDependencies {
   readonly records: TaskRecords

@@ -3,9 +3,10 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { ProtocolError } from '../../src/protocol/errors.ts'
+import type { JournalMembers, TaskEvent } from '../../src/tasks/events.ts'
 import { phaseOf, type TaskRecord } from '../../src/tasks/record.ts'
 import {
-  findTransition, MAX_LOSSES, TRANSITIONS, type JournalMembers, type TaskEvent, type Transition
+  findTransition, MAX_LOSSES, TRANSITIONS, type Transition
 } from '../../src/tasks/states.ts'
 
 const NOW = 1_800_000_000_000

@@ -1,0 +1,78 @@
+// A source of time that a test moves. Timers fire in their order, as fast as the process can run them.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { replaceTime, type Timer } from '../../src/base/time.ts'
+
+interface VirtualTimer extends Timer {
+  at: number
+  readonly callback: () => void
+  readonly ms: number
+  readonly everyMs: number | undefined
+}
+
+/** Turns of the event loop in which everything that needs no timer happens. */
+const TURNS = 4
+
+export class VirtualTime {
+  #now = 1_800_000_000_000
+  readonly #timers = new Set<VirtualTimer>()
+
+  /** Replaces the time of the process until the test ends. */
+  constructor (t: Test) {
+    t.teardown(replaceTime({
+      now: () => this.#now,
+      monotonic: () => this.#now,
+      setTimeout: (callback, ms) => this.#add(callback, ms, undefined),
+      setInterval: (callback, ms) => this.#add(callback, ms, ms),
+      clear: (timer) => { this.#timers.delete(timer as VirtualTimer) },
+      pause: async (ms, { signal } = {}) => await new Promise<void>((resolve, reject) => {
+        const fail = () => reject(signal?.reason as Error)
+        if (signal?.aborted === true) return fail()
+        signal?.addEventListener('abort', fail, { once: true })
+        this.#add(resolve, ms, undefined)
+      })
+    }))
+  }
+
+  get now (): number { return this.#now }
+
+  /** Lets time pass until the work has settled. Rejects after `maxMs`. */
+  async during<T> (work: Promise<T>, maxMs: number): Promise<T> {
+    let isSettled = false
+    const settle = () => { isSettled = true }
+    work.then(settle, settle)
+    const end = this.#now + maxMs
+    for (;;) {
+      for (let turn = 0; turn < TURNS && !isSettled; turn++) await nextTurn()
+      if (isSettled) return await work
+      const [next] = [...this.#timers].toSorted((one, other) => one.at - other.at)
+      if (next === undefined || next.at > end) throw new Error(`not done within ${maxMs} ms`)
+      this.#fire(next)
+    }
+  }
+
+  #fire (timer: VirtualTimer): void {
+    this.#now = Math.max(this.#now, timer.at)
+    if (timer.everyMs === undefined) this.#timers.delete(timer)
+    else timer.at = this.#now + timer.everyMs
+    timer.callback()
+  }
+
+  #add (callback: () => void, ms: number, everyMs: number | undefined): VirtualTimer {
+    const timer: VirtualTimer = {
+      at: this.#now + Math.max(0, ms),
+      callback,
+      ms,
+      everyMs,
+      unref: () => timer,
+      refresh: () => {
+        timer.at = this.#now + ms
+        this.#timers.add(timer)
+        return timer
+      }
+    }
+    this.#timers.add(timer)
+    return timer
+  }
+}

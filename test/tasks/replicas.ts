@@ -1,0 +1,203 @@
+// Replicas of tasks over one store, in one process. Each can be killed, paused, or lose a reply, at any operation
+// of the store.
+
+import { elicit } from '../../src/author/input-request.ts'
+import type { Principal } from '../../src/access/principal.ts'
+import { clock, timers } from '../../src/base/time.ts'
+import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
+import { Lifetime, RequestCancelled } from '../../src/request/pipeline/lifetime.ts'
+import type { RequestContext } from '../../src/request/pipeline/request-context.ts'
+import { runRound } from '../../src/request/pipeline/run-handler.ts'
+import type { ToolRun } from '../../src/request/pipeline/seams.ts'
+import { toProtocolError } from '../../src/request/pipeline/to-protocol-error.ts'
+import type { InputRound, Journal } from '../../src/request/questions/input-round.ts'
+import { createInputRounds } from '../../src/request/questions/sealed-input-round.ts'
+import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
+import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
+import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
+import { StoreUnavailable } from '../../src/store/records/state-store.ts'
+import { createSealer } from '../../src/store/sealing/sealer.ts'
+import { createTasks, type Tasks } from '../../src/tasks/tasks.ts'
+
+export const LEASE_MS = 10_000
+export const ADA: Principal = { subject: 'ada', scopes: new Set(['books']) }
+
+/**
+ * `killed-before` and `killed-after`: the process ends before or after the effect of the operation. `lost`: the
+ * reply is lost after the effect. `refused`: there is no effect. `paused`: the process stops for three leases after the effect.
+ */
+export type Fault = 'killed-before' | 'killed-after' | 'lost' | 'refused' | 'paused'
+
+/** What the handler of the tool does. */
+export type Script = (round: InputRound, replica: string, principal: Principal) => Promise<string>
+
+const FOREVER = new Promise<never>(() => {})
+
+interface WorldOptions {
+  readonly mayRerun?: boolean
+  readonly isRequired?: boolean
+  readonly ttlMs?: number
+  readonly maxPerOwner?: number
+  /** The scopes of the tool. */
+  readonly scopes?: readonly string[]
+}
+
+export function openWorld (script: Script, options: WorldOptions = {}) {
+  const { mayRerun = true, isRequired = false, ttlMs = 3_600_000, maxPerOwner = 1000, scopes: toolScopes = ['books'] } = options
+  const store = createMemoryStateStore()
+  const dueTimes = createLocalDueTimes()
+  const broadcast = createLocalBroadcast()
+  const rounds = createInputRounds({ sealer: createSealer(['secret']), ttlMs: 60_000 })
+  const rule = {
+    requiredCapabilities: isRequired ? {} : undefined, ttlMs, keepResultMs: 3_600_000, mayRerun
+  }
+
+  function openReplica (name: string, { secret = 'secret', knows = true, aheadMs = 0 } = {}) {
+    let operations = 0
+    let plan: { readonly at: number, readonly fault: Fault } | undefined
+    let isDead = false
+    let pausedUntil = 0
+    const warnings: string[] = []
+
+    async function operate<T> (work: () => Promise<T>): Promise<T> {
+      if (isDead) return await FOREVER
+      const fault = operations++ === plan?.at ? plan.fault : undefined
+      await untilAwake()
+      if (fault === 'killed-before') isDead = true
+      if (fault === 'refused') throw new StoreUnavailable(new Error('refused'))
+      if (isDead) return await FOREVER
+      const outcome = await work()
+      if (fault === 'killed-after') isDead = true
+      if (fault === 'paused') pausedUntil = now() + 3 * LEASE_MS
+      await untilAwake()
+      if (isDead) return await FOREVER
+      if (fault === 'lost') throw new StoreUnavailable(new Error('the reply was lost'))
+      return outcome
+    }
+    async function untilAwake (): Promise<void> {
+      if (pausedUntil > now()) await timers.pause(pausedUntil - now())
+    }
+    function wrap<T extends object> (parts: T): T {
+      return Object.fromEntries(Object.entries(parts).map(([key, value]) => [
+        key, typeof value === 'function'
+          ? async (...args: unknown[]) => await operate(async () => await value(...args))
+          : value
+      ])) as T
+    }
+    const now = () => clock.now() + aheadMs
+    const log = {
+      debug () {}, info () {}, error () {}, warn (_: object, message: string) { warnings.push(message) }, child: () => log
+    }
+    const tool = { key: 'tool', scopes: toolScopes, task: rule }
+    const snapshot = {
+      view: ({ scopes }: Principal) => ({ tool: () => knows && toolScopes.every((scope) => scopes.has(scope)) ? tool : undefined }),
+      primitives: { tools: knows ? [tool] : [] },
+      hierarchy: new Map(),
+      writer: { writeTask: (members: string) => `{${members}}`, writeInputRequired: (members: string) => `{${members}}` }
+    }
+    const tasks: Tasks = createTasks({
+      store: wrap(store),
+      dueTimes: wrap(dueTimes),
+      broadcast: { ...broadcast, publish: async (event) => { if (!isDead) await broadcast.publish(event) } },
+      sealer: createSealer([secret]),
+      log,
+      maxPerOwner,
+      graceMs: 1000,
+      leaseMs: LEASE_MS,
+      now,
+      snapshot: () => snapshot as never,
+      isUsed: () => true
+    })
+
+    function toRequest (journal: Journal, principal: Principal, address?: string) {
+      const lifetime = new Lifetime()
+      lifetime.startClock()
+      const request = {
+        lifetime,
+        observed: { special: undefined },
+        snapshot,
+        principal,
+        caller: { principal, address },
+        revision: '2026-07-28',
+        requestId: 'r',
+        envelope: { clientCapabilities: TASKS_CAPABILITY, clientInfo: undefined },
+        onProgress: undefined
+      } as unknown as RequestContext
+      const round = rounds.open({
+        inputResponses: undefined,
+        requestState: undefined,
+        capabilities: { elicitation: { form: {} } },
+        journal,
+        bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
+      })
+      const run = () => runRound(request, round, 3_600_000, async () => await script(round, name, principal), (text) => JSON.stringify(text))
+      return { request, lifetime, run }
+    }
+    tasks.start({
+      accepts: () => knows,
+      run ({ journal, outlet, caller: { principal, address } }: ToolRun) {
+        const { lifetime, run } = toRequest(journal, principal, address)
+        outlet.onPending(lifetime)
+        Promise.resolve(run()).then((result) => outlet.succeed(result), (error: unknown) => {
+          if (error instanceof RequestCancelled) outlet.leaveUnanswered()
+          else outlet.fail(toProtocolError(error, 'r'))
+        })
+      }
+    })
+    /** Calls a method of tasks. */
+    async function ask (method: string, params: object, principal = ADA): Promise<TaskState> {
+      const request = { principal, snapshot: { writer: { write: (members: string) => `{${members}}` } } }
+      const call = tasks.methods.find((one) => one.name === method)?.open(params, request as never)
+      return JSON.parse(String(await call?.handle()))
+    }
+    return {
+      name,
+      tasks,
+      ask,
+      warnings,
+      /** Lets the operation with this number, from now on, fail. */
+      fail (at: number, fault: Fault) { plan = { at: operations + at, fault } },
+      get operations () { return operations },
+      get isDead () { return isDead },
+      kill () { isDead = true },
+      /** Calls the tool. Resolves to the id of the task, or to the result of the call. */
+      async call (principal = ADA, address?: string): Promise<string> {
+        let start: ReturnType<Tasks['starter']['open']>
+        const prepared = toRequest({
+          get state () { return journal().state },
+          get isTask () { return journal().isTask },
+          get isSuspended () { return journal().isSuspended },
+          allowStep: () => journal().allowStep(),
+          keep: (key) => journal().keep(key),
+          ask: (key, json) => journal().ask(key, json),
+          sleep: (ms) => journal().sleep(ms)
+        }, principal, address)
+        const journal = () => {
+          if (start === undefined) throw new TypeError('the call has not begun')
+          return start.journal
+        }
+        start = tasks.starter.open(prepared.request, tool as never, {})
+        const outcome = await start?.run(prepared.run)
+        if (typeof outcome !== 'object' || !('work' in outcome)) return String(outcome)
+        outcome.outlet.onPending(prepared.lifetime)
+        outcome.work.then((result) => outcome.outlet.succeed(result), (error: unknown) => {
+          if (error instanceof RequestCancelled) outcome.outlet.leaveUnanswered()
+          else outcome.outlet.fail(toProtocolError(error, 'r'))
+        })
+        return (JSON.parse(outcome.answer) as { taskId: string }).taskId
+      }
+    }
+  }
+  return { store, dueTimes, openReplica }
+}
+
+/** A task, as its client sees it. */
+export interface TaskState {
+  readonly status: string
+  readonly statusMessage?: string
+  readonly inputRequests?: { readonly [key: string]: unknown }
+  readonly result?: string
+  readonly error?: { readonly message: string }
+}
+
+export const question = elicit.form({ message: 'Go on?', schema: { type: 'object', properties: {} } })
