@@ -69,7 +69,8 @@ export class ResourceNotFound extends ProtocolError {
 
 /**
  * The access token lacks scopes. A class of its own, because a transport also tells the client in a header.
- * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-errors
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-
+ * errors
  */
 export class InsufficientScope extends ProtocolError {
   /** All scopes that the operation needs, also those that the token has. */
@@ -242,7 +243,8 @@ export const taskExpired = (ttlMs: number) =>
 
 /** The task may be what ends its replicas. */
 export const taskPoisoned = (losses: number) => new ProtocolError(
-  INTERNAL_ERROR, `The task was stopped: ${losses} replicas in a row were lost while they ran the same step of it`
+  INTERNAL_ERROR,
+  `The task was stopped: ${losses} replicas in a row were lost while they ran the same step of it`
 )
 
 /** The replica that ran the task is gone, and the tool must not run again. */

@@ -1,5 +1,5 @@
-// What callers may do with their tasks. A task of another caller, or of a tool that is hidden from the caller,
-// looks like an unknown task.
+// What callers may do with their tasks. A task of another caller, or of a tool that is hidden from the
+// caller, looks like an unknown task.
 
 import type { Principal } from '../access/principal.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
@@ -28,15 +28,18 @@ export class TaskAccess {
   }
 
   /**
-   * Resolves to the task with the details of its status, as members of a JSON object. The handler runs with the
-   * scopes of the last caller who was allowed to see the task.
+   * Resolves to the task with the details of its status, as members of a JSON object. The handler runs with
+   * the scopes of the last caller who was allowed to see the task.
    */
   async get (principal: Principal, id: string): Promise<string> {
-    const { key, record } = await this.#apply(principal, id, { type: 'accessed', principal: toKeptPrincipal(principal) })
+    const event = { type: 'accessed', principal: toKeptPrincipal(principal) } as const
+    const { key, record } = await this.#apply(principal, id, event)
     return toDetailedTask(key.id, record, this.#dependencies.storeClock.now())
   }
 
-  /** Keeps the answers to open questions, and ignores all others. The handler runs again after the last one. */
+  /**
+   * Keeps the answers to open questions, and ignores all others. The handler runs again after the last one.
+   */
   async update (principal: Principal, id: string, responses: Responses): Promise<void> {
     const { runner, transitions } = this.#dependencies
     const { key, ...stored } = await this.#find(principal, id)
@@ -55,7 +58,9 @@ export class TaskAccess {
     if (applied.transition === undefined) await this.#dependencies.transitions.confirm(applied.key, applied)
   }
 
-  /** Whether the principal may see a task of this tool now. Throws an InsufficientScope if it could with more. */
+  /**
+   * Whether the principal may see a task of this tool now. Throws an InsufficientScope if it could with more.
+   */
   isVisible (principal: Principal, { tool, toolScopes }: TaskRecord): boolean {
     const snapshot = this.#dependencies.snapshot()
     if (snapshot.view(principal).tool(tool) !== undefined) return true
@@ -75,7 +80,8 @@ export class TaskAccess {
     const { records } = this.#dependencies
     const key = records.keyOf(principal, id)
     const stored = key && await records.read(key)
-    if (key === undefined || stored === undefined || !this.isVisible(principal, stored.record)) throw unknownTask()
+    if (key === undefined || stored === undefined) throw unknownTask()
+    if (!this.isVisible(principal, stored.record)) throw unknownTask()
     return { key, ...stored }
   }
 }

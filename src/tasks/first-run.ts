@@ -152,7 +152,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   }
 
   #toRecord (): TaskRecord {
-    const { requestId, principal, caller, revision, envelope: { clientCapabilities, clientInfo } } = this.#request
+    const { requestId, principal, caller, revision, envelope } = this.#request
     const { key, scopes } = this.#tool
     const { ttlMs, keepResultMs, mayRerun } = this.#rule
     const now = this.#dependencies.storeClock.now()
@@ -162,7 +162,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       args: this.#args,
       principal: toKeptPrincipal(principal),
       network: networkOf(caller),
-      client: { revision, capabilities: clientCapabilities, info: clientInfo },
+      client: { revision, capabilities: envelope.clientCapabilities, info: envelope.clientInfo },
       requestId,
       createdAt: now,
       ttlMs,

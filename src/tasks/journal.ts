@@ -18,7 +18,9 @@ interface Entries {
 export interface JournalOwner {
   /** Called for the first sleep of a call that is not a task yet. */
   onSleep? (): void
-  /** Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more. */
+  /**
+   * Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more.
+   */
   allowStep? (): Promise<void> | undefined
 }
 
@@ -61,7 +63,10 @@ export class TaskJournal implements Journal {
   get isTask (): boolean { return this.#write !== undefined }
   get isSuspended (): boolean { return this.#wakesAt !== undefined }
 
-  /** The members of the record that come from the journal. Answers that do not fit open questions are left out. */
+  /**
+   * The members of the record that come from the journal. Answers that do not fit open questions are left
+   * out.
+   */
   get members (): Pick<TaskRecord, 'answers' | 'results' | 'sleeps'> {
     return {
       answers: Object.fromEntries(this.state.answers),

@@ -7,7 +7,9 @@ import { clock, random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
-import { StoreUnavailable, type StateKey, type StateStore, type StateValue } from '../store/records/state-store.ts'
+import {
+  StoreUnavailable, type StateKey, type StateStore, type StateValue
+} from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
 

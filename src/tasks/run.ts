@@ -1,5 +1,5 @@
-// One run of a task's handler on this replica: an outlet that turns what the run does into events of the task,
-// one after the other.
+// One run of a task's handler on this replica: an outlet that turns what the run does into events of the
+// task, one after the other.
 
 import { clock } from '../base/time.ts'
 import { resultTooLarge, tooManyQuestions, type ProtocolError } from '../protocol/errors.ts'
@@ -16,7 +16,9 @@ import type { StoredTask, TaskKey } from './records.ts'
 import type { JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 
-export interface TaskRunDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'> {
+export interface TaskRunDependencies extends Pick<
+  TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'
+> {
   readonly transitions: Transitions
   /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
@@ -154,7 +156,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   succeed (result: string | Buffer): void {
     const { asked, isSuspended, wakesAt } = this.journal
-    if (this.#stopReason instanceof HandlerTimeout) return this.#end((journal) => ({ type: 'expired', journal }))
+    if (this.#stopReason instanceof HandlerTimeout) return this.#end(expired)
     if (Object.keys(this.record.questions).length + asked.size > MAX_QUESTIONS) {
       return this.#fail(tooManyQuestions(MAX_QUESTIONS))
     }
@@ -169,8 +171,8 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   fail (error: ProtocolError): void {
-    if (this.#stopReason instanceof HandlerTimeout) this.#end((journal) => ({ type: 'expired', journal }))
-    else if (this.#stopReason instanceof ServiceClosing) this.#end((journal) => ({ type: 'stopped', journal }))
+    if (this.#stopReason instanceof HandlerTimeout) this.#end(expired)
+    else if (this.#stopReason instanceof ServiceClosing) this.#end(stopped)
     else this.#fail(error)
   }
 
@@ -183,7 +185,8 @@ export class TaskRun implements Outlet, JournalOwner {
   openStream (): MessageSink { throw new TypeError('a task has no stream') }
 
   async #assertCurrent (): Promise<void> {
-    if (this.#stopReason === undefined) await this.#dependencies.transitions.insist(async () => await this.renew())
+    const { transitions } = this.#dependencies
+    if (this.#stopReason === undefined) await transitions.insist(async () => await this.renew())
     if (this.#stopReason !== undefined) throw this.#stopReason
   }
 
@@ -234,6 +237,9 @@ export class TaskRun implements Outlet, JournalOwner {
     this.#stored = applied
   }
 }
+
+const expired = (journal: JournalMembers) => ({ type: 'expired', journal }) as const
+const stopped = (journal: JournalMembers) => ({ type: 'stopped', journal }) as const
 
 export function toStatusMessage ({ progress, total, message }: Progress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`

@@ -14,7 +14,8 @@ import type { TaskEvent } from './events.ts'
 import { findTransition } from './states.ts'
 import type { Applied, TransitionDependencies } from './transitions.ts'
 
-export interface TaskRunnerDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
+export interface TaskRunnerDependencies extends
+  TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
@@ -22,7 +23,9 @@ export interface TaskRunnerDependencies extends TaskRunDependencies, Pick<Transi
   onLeft? (reason: LeftReason): void
 }
 
-/** This replica lacks the secret of the record, or the release here has no such tool or other arguments of it. */
+/**
+ * This replica lacks the secret of the record, or the release here has no such tool or other arguments of it.
+ */
 export type LeftReason = 'sealed' | 'unknown'
 
 /** How many due tasks one look takes. */
@@ -167,8 +170,9 @@ export class TaskRunner {
     let release = () => {}
     if (findTransition(record, event, storeClock.now())?.isClaimed === true) {
       if (!await this.mayRun(record)) return await this.#leave(key, 'unknown', record)
+      const refusal = this.#used.findRefusal(holderOf(toSender(record)))
       // Its holder uses its share of the runs here. Another replica, or a later look, takes the task.
-      if (this.#used.findRefusal(holderOf(toSender(record))) !== undefined) return await this.#putBack(key, record)
+      if (refusal !== undefined) return await this.#putBack(key, record)
       release = this.#reserve(record)
     }
     const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
@@ -195,7 +199,10 @@ export class TaskRunner {
     await this.#putBack(key, record)
   }
 
-  /** The pause is random, so that another replica takes the task. It is below a lease: the task may be running. */
+  /**
+   * The pause is random, so that another replica takes the task. It is below a lease: the task may be
+   * running.
+   */
   async #putBack ({ entry }: TaskKey, record?: TaskRecord): Promise<void> {
     const { dueTimes, leaseMs } = this.#dependencies
     await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, record?.generation ?? 0)
@@ -203,8 +210,10 @@ export class TaskRunner {
 
   #report ({ tool: name, requestId: reqId, losses }: TaskRecord, { record }: Applied): void {
     const { log } = this.#dependencies
-    if (record.status === 'failed') log.warn({ reqId, name, err: new Error(record.statusMessage) }, 'task failed')
-    else if (record.losses > losses) log.warn({ reqId, name, losses: record.losses }, 'the replica of a task was lost')
+    const facts = { reqId, name, losses: record.losses }
+    const err = new Error(record.statusMessage)
+    if (record.status === 'failed') log.warn({ ...facts, err }, 'task failed')
+    else if (record.losses > losses) log.warn(facts, 'the replica of a task was lost')
   }
 
   #renewAll (): void {

@@ -1,5 +1,5 @@
-// The states of a task, as one table: in a phase, an event makes the next record. Pure: no clock and no store.
-// No other file decides anything about the status of a task.
+// The states of a task, as one table: in a phase, an event makes the next record. Pure: no clock and no
+// store. No other file decides anything about the status of a task.
 
 import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
 import type { JournalMembers, TaskEvent } from './events.ts'
@@ -39,11 +39,13 @@ type DueTime = number | 'lease' | 'never'
 export interface Transition {
   /** The next record. `undefined` if nothing is written. */
   readonly record: TaskRecord | undefined
-  /** When a replica must look at the task: at a time, within a lease, or never again. `undefined`: as before. */
+  /**
+   * When a replica must look at the task: at a time, within a lease, or never again. `undefined`: as before.
+   */
   readonly due: DueTime | undefined
   /**
-   * Whether the task must be due within a lease before the record is written. The next due time is sooner than
-   * the present one: a replica that dies after the write must not leave the task to the later time.
+   * Whether the task must be due within a lease before the record is written. The next due time is sooner
+   * than the present one: a replica that dies after the write must not leave the task to the later time.
    */
   readonly isHeld: boolean
   /** Whether the handler runs now, here. */
@@ -72,7 +74,13 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     change: (record) => fail(record, taskExpired(record.ttlMs))
   }),
   // The event loop was busy: the lease was not renewed in time.
-  row({ from: ['running'], on: 'due', when: 'it runs here', to: 'running', holds: (_, { isHere }) => isHere }),
+  row({
+    from: ['running'],
+    on: 'due',
+    when: 'it runs here',
+    to: 'running',
+    holds: (_, { isHere }) => isHere
+  }),
   row({
     from: ['running'],
     on: 'due',
@@ -131,7 +139,7 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     when: 'questions are left',
     to: 'asking',
     isQuiet: true,
-    holds: (record, { responses }) => openQuestions({ ...record, ...findAnswers(record, responses) }).length > 0,
+    holds: (record, { responses }) => openQuestions(findAnswers(record, responses)).length > 0,
     change: (record, { responses, principal }) => ({ ...findAnswers(record, responses), principal })
   }),
   row({

@@ -51,9 +51,9 @@ export class Transitions {
   }
 
   /**
-   * Resolves to the record after the event, or to `undefined` if the task does not exist any more. The due time
-   * comes before the record if it becomes sooner, and after it if it becomes later: a replica may be lost
-   * between any two writes.
+   * Resolves to the record after the event, or to `undefined` if the task does not exist any more. The due
+   * time comes before the record if it becomes sooner, and after it if it becomes later: a replica may be
+   * lost between any two writes.
    */
   async apply (
     key: TaskKey, event: TaskEvent, { from, isUrgent = false }: ApplyOptions = {}
@@ -92,7 +92,9 @@ export class Transitions {
   /** Sets the due time after the write of the record. */
   async #settle (key: TaskKey, { due }: Transition, record: TaskRecord): Promise<void> {
     const { records, dueTimes, storeClock } = this.#dependencies
-    if (typeof due === 'number') await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
+    if (typeof due === 'number') {
+      await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
+    }
     if (due !== 'never') return
     await records.release(key, record)
     await dueTimes.remove(key.entry)
@@ -123,10 +125,13 @@ export class Transitions {
     })
   }
 
-  /** Repeats the work: for as long as the store is away if it is urgent, else once after a lost connection. */
+  /**
+   * Repeats the work: for as long as the store is away if it is urgent, else once after a lost connection.
+   */
   async #attempt<T> (isUrgent: boolean, work: () => Promise<T>): Promise<T> {
     const startedAt = clock.monotonic()
-    const mayRetry = (error: unknown) => error instanceof StoreUnavailable && !this.#dependencies.isClosing() &&
+    const { isClosing } = this.#dependencies
+    const mayRetry = (error: unknown) => error instanceof StoreUnavailable && !isClosing() &&
       (isUrgent || clock.monotonic() - startedAt < LOST_REPLY_MS)
     return await retry(work, { ...OUTAGE, mayRetry })
   }

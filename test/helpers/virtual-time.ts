@@ -27,7 +27,7 @@ export class VirtualTime {
       setInterval: (callback, ms) => this.#add(callback, ms, ms),
       clear: (timer) => { this.#timers.delete(timer as VirtualTimer) },
       pause: async (ms, { signal } = {}) => await new Promise<void>((resolve, reject) => {
-        const fail = () => reject(signal?.reason as Error)
+        const fail = () => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
         if (signal?.aborted === true) return fail()
         signal?.addEventListener('abort', fail, { once: true })
         this.#add(resolve, ms, undefined)
@@ -39,13 +39,13 @@ export class VirtualTime {
 
   /** Lets time pass until the work has settled. Rejects after `maxMs`. */
   async during<T> (work: Promise<T>, maxMs: number): Promise<T> {
-    let isSettled = false
-    const settle = () => { isSettled = true }
+    const progress = { isSettled: false }
+    const settle = () => { progress.isSettled = true }
     work.then(settle, settle)
     const end = this.#now + maxMs
     for (;;) {
-      for (let turn = 0; turn < TURNS && !isSettled; turn++) await nextTurn()
-      if (isSettled) return await work
+      for (let turn = 0; turn < TURNS && !progress.isSettled; turn++) await nextTurn()
+      if (progress.isSettled) return await work
       const [next] = [...this.#timers].toSorted((one, other) => one.at - other.at)
       if (next === undefined || next.at > end) throw new Error(`not done within ${maxMs} ms`)
       this.#fire(next)

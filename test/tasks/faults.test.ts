@@ -1,5 +1,5 @@
-// A task ends once, with one value of each step, whatever happens to the replica that runs it: at every operation
-// of the store it is killed, paused for longer than its lease, or loses the reply.
+// A task ends once, with one value of each step, whatever happens to the replica that runs it: at every
+// operation of the store it is killed, paused for longer than its lease, or loses the reply.
 
 import t from 'tap'
 import { timers } from '../../src/base/time.ts'
@@ -40,7 +40,8 @@ async function follow (
     ]).catch(() => undefined)
     const task = await ask('tasks/get', { taskId })
     if (task?.inputRequests !== undefined) {
-      const inputResponses = Object.fromEntries(Object.keys(task.inputRequests).map((key) => [key, { action: 'accept', content: {} }]))
+      const keys = Object.keys(task.inputRequests)
+      const inputResponses = Object.fromEntries(keys.map((key) => [key, { action: 'accept', content: {} }]))
       await ask('tasks/update', { taskId, inputResponses })
     } else if (task !== undefined && task.status !== 'working') return task
   }
@@ -62,16 +63,19 @@ for (const fault of FAULTS) {
       const world = openWorld(script, { isRequired: true })
       const [first, second] = [world.openReplica('first'), world.openReplica('second')]
       first.fail(at, fault)
-      const answer = await time.during(Promise.race([first.call().catch((error: Error) => { t.comment(error.stack); return 'refused' }), timers.pause(60_000).then(() => 'lost')]), MAX_MS)
+      const calling = first.call().catch(() => 'refused')
+      const answer = await time.during(
+        Promise.race([calling, timers.pause(60_000).then(() => 'lost')]), MAX_MS
+      )
       if (answer.startsWith('task_')) {
-        const task = await time.during(follow([first, second], answer), MAX_MS).catch((error: Error) => error.message)
-        const expected = typeof task === 'object' ? task.result : task
-        t.equal(typeof task === 'object' ? task.status : task, 'completed', `operation ${at}: ${JSON.stringify(task)}`)
-        for (const [index, value] of String(expected).split(',').entries()) {
+        const task = await time.during(follow([first, second], answer), MAX_MS)
+        t.equal(task.status, 'completed', `operation ${at}: ${JSON.stringify(task)}`)
+        for (const [index, value] of String(task.result).split(',').entries()) {
           t.ok(values.get(['one', 'two', 'three'][index] ?? '')?.includes(value), `operation ${at}: ${value}`)
         }
         if (fault === 'lost' || fault === 'refused') {
-          t.strictSame([...values.values()].map(({ length }) => length), [1, 1, 1], `operation ${at}: each step once`)
+          const counts = [...values.values()].map(({ length }) => length)
+          t.strictSame(counts, [1, 1, 1], `operation ${at}: each step once`)
         }
       } else if (answer === 'refused') {
         await time.during(timers.pause(20 * LEASE_MS), MAX_MS)

@@ -20,10 +20,13 @@ t.test('a replica without the secret leaves a task to one that has it, and says 
   await time.during(timers.pause(100), 1000)
   first.kill()
   await time.during(timers.pause(120_000), 1e6)
-  t.strictSame(other.warnings, ['a task was left to other replicas: TRIVET_SECRETS lacks the secret that sealed it'])
+  t.strictSame(other.warnings, [
+    'a task was left to other replicas: TRIVET_SECRETS lacks the secret that sealed it'
+  ])
   const third = world.openReplica('third')
   await time.during(timers.pause(4 * LEASE_MS), 1e6)
-  t.match(await time.during(third.ask('tasks/get', { taskId: id }), 1000), { status: 'completed', result: 'third' })
+  const ended = await time.during(third.ask('tasks/get', { taskId: id }), 1000)
+  t.match(ended, { status: 'completed', result: 'third' })
 })
 
 t.test('a release without the tool takes answers, and leaves the work to one that has it', async (t) => {
@@ -43,10 +46,12 @@ t.test('a release without the tool takes answers, and leaves the work to one tha
   await time.during(timers.pause(3 * LEASE_MS), 1e6)
   t.match(await time.during(old.ask('tasks/get', { taskId: id }), 1000), { status: 'working' })
   const weaker = { ...ADA, scopes: new Set<string>() }
-  await t.rejects(old.ask('tasks/get', { taskId: id }, weaker), /Task not found/, 'the scopes of the tool hold here too')
+  const refused = old.ask('tasks/get', { taskId: id }, weaker)
+  await t.rejects(refused, /Task not found/, 'the scopes of the tool hold here too')
   world.openReplica('next')
   await time.during(timers.pause(4 * LEASE_MS), 1e6)
-  t.match(await time.during(old.ask('tasks/get', { taskId: id }), 1000), { status: 'completed', result: 'next' })
+  const ended = await time.during(old.ask('tasks/get', { taskId: id }), 1000)
+  t.match(ended, { status: 'completed', result: 'next' })
 })
 
 t.test('clocks that are 90 s apart change neither sleeps nor time limits', async (t) => {
@@ -121,8 +126,9 @@ t.test('a rerun has the address of who began, and the scopes of who was last all
   const id = await time.during(replica.call(), 1000)
   const stronger: Principal = { ...ADA, scopes: new Set(['books', 'more']) }
   await time.during(replica.ask('tasks/get', { taskId: id }, stronger), 1000)
-  await t.rejects(replica.ask('tasks/get', { taskId: id }, { ...ADA, scopes: new Set() }), /Task not found/)
-  await t.rejects(replica.ask('tasks/cancel', { taskId: id }, { ...ADA, scopes: new Set() }), /Task not found/)
+  const weaker: Principal = { ...ADA, scopes: new Set() }
+  await t.rejects(replica.ask('tasks/get', { taskId: id }, weaker), /Task not found/)
+  await t.rejects(replica.ask('tasks/cancel', { taskId: id }, weaker), /Task not found/)
   await time.during(timers.pause(70_000), 1e6)
   t.strictSame(seen, [['only', ['books']], ['only', ['books', 'more']]])
 })
@@ -131,7 +137,9 @@ t.test('the ended tasks of one address leave room for those of others', async (t
   const time = new VirtualTime(t)
   const world = openWorld(async () => 'done', { isRequired: true, maxPerOwner: 20, scopes: [] })
   const replica = world.openReplica('only')
-  const call = async (address: string) => await time.during(replica.call(ANONYMOUS, address), 10_000).catch((error: Error) => error.message)
+  const call = async (address: string) => (
+    await time.during(replica.call(ANONYMOUS, address), 10_000).catch((error: Error) => error.message)
+  )
   const begun: string[] = []
   for (let count = 0; count < 25; count++) {
     begun.push(await call('192.0.2.1'))

@@ -1,5 +1,5 @@
-// Replicas of tasks over one store, in one process. Each can be killed, paused, or lose a reply, at any operation
-// of the store.
+// Replicas of tasks over one store, in one process. Each can be killed, paused, or lose a reply, at any
+// operation of the store.
 
 import { elicit } from '../../src/author/input-request.ts'
 import type { Principal } from '../../src/access/principal.ts'
@@ -11,7 +11,7 @@ import { runRound } from '../../src/request/pipeline/run-handler.ts'
 import type { ToolRun } from '../../src/request/pipeline/seams.ts'
 import { toProtocolError } from '../../src/request/pipeline/to-protocol-error.ts'
 import type { InputRound, Journal } from '../../src/request/questions/input-round.ts'
-import { createInputRounds } from '../../src/request/questions/sealed-input-round.ts'
+import { SealedInputRound } from '../../src/request/questions/sealed-input-round.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
@@ -23,14 +23,16 @@ export const LEASE_MS = 10_000
 export const ADA: Principal = { subject: 'ada', scopes: new Set(['books']) }
 
 /**
- * `killed-before` and `killed-after`: the process ends before or after the effect of the operation. `lost`: the
- * reply is lost after the effect. `refused`: there is no effect. `paused`: the process stops for three leases after the effect.
+ * `killed-before` and `killed-after`: the process ends before or after the effect of the operation. `lost`:
+ * the reply is lost after the effect. `refused`: there is no effect. `paused`: the process stops for three
+ * leases after the effect.
  */
 export type Fault = 'killed-before' | 'killed-after' | 'lost' | 'refused' | 'paused'
 
 /** What the handler of the tool does. */
 export type Script = (round: InputRound, replica: string, principal: Principal) => Promise<string>
 
+const toObject = (members: string) => `{${members}}`
 const FOREVER = new Promise<never>(() => {})
 
 interface WorldOptions {
@@ -43,15 +45,17 @@ interface WorldOptions {
 }
 
 export function openWorld (script: Script, options: WorldOptions = {}) {
-  const { mayRerun = true, isRequired = false, ttlMs = 3_600_000, maxPerOwner = 1000, scopes: toolScopes = ['books'] } = options
+  const { mayRerun = true, isRequired = false, ttlMs = 3_600_000, maxPerOwner = 1000 } = options
+  const { scopes: toolScopes = ['books'] } = options
   const store = createMemoryStateStore()
   const dueTimes = createLocalDueTimes()
   const broadcast = createLocalBroadcast()
-  const rounds = createInputRounds({ sealer: createSealer(['secret']), ttlMs: 60_000 })
+  const roundOptions = { sealer: createSealer(['secret']), ttlMs: 60_000 }
   const rule = {
     requiredCapabilities: isRequired ? {} : undefined, ttlMs, keepResultMs: 3_600_000, mayRerun
   }
 
+  /** @param aheadMs how far the clock of the replica is ahead of that of the store. */
   function openReplica (name: string, { secret = 'secret', knows = true, aheadMs = 0 } = {}) {
     let operations = 0
     let plan: { readonly at: number, readonly fault: Fault } | undefined
@@ -78,22 +82,26 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       if (pausedUntil > now()) await timers.pause(pausedUntil - now())
     }
     function wrap<T extends object> (parts: T): T {
-      return Object.fromEntries(Object.entries(parts).map(([key, value]) => [
-        key, typeof value === 'function'
-          ? async (...args: unknown[]) => await operate(async () => await value(...args))
-          : value
+      return Object.fromEntries(Object.entries(parts).map(([key, method]) => [
+        key, async (...args: unknown[]) => await operate(async () => await method(...args))
       ])) as T
     }
     const now = () => clock.now() + aheadMs
     const log = {
-      debug () {}, info () {}, error () {}, warn (_: object, message: string) { warnings.push(message) }, child: () => log
+      debug () {},
+      info () {},
+      error () {},
+      warn (_: object, message: string) { warnings.push(message) },
+      child: () => log
     }
     const tool = { key: 'tool', scopes: toolScopes, task: rule }
     const snapshot = {
-      view: ({ scopes }: Principal) => ({ tool: () => knows && toolScopes.every((scope) => scopes.has(scope)) ? tool : undefined }),
+      view: ({ scopes }: Principal) => ({
+        tool: () => knows && toolScopes.every((scope) => scopes.has(scope)) ? tool : undefined
+      }),
       primitives: { tools: knows ? [tool] : [] },
       hierarchy: new Map(),
-      writer: { writeTask: (members: string) => `{${members}}`, writeInputRequired: (members: string) => `{${members}}` }
+      writer: { writeTask: toObject, writeInputRequired: toObject }
     }
     const tasks: Tasks = createTasks({
       store: wrap(store),
@@ -123,14 +131,15 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         envelope: { clientCapabilities: TASKS_CAPABILITY, clientInfo: undefined },
         onProgress: undefined
       } as unknown as RequestContext
-      const round = rounds.open({
+      const round = new SealedInputRound(roundOptions, {
         inputResponses: undefined,
         requestState: undefined,
         capabilities: { elicitation: { form: {} } },
         journal,
         bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
       })
-      const run = () => runRound(request, round, 3_600_000, async () => await script(round, name, principal), (text) => JSON.stringify(text))
+      const work = async () => await script(round, name, principal)
+      const run = () => runRound(request, round, 3_600_000, work, (text) => JSON.stringify(text))
       return { request, lifetime, run }
     }
     tasks.start({
@@ -146,7 +155,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     })
     /** Calls a method of tasks. */
     async function ask (method: string, params: object, principal = ADA): Promise<TaskState> {
-      const request = { principal, snapshot: { writer: { write: (members: string) => `{${members}}` } } }
+      const request = { principal, snapshot: { writer: { write: toObject } } }
       const call = tasks.methods.find((one) => one.name === method)?.open(params, request as never)
       return JSON.parse(String(await call?.handle()))
     }
@@ -162,7 +171,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       kill () { isDead = true },
       /** Calls the tool. Resolves to the id of the task, or to the result of the call. */
       async call (principal = ADA, address?: string): Promise<string> {
-        let start: ReturnType<Tasks['starter']['open']>
+        // Its journal is that of the start, which takes the request.
         const prepared = toRequest({
           get state () { return journal().state },
           get isTask () { return journal().isTask },
@@ -176,7 +185,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           if (start === undefined) throw new TypeError('the call has not begun')
           return start.journal
         }
-        start = tasks.starter.open(prepared.request, tool as never, {})
+        const start = tasks.starter.open(prepared.request, tool as never, {})
         const outcome = await start?.run(prepared.run)
         if (typeof outcome !== 'object' || !('work' in outcome)) return String(outcome)
         outcome.outlet.onPending(prepared.lifetime)

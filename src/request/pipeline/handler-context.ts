@@ -190,8 +190,9 @@ export class HandlerContext implements Context {
   async sleep (ms: number): Promise<void> {
     checkNumber('sleep: ms', ms, 0, MAX_SLEEP_MS)
     let leftMs = this.#round.sleep?.(ms) ?? ms
-    for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await timers.pause(MAX_TIMER_MS, { signal: this.signal })
-    await timers.pause(leftMs, { signal: this.signal })
+    const { signal } = this
+    for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await timers.pause(MAX_TIMER_MS, { signal })
+    await timers.pause(leftMs, { signal })
   }
 }
 

@@ -65,8 +65,8 @@ export interface Journal {
   /** Whether the handler ended in order to run again later. */
   readonly isSuspended: boolean
   /**
-   * Called before the work of each `once`. Resolves when it may begin. Rejects if the task no longer runs here,
-   * or cannot be kept. Returns `undefined` if it may begin now.
+   * Called before the work of each `once`. Resolves when it may begin. Rejects if the task no longer runs
+   * here, or cannot be kept. Returns `undefined` if it may begin now.
    */
   allowStep (): Promise<void> | undefined
   /**

@@ -191,14 +191,14 @@ return nil
 `)
 
 /**
- * KEYS[1] is a sorted set of entries by the time when they are due, KEYS[2] a hash of their generations. ARGV:
- * entry, milliseconds from now, generation, how long the hash is kept. Returns the time.
+ * KEYS[1] is a sorted set of entries by the time when they are due, KEYS[2] a hash of their generations.
+ * ARGV: entry, milliseconds from now, generation, how long the hash is kept. Returns the time.
  */
 export const SET_DUE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local generation = redis.call('HGET', KEYS[2], ARGV[1])
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) and tonumber(generation or 0) > tonumber(ARGV[3]) then return now end
+local generation = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0)
+if generation > tonumber(ARGV[3]) and redis.call('ZSCORE', KEYS[1], ARGV[1]) then return now end
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
