@@ -13,9 +13,10 @@ import { placeOf, ROOT, type Block } from './pages.ts'
  * - `foreign`: cannot be run here, and names only what exists
  * - `data`: is parsed
  * - `tree`: draws a folder of this project
+ * - `picture`: is drawn from a table of the source, and the test of the table compares it
  */
 export type Rule =
-  'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree'
+  'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree' | 'picture'
 
 /** Need the network, a cluster, a container or rights that a test does not have. */
 const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl'])
@@ -31,6 +32,7 @@ export function ruleOf (block: Block): Rule {
     if (/^(?:bench|deploy|src)\//.test(path)) return 'excerpt'
   }
   if (path === undefined) {
+    if (language === 'mermaid') return 'picture'
     if (language === 'ts' || language === 'js') return 'module'
     if (language === 'console' && text.startsWith('$ ')) return 'transcript'
     if (language === 'json') return 'data'

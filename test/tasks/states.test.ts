@@ -5,9 +5,8 @@ import t from 'tap'
 import { ProtocolError } from '../../src/protocol/errors.ts'
 import type { JournalMembers, TaskEvent } from '../../src/tasks/events.ts'
 import { phaseOf, type TaskRecord } from '../../src/tasks/record.ts'
-import {
-  findTransition, MAX_LOSSES, TRANSITIONS, type Transition
-} from '../../src/tasks/states.ts'
+import { findTransition, type Transition } from '../../src/tasks/states.ts'
+import { MAX_LOSSES, TRANSITIONS } from '../../src/tasks/transition-table.ts'
 
 const NOW = 1_800_000_000_000
 const TTL_MS = 3_600_000

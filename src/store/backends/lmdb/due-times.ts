@@ -2,14 +2,9 @@
 
 import type { Database } from 'lmdb'
 import type { DueTimes, TakenEntries } from '../../records/due-times.ts'
+import type { DueKey } from './folder.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
-
-/**
- * `['entry', name]` has the time of an entry and its generation. `['time', time, name]` finds the entries of
- * a time.
- */
-export type DueKey = ['entry', string] | ['time', number, string]
 
 interface DueTimesDependencies {
   readonly times: Database<Buffer, DueKey>

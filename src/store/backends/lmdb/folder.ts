@@ -6,7 +6,6 @@ import {
 import { join } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
 import { messageOf } from '../../../base/words.ts'
-import type { DueKey } from './due-times.ts'
 
 /**
  * An LMDB file of this format has these bytes after the header of its first page: LMDB's magic number, and
@@ -29,6 +28,12 @@ const OPENING = {
 
 /** Databases of this prefix have no prefix in their names, like those of releases before prefixes. */
 const DEFAULT_PREFIX = 'trivet'
+
+/**
+ * `['entry', name]` has the time of a due entry and its generation. `['time', time, name]` finds the entries of
+ * a time.
+ */
+export type DueKey = ['entry', string] | ['time', number, string]
 
 export interface LmdbFolder {
   readonly root: RootDatabase<Buffer, string>
