@@ -1,5 +1,5 @@
-// A replica is killed every second, and Redis fails over once, while tasks of thirty steps run. Each task ends,
-// and each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
+// A replica is killed every second, and Redis fails over once, while tasks of thirty steps run. Each task
+// ends, and each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,8 +21,8 @@ const { CHAOS_TASKS } = process.env
 const TASKS = Number(CHAOS_TASKS ?? 16)
 const STEPS = 30
 /**
- * About as long as a step takes. Far shorter than the life of a replica: a task fails after five losses without
- * a new step.
+ * About as long as a step takes. Far shorter than the life of a replica: a task fails after five losses
+ * without a new step.
  */
 const STEP_MS = 300
 const LEASE_MS = 1500

@@ -30,8 +30,8 @@ const OPENING = {
 const DEFAULT_PREFIX = 'trivet'
 
 /**
- * `['entry', name]` has the time of a due entry and its generation. `['time', time, name]` finds the entries of
- * a time.
+ * `['entry', name]` has the time of a due entry and its generation. `['time', time, name]` finds the entries
+ * of a time.
  */
 export type DueKey = ['entry', string] | ['time', number, string]
 
