@@ -133,7 +133,7 @@ async function openService (
   const files = await lifecycle.open(openFiles(config, state))
   const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
   const tasks = lifecycle.add(openTasks(state))
-  const measures = await openMeasures(state, own ?? {})
+  const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([

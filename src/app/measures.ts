@@ -12,6 +12,7 @@ import type { Metrics, MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
 import { Shedding } from '../ops/overload/shedding.ts'
 import { Lifetimes } from '../request/pipeline/lifetimes.ts'
+import type { Tasks } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
 export type Build = MetricSources['build']
@@ -26,7 +27,9 @@ export interface ProcessFacts {
 
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
-export async function openMeasures (state: OpenedState, { memory, build }: ProcessFacts) {
+export async function openMeasures (
+  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'left'>
+) {
   const { config, log, backend: { store, broadcast, callCounter }, live } = state
   const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
@@ -38,6 +41,7 @@ export async function openMeasures (state: OpenedState, { memory, build }: Proce
     openStreams: () => openStreams.size,
     shedding,
     isStoreReady: () => storePart.wasReady,
+    tasksLeft: tasks.left,
     isBroadcastReady: () => broadcast.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })

@@ -19,8 +19,6 @@ export interface TaskRunnerDependencies extends
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
-  /** Called when a task is left to other replicas. */
-  onLeft? (reason: LeftReason): void
 }
 
 /**
@@ -42,7 +40,10 @@ export class TaskRunner {
   readonly #runs = new Map<string, TaskRun>()
   /** The runs that no request began. */
   readonly #used = new Used(new Limit('taskRuns'))
+  /** The tasks that were left to other replicas, for the log. */
   readonly #left = new Set<string>()
+  /** How often a task was left to other replicas, by reason. */
+  readonly left: { [K in LeftReason]: number } = { sealed: 0, unknown: 0 }
   readonly #renewing: Timer
   #toolRuns: ToolRuns | undefined
   #timer: Timer | undefined
@@ -189,8 +190,8 @@ export class TaskRunner {
 
   /** Other replicas may have the secret, or a release that knows the tool. */
   async #leave (key: TaskKey, reason: LeftReason, record?: TaskRecord): Promise<void> {
-    const { log, onLeft } = this.#dependencies
-    onLeft?.(reason)
+    const { log } = this.#dependencies
+    this.left[reason]++
     if (!this.#left.has(key.entry)) {
       if (this.#left.size >= MAX_LEFT) this.#left.clear()
       this.#left.add(key.entry)

@@ -19,7 +19,7 @@ import { TaskLost } from './run.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
 import { Transitions } from './transitions.ts'
 
-export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'onLeft'> {
+export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed'> {
   readonly store: StateStore
   /** Seals the records of tasks. */
   readonly sealer: Sealer
@@ -38,6 +38,8 @@ export interface Tasks {
   readonly starter: TaskStarter
   readonly methods: readonly Method[]
   readonly followers: TaskFollowers
+  /** How often a task was left to other replicas, by reason. */
+  readonly left: TaskRunner['left']
   /** Begins to run due tasks. */
   start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
@@ -98,6 +100,7 @@ export function createTasks (options: TasksOptions): Tasks {
     },
     methods: createTaskMethods(access),
     followers,
+    left: runner.left,
     start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
     stopTaking: () => runner.stopTaking(),

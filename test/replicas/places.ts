@@ -12,6 +12,8 @@ export interface Place {
   readonly port: number
   /** Kills its replica, and gives the place to the next spare. */
   replace (): Promise<void>
+  /** Stops the process of its replica for this time, in milliseconds. Does not wait. */
+  pause (ms: number): void
 }
 
 /** How many replicas start at once. */
@@ -54,6 +56,11 @@ export async function openPlaces (
         replica?.child.kill('SIGKILL')
         replica = undefined
         replica = await pool.take()
+      },
+      pause (ms) {
+        const child = replica?.child
+        child?.kill('SIGSTOP')
+        setTimeout(() => child?.kill('SIGCONT'), ms)
       }
     }
   }))

@@ -18,6 +18,8 @@ export interface MetricSources {
   }
   /** The result of the last check of the state store. `undefined` before the first one. */
   isStoreReady (): boolean | undefined
+  /** How often a task was left to other replicas, by reason. */
+  readonly tasksLeft: { readonly [reason: string]: number }
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
@@ -124,6 +126,8 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     })
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())))
+  counter('trivet_tasks_left_total', 'Tasks left to replicas that have the secret or the tool.', 'reason',
+    () => sources.tasksLeft)
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)
