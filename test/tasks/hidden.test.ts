@@ -1,4 +1,5 @@
-// Tasks ask whether they may: a caller who cannot see a tool now cannot see its tasks, though they are its own.
+// Tasks ask whether they may: a caller who cannot see a tool now cannot see its tasks, though they are its
+// own.
 
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../src/app.ts'
