@@ -1,4 +1,4 @@
-// A replica is killed every second, and Redis fails over once, while tasks of thirty steps run. Each task
+// A replica is killed every second, and Redis fails over once, while tasks of twenty steps run. Each task
 // ends, and each of its steps is recorded once. `npm run chaos:tasks` prints the figures of 200 tasks.
 
 import { readFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { openPlaces, type Place } from './places.ts'
 /** Set for the whole run: the kills are then counted too, which a busy machine may delay. */
 const { CHAOS_TASKS } = process.env
 const TASKS = Number(CHAOS_TASKS ?? 16)
-const STEPS = 30
+const STEPS = 20
 /**
  * About as long as a step takes. Far shorter than the life of a replica: a task fails after five losses
  * without a new step.
