@@ -4,6 +4,7 @@ import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
 import { checkCosts, LARGE } from '../helpers/request-cost.ts'
 import { toPost, type RequestParts } from '../helpers/request.ts'
+import { TASKS } from '../tasks/task-client.ts'
 
 const SCHEMAS: { readonly [name: string]: object } = {
   anything: { type: 'object' },
@@ -51,6 +52,14 @@ const call = (name: string, args: object, meta: object = {}): RequestParts => ({
   method: 'tools/call',
   params: { name, arguments: args },
   meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} }, ...meta }
+})
+
+const onTasks = (method: string, params: object): RequestParts => ({
+  method,
+  params: { ...params },
+  meta: { 'io.modelcontextprotocol/clientCapabilities': TASKS },
+  // The HTTP server allows no header as long as the id.
+  headers: { 'mcp-name': 'task' }
 })
 
 const KINDS: { readonly [kind: string]: RequestParts } = {
@@ -109,6 +118,15 @@ const KINDS: { readonly [kind: string]: RequestParts } = {
     params: {
       ref: { type: 'ref/prompt', name: 'greeting' }, argument: { name: 'who', value: 'x'.repeat(LARGE) }
     }
+  },
+  'a long id of a task': onTasks('tasks/get', { taskId: 'x'.repeat(LARGE) }),
+  'many answers to a task': onTasks('tasks/update', { taskId: 'task', inputResponses: members(45_000) }),
+  'nested answers to a task': onTasks('tasks/update', {
+    taskId: 'task', inputResponses: { a: repeat(60_000, () => [[[[]]]]) }
+  }),
+  'a long URI of a skill': { method: 'skills/get', params: { uri: 'x'.repeat(4000) } },
+  'a long URI of a directory': {
+    method: 'resources/directory/read', params: { uri: `skill://${'a/'.repeat(4000)}` }
   },
   'an unknown method': { method: 'x'.repeat(LARGE) },
   'many input responses': {

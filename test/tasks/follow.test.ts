@@ -3,9 +3,14 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
+import { createTaskFollowers } from '../../src/tasks/followers.ts'
 import { listen } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
 import type { Message } from '../helpers/request.ts'
 import { openStream, post, type AnswerStream } from '../helpers/stream.ts'
+import { FakeSink } from '../store/changes/fake-sink.ts'
 import { named, serveTools, TaskClient, TASKS } from './task-client.ts'
 
 const FORM = "elicit.form({ message: 'Who?', schema: { type: 'object', properties: {} } })"
@@ -69,4 +74,33 @@ t.test('one stream follows a hundred tasks at most', async (t) => {
   const answer = await follow(t, url, Array.from({ length: 101 }, (_, index) => `task_${index}`))
   await answer.ended()
   t.match(answer.response.error, { code: -32602, message: /taskIds.*100/ })
+})
+
+t.test('the tasks of one stream are read one after the other', async (t) => {
+  const ids = Array.from({ length: 100 }, (_, index) => `task_${String(index).padStart(22, '0')}`)
+  const reads = new Map<string, number>()
+  let [running, most] = [0, 0]
+  const records = {
+    keyOf: (_: unknown, id: string) => ({ id, entry: id }),
+    async read ({ id }: { readonly id: string }) {
+      most = Math.max(most, ++running)
+      reads.set(id, (reads.get(id) ?? 0) + 1)
+      await pause(0)
+      running--
+      return { record: { status: 'working', createdAt: 0, updatedAt: 0, ttlMs: 1000 }, version: '1' }
+    }
+  }
+  const followers = createTaskFollowers({
+    records: records as never,
+    access: { isVisible: () => true },
+    broadcast: createLocalBroadcast(),
+    now: () => 0
+  })
+  const sink = new FakeSink()
+  const owned = await followers.findOwn(ANONYMOUS, ids)
+  followers.follow(ANONYMOUS, owned, { sink, toMessage: (members) => `{${members}}` })
+  await until(() => sink.messages.length === ids.length, 'each task')
+  t.equal(most, 1)
+  t.ok([...reads.values()].every((count) => count <= 2))
+  followers.close()
 })
