@@ -76,6 +76,8 @@ for (const fault of FAULTS) {
         if (fault === 'lost' || fault === 'refused') {
           const counts = [...values.values()].map(({ length }) => length)
           t.strictSame(counts, [1, 1, 1], `operation ${at}: each step once`)
+          const losses = [...first.warnings, ...second.warnings].filter((warning) => /was lost/.test(warning))
+          t.strictSame(losses, [], `operation ${at}: a replica knows its own write`)
         }
       } else if (answer === 'refused') {
         await time.during(timers.pause(20 * LEASE_MS), MAX_MS)
