@@ -40,6 +40,38 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(await store.read(KEY), undefined)
   })
 
+  t.test('a peek returns the record and its expiry, and is no use', async (t) => {
+    const { store, now, advance } = await open(t)
+    t.equal(await store.peek(KEY), undefined)
+    const { version } = await create(store, KEY)
+    const expiry = now() + IDLE.idleMs
+    await advance(6 * unitMs)
+    const record = await store.peek(KEY)
+    t.equal(textOf(record), 'first')
+    t.equal(record?.version, version)
+    isAbout(t, record?.expiresAt, expiry, 'peeked')
+    await advance(6 * unitMs)
+    t.equal(await store.peek(KEY), undefined)
+  })
+
+  t.test('a replacement may bring a lifetime, longer or shorter', async (t) => {
+    const { store, now, advance } = await open(t)
+    const made = await create(store, KEY, 'first', { idleMs: 2 * unitMs, endsAt: now() + 3 * unitMs })
+    const longer = await store.replace(KEY, made.version, toValue('second'), IDLE)
+    isAbout(t, longer?.expiresAt, now() + IDLE.idleMs, 'longer')
+    await advance(6 * unitMs)
+    isAbout(t, (await store.read(KEY))?.expiresAt, now() + IDLE.idleMs, 'used')
+    const end = { ...IDLE, endsAt: now() + 2 * unitMs }
+    t.equal(await store.replace(KEY, made.version, toValue('late'), end), undefined, 'of the version only')
+    const shorter = await store.replace(KEY, longer?.version ?? '', toValue('third'), end)
+    isAbout(t, shorter?.expiresAt, end.endsAt, 'shorter')
+    t.equal(textOf(await store.peek(KEY)), 'third')
+    t.equal(await store.create(named('other'), toValue(''), IDLE, 1), 'full')
+    await advance(3 * unitMs)
+    t.equal(await store.read(KEY), undefined)
+    t.type(await store.create(named('other'), toValue(''), IDLE, 1), 'object', 'and it does not count')
+  })
+
   t.test('a failed replacement or creation is no use', async (t) => {
     const { store, advance } = await open(t)
     await create(store, KEY)

@@ -50,11 +50,17 @@ export interface StateStore {
    * A use: it restarts the record's idle lifetime. `undefined` if the record does not exist or has expired.
    */
   read (key: StateKey): Promise<StateRecord | undefined>
+  /** As `read`, but not a use. */
+  peek (key: StateKey): Promise<StateRecord | undefined>
   /**
    * Replaces the value if the record still has this version. A use. `undefined` if the record has another
    * version, does not exist or has expired.
+   *
+   * @param lifetime begins now, in place of the lifetime of the record. It may be shorter.
    */
-  replace (key: StateKey, version: string, value: StateValue): Promise<StateRecord | undefined>
+  replace (
+    key: StateKey, version: string, value: StateValue, lifetime?: RecordLifetime
+  ): Promise<StateRecord | undefined>
   /** Resolves to whether there was a live record. */
   delete (key: StateKey): Promise<boolean>
   /** The names of an owner's live records, each with its expiry. Not a use. */

@@ -21,8 +21,13 @@ interface Creation {
 
 type Step = Place & (
   | Creation
-  | { readonly does: 'replace', readonly value: string, readonly back: number }
-  | { readonly does: 'read' | 'delete' }
+  | {
+    readonly does: 'replace'
+    readonly value: string
+    readonly back: number
+    readonly newIdleMs: number | undefined
+  }
+  | { readonly does: 'read' | 'peek' | 'delete' }
   | { readonly does: 'wait', readonly ms: number }
 )
 
@@ -37,8 +42,8 @@ interface Modelled {
   value: string
   version: number
   expiresAt: number
-  readonly idleMs: number
-  readonly endsAt: number
+  idleMs: number
+  endsAt: number
 }
 
 function createModel (): Subject {
@@ -69,8 +74,13 @@ function createModel (): Subject {
           if (record?.version !== (versions.get(place) ?? 0) - step.back) return undefined
           record.value = step.value
           record.version = next(place)
+          if (step.newIdleMs !== undefined) {
+            record.idleMs = step.newIdleMs
+            record.endsAt = Infinity
+          }
           return use(record)
         case 'read': return record === undefined ? undefined : use(record)
+        case 'peek': return record === undefined ? undefined : toAnswer(record)
         case 'delete': return records.delete(place)
         case 'wait': return undefined
       }
@@ -99,9 +109,11 @@ function toSubject (store: StateStore, run: number): Subject {
         }
         case 'replace': {
           const version = known.at(-1 - step.back) ?? 'none'
-          return toAnswer(await store.replace(key, version, toValue(step.value)))
+          const lifetime = step.newIdleMs === undefined ? undefined : { idleMs: step.newIdleMs }
+          return toAnswer(await store.replace(key, version, toValue(step.value), lifetime))
         }
         case 'read': return toAnswer(await store.read(key))
+        case 'peek': return toAnswer(await store.peek(key))
         case 'delete': return await store.delete(key)
         case 'wait': return undefined
       }
@@ -111,7 +123,7 @@ function toSubject (store: StateStore, run: number): Subject {
 
 const place = { owner: fc.constantFrom('a', 'b'), name: fc.constantFrom('x', 'y', 'z') }
 const value = fc.string({ maxLength: 8 })
-const LOOKS = ['read', 'read', 'delete'] as const
+const LOOKS = ['read', 'peek', 'delete'] as const
 // Lifetimes and waits are chosen so that records often expire in the millisecond of an operation.
 const ms = fc.constantFrom(10, 40, 50, 90, 100, 300)
 const creation = fc.record({
@@ -123,7 +135,11 @@ const creation = fc.record({
   lasts: fc.constantFrom(100, 250, 1e6, Infinity)
 })
 const replacement = fc.record({
-  ...place, does: fc.constant('replace' as const), value, back: fc.constantFrom(0, 0, 0, 1, 2)
+  ...place,
+  does: fc.constant('replace' as const),
+  value,
+  back: fc.constantFrom(0, 0, 0, 1, 2),
+  newIdleMs: fc.constantFrom(undefined, undefined, 10, 300)
 })
 const steps = fc.array(fc.oneof(
   { arbitrary: creation, weight: 4 },
@@ -156,7 +172,7 @@ async function agrees (t: Test, open: (now: () => number) => StateStore, numRuns
   }), { numRuns })
   t.strictSame([...seen].toSorted(), [
     'create: a record', 'create: full', 'create: taken', 'delete: false', 'delete: true',
-    'read: a record', 'read: undefined',
+    'peek: a record', 'peek: undefined', 'read: a record', 'read: undefined',
     'replace: a record', 'replace: undefined', 'wait: undefined'
   ], 'and every answer was given')
 }

@@ -1,5 +1,5 @@
-// The records in an open folder, with the counts of their owners. Every method but `list` and `read` runs
-// within a transaction.
+// The records in an open folder, with the counts of their owners. Every method but `list`, `read` and
+// `peek` runs within a transaction.
 
 import { random } from '../../../base/time.ts'
 import type { RecordLifetime, StateRecord } from '../../records/state-store.ts'
@@ -32,17 +32,11 @@ export class LmdbRecords {
   }
 
   create (
-    id: string, bytes: Buffer, { idleMs, endsAt = Infinity }: RecordLifetime, limit: number
+    id: string, bytes: Buffer, lifetime: RecordLifetime, limit: number
   ): StateRecord | 'taken' | 'full' {
     if (this.#findLive(id) !== undefined) return 'taken'
     this.#remove(id)
-    const owner = toOwner(id)
-    if (!this.#hasRoom(owner, limit)) return 'full'
-    const expiresAt = Math.min(this.#now() + idleMs, endsAt)
-    const { count, earliest } = this.#readOwned(owner)
-    this.#writeOwned(owner, { count: count + 1, earliest: Math.min(earliest, expiresAt) })
-    this.#databases.expiries.put([expiresAt, id], NOTHING)
-    return this.#put(id, bytes, { idleMs, endsAt, expiresAt, notedAt: expiresAt })
+    return this.#hasRoom(toOwner(id), limit) ? this.#add(id, bytes, lifetime) : 'full'
   }
 
   /** @param onUse called if the use must be written. */
@@ -61,9 +55,18 @@ export class LmdbRecords {
     return { value: { bytes }, version, expiresAt: isWritten ? extension.expiresAt : expiresAt }
   }
 
-  replace (id: string, version: string, bytes: Buffer): StateRecord | undefined {
+  peek (id: string): StateRecord | undefined {
     const header = this.#findLive(id)
-    return header?.version === version ? this.#put(id, bytes, extended(header, this.#now())) : undefined
+    const bytes = header && this.#databases.values.get(id)
+    return header && bytes && { value: { bytes }, version: header.version, expiresAt: header.expiresAt }
+  }
+
+  replace (id: string, version: string, bytes: Buffer, lifetime?: RecordLifetime): StateRecord | undefined {
+    const header = this.#findLive(id)
+    if (header?.version !== version) return undefined
+    if (lifetime === undefined) return this.#put(id, bytes, extended(header, this.#now()))
+    this.#remove(id)
+    return this.#add(id, bytes, lifetime)
   }
 
   delete (id: string): boolean {
@@ -116,6 +119,16 @@ export class LmdbRecords {
   #findLive (id: string): Header | undefined {
     const header = this.#findHeader(id)
     return header !== undefined && this.#now() < header.expiresAt ? header : undefined
+  }
+
+  /** Adds a record whose name is free. */
+  #add (id: string, bytes: Buffer, { idleMs, endsAt = Infinity }: RecordLifetime): StateRecord {
+    const owner = toOwner(id)
+    const expiresAt = Math.min(this.#now() + idleMs, endsAt)
+    const { count, earliest } = this.#readOwned(owner)
+    this.#writeOwned(owner, { count: count + 1, earliest: Math.min(earliest, expiresAt) })
+    this.#databases.expiries.put([expiresAt, id], NOTHING)
+    return this.#put(id, bytes, { idleMs, endsAt, expiresAt, notedAt: expiresAt })
   }
 
   #put (id: string, bytes: Buffer, header: Omit<Header, 'version'>): StateRecord {

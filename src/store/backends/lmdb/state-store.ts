@@ -102,7 +102,13 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
         if (!isExtending) transactions.track(writeUses())
       }))
     },
-    replace: async (key, version, { bytes }) => await write(key, (id) => records.replace(id, version, bytes)),
+    async peek (key) {
+      const id = toId(key)
+      return transactions.read(() => records.peek(id))
+    },
+    replace: async (key, version, { bytes }, lifetime) => (
+      await write(key, (id) => records.replace(id, version, bytes, lifetime))
+    ),
     delete: async (key) => await write(key, (id) => records.delete(id)),
     list: async (owner) => transactions.read(() => records.list(owner)),
     async check () {

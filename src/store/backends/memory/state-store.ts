@@ -56,8 +56,9 @@ class MemoryRecords {
     return toRecord(record)
   }
 
-  /** The record does not expire earlier than before, so `earliest` and `dueIn` stay valid. */
-  replace (record: StoredRecord, value: StateValue): StateRecord {
+  /** Without a lifetime the record does not expire earlier than before: `earliest` and `dueIn` stay valid. */
+  replace (record: StoredRecord, value: StateValue, lifetime?: RecordLifetime): StateRecord {
+    if (lifetime !== undefined) return this.put(record.key, lifetime, value)
     record.value = value
     record.version = String(++this.#replacements)
     return this.use(record)
@@ -153,10 +154,15 @@ export function createMemoryStateStore (
       const record = records.find(key)
       return record && records.use(record)
     },
-    async replace (key, version, value) {
+    async peek (key) {
       assertOpen()
       const record = records.find(key)
-      return record?.version === version ? records.replace(record, value) : undefined
+      return record && toRecord(record)
+    },
+    async replace (key, version, value, lifetime) {
+      assertOpen()
+      const record = records.find(key)
+      return record?.version === version ? records.replace(record, value, lifetime) : undefined
     },
     async delete (key) {
       assertOpen()

@@ -100,11 +100,30 @@ if not record[1] then return false end
 return { record[1], record[2], extend(ARGV[1], record[3], record[4]) }
 `)
 
-/** ARGV: name, the current version, value, the next version. Returns the expiry, or nil. */
+/** ARGV: name. Returns what READ returns. Is no use. */
+export const PEEK = toScript(`${PRELUDE}
+local record = redis.call('HMGET', KEYS[1], 'v', 'n')
+if not record[1] then return false end
+local left = redis.call('PTTL', KEYS[1])
+-- Fails on a former master, as in \`extend\`.
+redis.call('HDEL', KEYS[1], '')
+return { record[1], record[2], clock() + left }
+`)
+
+/**
+ * ARGV: name, the current version, value, the next version, and for a new lifetime its idle lifetime and its
+ * end or ''. Returns the expiry, or nil.
+ */
 export const REPLACE = toScript(`${PRELUDE}
 local record = redis.call('HMGET', KEYS[1], 'n', 'i', 'e')
 if record[1] ~= ARGV[2] then return false end
 redis.call('HSET', KEYS[1], 'v', ARGV[3], 'n', ARGV[4])
+if ARGV[5] then
+  redis.call('HSET', KEYS[1], 'i', ARGV[5], 'e', ARGV[6])
+  -- A record without an expiry gets a new one, also if it is sooner.
+  redis.call('PERSIST', KEYS[1])
+  return extend(ARGV[1], ARGV[5], ARGV[6])
+end
 return extend(ARGV[1], record[2], record[3])
 `)
 

@@ -8,7 +8,8 @@ import {
 import { toRedisError } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import {
-  CREATE, DELETE, FULL, LIST, READ, REPLACE, runScript, TAKEN, type Argument, type Script, type ScriptRunner
+  CREATE, DELETE, FULL, LIST, PEEK, READ, REPLACE, runScript, TAKEN, type Argument, type Script,
+  type ScriptRunner
 } from './scripts.ts'
 
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
@@ -82,9 +83,14 @@ export function openRedisStateStore (
       const reply = await run(READ, key)
       return reply === null ? undefined : readRecord(reply)
     }),
-    replace: async (key, version, value) => await attempt(async () => {
+    peek: async (key) => await attempt(async () => {
+      const reply = await run(PEEK, key)
+      return reply === null ? undefined : readRecord(reply)
+    }),
+    replace: async (key, version, value, lifetime) => await attempt(async () => {
       const next = random.uuid()
-      const reply = await run(REPLACE, key, version, value.bytes, next)
+      const times = lifetime === undefined ? [] : [lifetime.idleMs, lifetime.endsAt ?? '']
+      const reply = await run(REPLACE, key, version, value.bytes, next, ...times)
       if (reply === null) return undefined
       await acks?.confirm()
       return { value, version: next, expiresAt: readNumber(reply) }

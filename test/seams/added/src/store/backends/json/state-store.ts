@@ -40,7 +40,7 @@ export function openJsonStateStore (file: string, now: () => number = Date.now):
     const expiresAt = Math.min(now() + record.idleMs, record.endsAt ?? Infinity)
     records.set(toId(record), { ...record, expiresAt })
     save()
-    return { value: { bytes: Buffer.from(record.value, 'base64') }, version: record.version, expiresAt }
+    return toRecord({ ...record, expiresAt })
   }
 
   return {
@@ -53,9 +53,14 @@ export function openJsonStateStore (file: string, now: () => number = Date.now):
       const record = find(key)
       return record && put(record)
     },
-    async replace (key, version, value) {
+    async peek (key) {
       const record = find(key)
-      return record?.version === version ? put({ ...record, ...toVersion(value) }) : undefined
+      return record && toRecord(record)
+    },
+    async replace (key, version, value, lifetime) {
+      const record = find(key)
+      if (record?.version !== version) return undefined
+      return put({ ...(lifetime === undefined ? record : { ...key, ...lifetime }), ...toVersion(value) })
     },
     async delete (key) {
       const isLive = find(key) !== undefined
@@ -70,6 +75,10 @@ export function openJsonStateStore (file: string, now: () => number = Date.now):
     async check () { checkOpen() },
     async close () { isClosed = true }
   }
+}
+
+function toRecord ({ value, version, expiresAt }: JsonRecord): StateRecord {
+  return { value: { bytes: Buffer.from(value, 'base64') }, version, expiresAt }
 }
 
 function toVersion ({ bytes }: StateValue): Pick<JsonRecord, 'value' | 'version'> {
