@@ -56,7 +56,7 @@ export function composeMethods (
     handles: createHandles(store, {
       ...clock, maxPerOwner: maxHandlesPerCaller, ...(countHandle !== undefined && { onCreate: countHandle })
     }),
-    firstAnswers: createFirstAnswers(store, clock.now),
+    firstAnswers: createFirstAnswers(store),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const
       broadcast.publish(event).catch((error: unknown) => log.error({ err: error }, 'change not announced'))

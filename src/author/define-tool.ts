@@ -41,11 +41,13 @@ export interface ToolOptions<I, O> extends CommonOptions {
   limits?: CallLimitOptions
   /**
    * Whether a repeated call gets the first answer instead of running again, for a minute and on any replica.
-   * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, without that
-   * header, with the same JSON-RPC id and the same arguments. A repetition waits while the first call runs.
-   * Internal errors, time limits, questions to the client, and results of more than 65,536 characters are not
-   * kept. Calls also run again while the state store is away, or while a principal has 1,000 answers there.
-   * Needs `annotations: { idempotentHint: true }` for that reason. `false` by default.
+   * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, in a session
+   * of an earlier revision, with the same JSON-RPC id and the same arguments. A call of revision 2026-07-28
+   * without the header is an ordinary one. A repetition waits while the first call runs. If the replica of
+   * the first call is lost, a repetition runs the call again after 15 seconds. Internal errors, time limits,
+   * questions to the client, and results of more than 65,536 characters are not kept, nor is a new answer
+   * while a principal has 1,000: such calls run again. Needs `annotations: { idempotentHint: true }` for
+   * these reasons. While the state store is away, calls end with error 503. `false` by default.
    */
   dedupe?: boolean
   /**

@@ -29,6 +29,8 @@ export class SessionCaller extends HttpCaller {
     this.session = session
     this.requester = requester
   }
+
+  get sessionId (): string { return this.session.id }
 }
 
 /**

@@ -30,6 +30,8 @@ export interface Caller extends Sender {
    * twice. Absent for a transport without such headers.
    */
   mirror? (header: string): string | undefined
+  /** Absent for a request without a session. The id of a request is unique in its session. */
+  readonly sessionId?: string
   /** Absent for a transport without headers. */
   readonly headers?: RequestHeaders
 }

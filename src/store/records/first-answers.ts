@@ -1,11 +1,12 @@
 // The answers of calls, kept so that a repeated call gets the first one, on any replica. While a call runs,
-// its repetitions wait.
+// its repetitions wait. Only the store measures time: the clocks of replicas differ.
 
-import { createHash } from 'node:crypto'
 import { ownerOf } from '../../access/principal.ts'
-import { clock, timers } from '../../base/time.ts'
+import { retry } from '../../base/retry.ts'
+import { clock, random, timers } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/holder.ts'
 import { Limit, ShareUsed } from '../../limits/limits.ts'
+import { isAnswer, readAnswerRecord, toHash, toAnswerValue, type Head } from './answer-record.ts'
 import { createShares } from './shares.ts'
 import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
 
@@ -18,21 +19,27 @@ export interface Repeatable {
   readonly key: unknown
   /** What repetitions must have in common beside the key. */
   readonly args: unknown
-  /** The call has ended after this time, in milliseconds. */
+  /** The longest time that the call may take, in milliseconds. */
   readonly timeoutMs: number
+  /** Called if the answer of the call is not kept. The cause is for the log. */
+  onUnkept (cause: Error): void
 }
 
-/** The caller must run the call, and then call one of the two. Neither rejects. */
+/** The caller must run the call, and then call one of the two. */
 export interface FirstRun {
-  keep (answer: FirstAnswer): Promise<void>
-  /** Lets the next repetition run. */
+  /**
+   * Resolves to the answer of the call: another one if another run of the same call has ended before. Rejects
+   * with a StoreUnavailable if it is not known whether the answer is kept.
+   */
+  keep (answer: FirstAnswer): Promise<FirstAnswer>
+  /** Lets the next repetition run. Does not reject. */
   drop (): Promise<void>
 }
 
 export interface FirstAnswers {
   /**
-   * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, or when the signal
-   * aborts.
+   * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, with a
+   * StoreUnavailable, or when the signal aborts.
    */
   begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun>
 }
@@ -40,50 +47,135 @@ export interface FirstAnswers {
 /** The key belongs to a call with other arguments. */
 export class KeyReused extends Error {}
 
-/** How long an answer is kept at least, in milliseconds. */
+/** The record of a running call expires this long after its last use, in milliseconds. */
+const LEASE_MS = 15_000
+/** How often the runner uses the record. */
+const RENEW_EVERY_MS = LEASE_MS / 3
+/** How long an answer is kept, in milliseconds. */
 const KEEP_MS = 60_000
-/** A replica may end a call this much after its time limit. Clocks of replicas may differ by as much. */
-const MARGIN_MS = 2000
+/** A record of this lifetime is gone at once. */
+const GONE = { idleMs: 1 }
 /** Longer answers are not kept, in characters. */
 const MAX_LENGTH = 65_536
 /** Calls beyond the limit run, and their answers are not kept. */
 const LIMIT = new Limit('firstAnswers')
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
+/** A mark need not be secret: two runs must not have the same by chance. */
+const MARK_BYTES = 9
+/** The pauses after lost replies, in milliseconds. */
+const LOST_REPLY = { firstMs: 50, maxMs: 500 }
+/** How long a lost connection is tried again before a call is refused, in milliseconds. */
+const BEGIN_FOR_MS = 1000
+/** An answer is there already: it is worth a longer wait. */
+const KEEP_FOR_MS = LEASE_MS
 
-/** The call runs and nothing is kept: nobody learns of its answer. */
-const UNKEPT: FirstRun = { async keep () {}, async drop () {} }
+/** The place of a call in the store, and the network that uses its share for it. */
+interface Slot extends Pick<Repeatable, 'timeoutMs' | 'onUnkept'> {
+  readonly network: string | undefined
+  readonly key: StateKey
+}
 
-/** Where the answer of a call is kept, and which network uses its share for it. */
-interface Slot { readonly network: string | undefined, readonly key: StateKey, readonly timeoutMs: number }
-
-/** The first line of a record, as JSON. The answer follows it. */
-interface Head { readonly args: string, readonly endsBy: number, readonly state: 'runs' | 'ok' | 'error' }
-
-export function createFirstAnswers (store: StateStore, now: () => number = clock.now): FirstAnswers {
+export function createFirstAnswers (store: StateStore): FirstAnswers {
   const shares = createShares(store, 'answers', LIMIT.shareOf('network'))
 
   /** `undefined` if another request runs the call, or its answer is kept. */
   async function create (slot: Slot, head: Head): Promise<FirstRun | undefined> {
-    const lifetime = { idleMs: slot.timeoutMs + KEEP_MS, endsAt: head.endsBy + KEEP_MS }
-    const created = await shares.create(slot.network, slot.key, toValue(head), lifetime, LIMIT.max)
+    const lifetime = { idleMs: LEASE_MS, placeMs: slot.timeoutMs + KEEP_MS }
+    const created = await insist(BEGIN_FOR_MS, async () => (
+      await shares.create(slot.network, slot.key, toAnswerValue(head), lifetime, LIMIT.max)
+    ))
     if (created === 'taken') return undefined
-    return created === 'full' ? UNKEPT : toFirstRun(slot, head, created)
+    if (created !== 'full') return toFirstRun(slot, head, created.version)
+    slot.onUnkept(new Error(LIMIT.describe('principal')))
+    return UNKEPT
   }
 
-  /** The replica that ran the call may be gone. Of several that take it over, one succeeds. */
-  async function takeOver (slot: Slot, head: Head, { version }: StateRecord): Promise<FirstRun | undefined> {
-    const record = await store.replace(slot.key, version, toValue(head))
-    return record && toFirstRun(slot, head, record)
+  /** Resolves to `undefined` if the call has not ended. */
+  async function find (slot: Slot, head: Head): Promise<FirstAnswer | FirstRun | undefined> {
+    const record = await insist(BEGIN_FOR_MS, async () => await store.peek(slot.key))
+    if (record === undefined) return await create(slot, head)
+    const { head: other, result } = readAnswerRecord(record.value.bytes)
+    if (other.state === 'dropped') return undefined
+    // The write whose reply was lost was done.
+    if (other.mark === head.mark) return toFirstRun(slot, head, record.version)
+    if (other.args !== head.args) throw new KeyReused()
+    return isAnswer(other) ? await confirm(slot.key, record, toAnswer(other, result)) : undefined
   }
 
-  function toFirstRun ({ network, key }: Slot, head: Head, { version }: StateRecord): FirstRun {
-    const drop = async () => { await shares.delete(network, key).catch(() => {}) }
+  /** Waits until the answer is durable: its writer may not have learnt that it is. */
+  async function confirm (
+    key: StateKey, { version, value, expiresAt }: StateRecord, answer: FirstAnswer
+  ): Promise<FirstAnswer> {
+    // If the record has changed since, another repetition confirms it.
+    await insist(BEGIN_FOR_MS, async () => (
+      await store.replace(key, version, value, { idleMs: KEEP_MS, endsAt: expiresAt })
+    ))
+    return answer
+  }
+
+  /** Keeps the lease of the record until the call has ended. @param created the version of the record. */
+  function toFirstRun (slot: Slot, head: Head, created: string): FirstRun {
+    const { network, key, onUnkept } = slot
+    const renewal = timers.setInterval(() => { renew().catch(() => {}) }, RENEW_EVERY_MS).unref()
+
+    /** A read is a use: the lease begins again. */
+    async function renew (): Promise<void> {
+      const record = await store.read(key)
+      if (record && readAnswerRecord(record.value.bytes).head.mark !== head.mark) timers.clear(renewal)
+    }
+
+    /** Of all runs of the call, the one that writes first decides: it may have lost its lease. */
+    async function write (answer: FirstAnswer): Promise<FirstAnswer> {
+      const value = toAnswerValue({ ...head, state: answer.isError ? 'error' : 'ok' }, answer.result)
+      const lifetime = { idleMs: KEEP_MS }
+      if (await store.replace(key, created, value, lifetime) !== undefined) return answer
+      for (;;) {
+        const record = await store.peek(key)
+        if (record === undefined) {
+          const outcome = await shares.create(network, key, value, lifetime, LIMIT.max)
+          if (outcome === 'taken') continue
+          if (outcome === 'full') onUnkept(new Error(LIMIT.describe('principal')))
+          return answer
+        }
+        const { head: other, result } = readAnswerRecord(record.value.bytes)
+        if (other.args !== head.args) {
+          onUnkept(new Error('the lease was lost, and a call with other arguments has the key'))
+          return answer
+        }
+        if (isAnswer(other) && other.mark !== head.mark) {
+          return await confirm(key, record, toAnswer(other, result))
+        }
+        // Repeats the own write whose reply was lost: only an acknowledged write is durable.
+        if (await store.replace(key, record.version, value, lifetime) !== undefined) return answer
+      }
+    }
+
+    async function drop (): Promise<void> {
+      timers.clear(renewal)
+      const value = toAnswerValue({ ...head, state: 'dropped' })
+      // Not a deletion: another run may have the record. If the store is away, the lease ends by itself.
+      const dropped = await insist(BEGIN_FOR_MS, async () => await store.replace(key, created, value, GONE))
+        .catch(() => undefined)
+      if (dropped !== undefined) await shares.free(network, key)
+    }
+
     return {
-      async keep ({ result, isError }) {
-        if (result.length > MAX_LENGTH) return await drop()
-        const value = toValue({ ...head, state: isError ? 'error' : 'ok' }, result)
-        await store.replace(key, version, value).catch(() => {})
+      async keep (answer) {
+        if (answer.result.length > MAX_LENGTH) {
+          onUnkept(new Error(`the answer has more than ${MAX_LENGTH} characters`))
+          await drop()
+          return answer
+        }
+        try {
+          return await insist(KEEP_FOR_MS, async () => await write(answer))
+        } catch (error) {
+          if (!(error instanceof ShareUsed)) throw error
+          onUnkept(error)
+          return answer
+        } finally {
+          timers.clear(renewal)
+        }
       },
       drop
     }
@@ -91,21 +183,13 @@ export function createFirstAnswers (store: StateStore, now: () => number = clock
 
   async function begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
     const slot = toSlot(call)
-    const args = toHash(call.args)
-    const newHead = (): Head => ({ args, endsBy: now() + call.timeoutMs + MARGIN_MS, state: 'runs' })
-    let run = await create(slot, newHead())
-    for (let pauseMs = FIRST_PAUSE_MS; run === undefined; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
-      const record = await store.read(slot.key)
-      if (record === undefined) run = await create(slot, newHead())
-      else {
-        const { head, result } = readValue(record.value.bytes)
-        if (head.args !== args) throw new KeyReused()
-        if (head.state !== 'runs') return { result, isError: head.state === 'error' }
-        if (head.endsBy < now()) run = await takeOver(slot, newHead(), record)
-      }
-      if (run === undefined) await timers.pause(pauseMs, { signal: signal() })
+    const head: Head = { args: toHash(call.args), mark: random.name(MARK_BYTES), state: 'runs' }
+    let begun = await create(slot, head) ?? await find(slot, head)
+    for (let pauseMs = FIRST_PAUSE_MS; begun === undefined; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
+      await timers.pause(pauseMs, { signal: signal() })
+      begun = await find(slot, head)
     }
-    return run
+    return begun
   }
 
   return {
@@ -113,31 +197,33 @@ export function createFirstAnswers (store: StateStore, now: () => number = clock
       try {
         return await begin(call, signal)
       } catch (error) {
-        // A call that may be repeated may also run twice.
-        if (error instanceof StoreUnavailable || error instanceof ShareUsed) return UNKEPT
-        throw error
+        if (!(error instanceof ShareUsed)) throw error
+        call.onUnkept(error)
+        return UNKEPT
       }
     }
   }
 }
 
-function toSlot ({ sender, key, timeoutMs }: Repeatable): Slot {
+/** The call runs and nothing is kept: nobody learns of its answer. */
+const UNKEPT: FirstRun = { keep: async (answer) => answer, async drop () {} }
+
+/** Repeats the work for a time while the store is away. */
+async function insist<T> (forMs: number, work: () => Promise<T>): Promise<T> {
+  const startedAt = clock.monotonic()
+  return await retry(work, {
+    ...LOST_REPLY,
+    mayRetry: (error) => error instanceof StoreUnavailable && clock.monotonic() - startedAt < forMs
+  })
+}
+
+function toSlot ({ sender, key, timeoutMs, onUnkept }: Repeatable): Slot {
   const { principal, principal: { scopes } } = sender
   const network = networkOf(sender)
   const name = toHash([network, [...scopes].toSorted(), key])
-  return { network, timeoutMs, key: { owner: `answers-${ownerOf(principal)}`, name } }
+  return { network, timeoutMs, onUnkept, key: { owner: `answers-${ownerOf(principal)}`, name } }
 }
 
-function toHash (value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value) ?? '').digest('base64url')
-}
-
-function toValue (head: Head, result = ''): { readonly bytes: Buffer } {
-  return { bytes: Buffer.from(`${JSON.stringify(head)}\n${result}`) }
-}
-
-function readValue (bytes: Buffer): { readonly head: Head, readonly result: string } {
-  const text = bytes.toString()
-  const end = text.indexOf('\n')
-  return { head: JSON.parse(text.slice(0, end)), result: text.slice(end + 1) }
+function toAnswer ({ state }: Head, result: string): FirstAnswer {
+  return { result, isError: state === 'error' }
 }

@@ -6,14 +6,21 @@ import { ShareUsed } from '../../limits/limits.ts'
 import { createRemovals } from './removals.ts'
 import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
 
+interface PlacedLifetime extends RecordLifetime {
+  /** How long the place of the record is taken, in milliseconds. As long as an unused record by default. */
+  readonly placeMs?: number
+}
+
 /** A network of `undefined` needs no places. */
 export interface Shares {
   /** Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken. */
   create (
-    network: string | undefined, key: StateKey, value: StateValue, lifetime: RecordLifetime, limit: number
+    network: string | undefined, key: StateKey, value: StateValue, lifetime: PlacedLifetime, limit: number
   ): Promise<StateRecord | 'taken' | 'full'>
   /** Deletes a record as the store does. Frees the place only if this network took it. */
   delete (network: string | undefined, key: StateKey): Promise<boolean>
+  /** Frees the place of a record that does not exist any more. Does not reject. */
+  free (network: string | undefined, key: StateKey): Promise<void>
 }
 
 export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
@@ -48,10 +55,13 @@ export function createShares (store: StateStore, purpose: string, share: number)
   }
 
   return {
-    async create (network, key, value, lifetime, limit) {
+    async create (network, key, value, { placeMs, ...lifetime }, limit) {
       if (network === undefined) return await store.create(key, value, lifetime, limit)
       const place = toPlace(network, key)
-      const outcome = await orRemove(place, store.create(place, EMPTY_VALUE, lifetime, share))
+      const taking = store.create(
+        place, EMPTY_VALUE, { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }, share
+      )
+      const outcome = await orRemove(place, taking)
       if (outcome === 'full') throw new ShareUsed(network, share)
       const record = await orRemove(place, store.create(key, value, lifetime, limit))
       if (record === 'full') await free(place)
@@ -61,6 +71,7 @@ export function createShares (store: StateStore, purpose: string, share: number)
       const isDeleted = await store.delete(key)
       if (isDeleted && network !== undefined) await free(toPlace(network, key))
       return isDeleted
-    }
+    },
+    async free (network, key) { if (network !== undefined) await free(toPlace(network, key)) }
   }
 }

@@ -45,7 +45,7 @@ const authenticator: NonNullable<AppOptions['authenticator']> = {
 
 const start = async (t: Test) => await buildApp(t, FILES, { authenticator })
 
-function call (name: string, { id = 1, key, user = 'ada', args = {} }: {
+function call (name: string, { id = 1, key = 'k', user = 'ada', args = {} }: {
   readonly id?: string | number, readonly key?: string, readonly user?: string, readonly args?: object
 } = {}): RequestParts {
   return {
@@ -58,17 +58,24 @@ function call (name: string, { id = 1, key, user = 'ada', args = {} }: {
 
 const textOf = ({ response: { result } }: Answer): string => result.content[0].text
 
-t.test('the same id and arguments get the first answer, under the id of the repetition', async (t) => {
+t.test('a call of the same sender with the same Idempotency-Key gets the first answer', async (t) => {
   const app = await start(t)
   const texts: string[] = []
   for (const parts of [
-    call('counts'), call('counts'), call('counts', { id: '1' }), call('counts', { args: { a: 1 } }),
+    call('counts'), call('counts'), call('counts', { id: 2 }), call('counts', { key: 'l' }),
     call('counts', { user: 'bob' }), call('counts', { user: 'ada write' }), call('counts')
   ]) texts.push(textOf(await send(app, parts)))
-  t.strictSame(texts, ['1', '1', '2', '3', '4', '5', '1'])
-  t.equal((await send(app, call('counts'))).response.id, 1)
+  t.strictSame(texts, ['1', '1', '1', '2', '3', '4', '1'])
+  t.equal((await send(app, call('counts', { id: 7 }))).response.id, 7)
   t.equal(textOf(await send(app, call('plain'))), '1')
   t.equal(textOf(await send(app, call('plain'))), '2', 'only a tool with dedupe')
+})
+
+t.test('without a key each call runs: clients behind one address use the same ids', async (t) => {
+  const app = await start(t)
+  const anonymous = { ...call('counts', { id: 5 }), headers: {} }
+  const texts = [await send(app, anonymous), await send(app, anonymous)].map(textOf)
+  t.strictSame(texts, ['1', '2'])
 })
 
 t.test('with an Idempotency-Key the id does not matter, and the arguments must be the same', async (t) => {
@@ -114,7 +121,7 @@ t.test('an answer that is too long is not kept', async (t) => {
 t.test('anonymous callers of different networks are different', async (t) => {
   const app = await buildApp(t, FILES, { trustedProxies: ['loopback'] })
   const from = async (address: string) => textOf(await send(app, {
-    ...call('counts'), headers: { 'x-forwarded-for': address }
+    ...call('counts'), headers: { 'x-forwarded-for': address, 'idempotency-key': 'k' }
   }))
   t.strictSame(
     [await from('192.0.2.1'), await from('192.0.2.2'), await from('192.0.2.1')], ['1', '2', '1']

@@ -1,0 +1,68 @@
+// A call with `dedupe`, from its key to its answer, where the store is away or the request ends early.
+
+import t from 'tap'
+import { ANONYMOUS } from '../../../src/access/principal.ts'
+import { Lifetime, RequestCancelled } from '../../../src/request/pipeline/lifetime.ts'
+import type { RequestContext } from '../../../src/request/pipeline/request-context.ts'
+import { runDeduped } from '../../../src/request/pipeline/run-deduped.ts'
+import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
+import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
+import {
+  createFirstAnswers, type FirstAnswers, type FirstRun
+} from '../../../src/store/records/first-answers.ts'
+import { StoreUnavailable } from '../../../src/store/records/state-store.ts'
+
+function toRequest () {
+  const lifetime = new Lifetime()
+  lifetime.startClock()
+  const warnings: unknown[][] = []
+  const request = {
+    id: 1,
+    lifetime,
+    revision: '2026-07-28',
+    observed: { special: undefined, isToolError: false },
+    caller: { principal: ANONYMOUS, headers: { 'idempotency-key': 'k' } },
+    log: { warn: (...args: unknown[]) => { warnings.push(args) } }
+  }
+  t.teardown(() => lifetime.end())
+  return { lifetime, warnings, request: request as unknown as RequestContext }
+}
+
+const CALL = {
+  tool: 'tool', args: {}, timeoutMs: 1000, run: () => 'ran', recover (error: unknown): never { throw error }
+}
+
+t.test('a call is refused with 503, and does not run, while the store is away', async (t) => {
+  const answers: FirstAnswers = {
+    async begin () { throw new StoreUnavailable(new Error('away')) }
+  }
+  const work = async () => await runDeduped(answers, toRequest().request, {
+    ...CALL, run: () => t.fail('it runs') as unknown as string
+  })
+  const error = await work().catch((error: unknown) => toProtocolError(error, 'r'))
+  t.match(error, { code: 503, message: /^State cannot be reached/ })
+})
+
+t.test('a request that is stopped before its run begins leaves no run behind', async (t) => {
+  const { request, lifetime } = toRequest()
+  let isDropped = false
+  let begin = (_: FirstRun) => {}
+  const late = new Promise<FirstRun>((resolve) => { begin = resolve })
+  const work = runDeduped({ begin: async () => await late }, request, CALL)
+  lifetime.stop(new RequestCancelled())
+  await t.rejects(Promise.resolve(work), { name: 'AbortError' })
+  begin({ keep: async (answer) => answer, async drop () { isDropped = true } })
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.ok(isDropped)
+})
+
+t.test('the log says which answer is not kept', async (t) => {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  const { request, warnings } = toRequest()
+  const run = () => 'x'.repeat(70_000)
+  t.equal((await runDeduped(createFirstAnswers(store), request, { ...CALL, run })).length, 70_000)
+  t.match(warnings, [[
+    { tool: 'tool', err: { message: /^the answer has more than 65536 characters/ } }, /^answer not kept/
+  ]])
+})
