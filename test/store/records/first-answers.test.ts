@@ -146,8 +146,19 @@ t.test('a run that lost its lease does not drop the record of another one', asyn
   const run = runOf(await time.during(second.begin(), MAX_MS))
   first.faulty.isAway = false
   await lost.drop()
+  const repeating = first.begin()
+  await time.during(timers.pause(1000), MAX_MS)
   await run.keep(ANSWER)
-  t.strictSame(await first.begin(), ANSWER)
+  t.strictSame(await time.during(repeating, MAX_MS), ANSWER)
+})
+
+t.test('a run whose first reply was lost knows its record, and begins at once', async (t) => {
+  const time = new VirtualTime(t)
+  const { faulty, begin } = openWorld(t).openReplica()
+  faulty.fail(0, 'lost')
+  const start = time.now
+  await runOf(await time.during(begin(), MAX_MS)).drop()
+  t.ok(time.now - start < 1000)
 })
 
 t.test('the next repetition of a run that was dropped begins at once', async (t) => {
