@@ -14,7 +14,10 @@ import type { Log } from './log.ts'
 
 /** How `ctx.step` calls its function. */
 export interface StepOptions {
-  /** How often the function is called again after it threw: an integer from 0 to 100. 0 by default. */
+  /**
+   * How often the function is called again after it threw: an integer from 0 to 100. 0 by default. A
+   * ToolError ends the step, unless a handle threw it because the store is away.
+   */
   readonly retries?: number
   /**
    * The pause before the first retry, in milliseconds, at most 60,000. It doubles with each further retry,

@@ -16,6 +16,7 @@ import { findBytes, readContents, toResourceLink } from '../../catalog/compiled/
 import { toUri } from '../../catalog/compiled/resources/uri.ts'
 import type { EmbeddedResource, ResourceContents, ResourceLink } from '../../protocol/content.ts'
 import type { FirstAnswers } from '../../store/records/first-answers.ts'
+import { isOutage } from '../../store/records/handle-kind.ts'
 import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
 import { checkNumber, checkStepOptions, MAX_TIMER_MS, runStep } from '../questions/run-step.ts'
@@ -184,7 +185,7 @@ export class HandlerContext implements Context {
   ): Promise<T> {
     checkStepOptions(options)
     this.#request.lifetime.throwIfStopped()
-    return await this.#round.once(key, () => runStep(key, options, this.signal, fn))
+    return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, fn))
   }
 
   async sleep (ms: number): Promise<void> {

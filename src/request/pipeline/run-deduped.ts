@@ -2,6 +2,7 @@
 
 import { isToolError, ToolError } from '../../author/tool-error.ts'
 import { KeyReused, type FirstAnswers } from '../../store/records/first-answers.ts'
+import { isOutage } from '../../store/records/handle-kind.ts'
 import type { RequestContext } from './request-context.ts'
 import { untilStopped } from './run-handler.ts'
 
@@ -50,8 +51,8 @@ async function runOnce (
   try {
     result = await run()
   } catch (error) {
-    // A time limit and an internal error are not answers: the next attempt may have one.
-    if (!isToolError(error)) {
+    // A time limit, an outage and an internal error are not answers: the next attempt may have one.
+    if (!isToolError(error) || isOutage(error)) {
       await first.drop()
       throw error
     }

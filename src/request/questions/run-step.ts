@@ -32,8 +32,13 @@ export function checkNumber (what: string, value: number, min: number, max: numb
   throw new RangeError(`${what} must be a number from ${min} to ${max}, got ${String(value)}`)
 }
 
+interface RetriedStep extends StepOptions {
+  /** Whether a state store was away: such an error is tried again, also if it is one for the model. */
+  isOutage (error: unknown): boolean
+}
+
 export async function runStep<T> (
-  key: string, { retries = 0, backoffMs = 1000, timeoutMs }: StepOptions, signal: AbortSignal,
+  key: string, { retries = 0, backoffMs = 1000, timeoutMs, isOutage }: RetriedStep, signal: AbortSignal,
   fn: (signal: AbortSignal) => T | Promise<T>
 ): Promise<T> {
   return await retry(
@@ -42,7 +47,7 @@ export async function runStep<T> (
       firstMs: backoffMs,
       maxMs: MAX_BACKOFF_MS,
       attempts: Math.floor(retries) + 1,
-      mayRetry: (error) => !signal.aborted && mayRetry(error),
+      mayRetry: (error) => !signal.aborted && (isOutage(error) || mayRetry(error)),
       signal
     }
   )

@@ -1,7 +1,7 @@
 // The kinds of handles, and the errors of handles, which the model reads.
 
 import { HandleError } from '../../author/handles.ts'
-import { ToolError } from '../../author/tool-error.ts'
+import { isToolError, ToolError } from '../../author/tool-error.ts'
 import type { Limit, ShareUsed } from '../../limits/limits.ts'
 import type { Check } from '../../schema/check.ts'
 import { StoreUnavailable } from './state-store.ts'
@@ -59,4 +59,9 @@ export function toHandleError ({ kind }: HandleKind, error: unknown): unknown {
   if (!(error instanceof StoreUnavailable)) return error
   const advice = 'Try again in a few seconds.'
   return new ToolError(`The ${kind} cannot be reached at the moment. ${advice}`, { cause: error })
+}
+
+/** Whether the store was away, also for an error of a handle: the same work may succeed later. */
+export function isOutage (error: unknown): boolean {
+  return error instanceof StoreUnavailable || (isToolError(error) && error.cause instanceof StoreUnavailable)
 }

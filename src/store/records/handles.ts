@@ -12,11 +12,11 @@ import {
   toHandleError, tooManyHandles, tooManyWriters, unknownHandle, type HandleKind
 } from './handle-kind.ts'
 import { checkValue, readValue } from './handle-value.ts'
-import { JsonValue, readJson } from './json-value.ts'
+import { readJson } from './json-value.ts'
 import { createRemovals } from './removals.ts'
 import { createShares, type Shares } from './shares.ts'
 import {
-  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore
 } from './state-store.ts'
 
 interface HandlesOptions {
@@ -131,9 +131,8 @@ class OwnHandles implements Handles<unknown> {
         const changed = change(draft)
         const checked = checkValue(this.#kind, changed === undefined ? draft : await changed ?? draft)
         const value = checked instanceof Promise ? await checked : checked
-        if (isSame(value, before) || await store.replace(key, version, value) !== undefined) {
-          return readJson(value)
-        }
+        // Written also if nothing changed: only an acknowledged write makes an earlier one durable.
+        if (await store.replace(key, version, value) !== undefined) return readJson(value)
         await pauseBefore(attempt, this.#signal())
       }
       throw tooManyWriters(this.#kind)
@@ -168,9 +167,4 @@ class OwnHandles implements Handles<unknown> {
     if (record === undefined) throw unknownHandle(this.#kind, id)
     return record
   }
-}
-
-/** Values that the store keeps as JSON are written even if unchanged: comparing costs more than writing. */
-function isSame (value: StateValue, before: StateValue): boolean {
-  return !(before instanceof JsonValue) && value.bytes.equals(before.bytes)
 }

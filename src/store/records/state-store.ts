@@ -36,7 +36,8 @@ export interface StateRecord {
 
 /**
  * Every method rejects with a StoreUnavailable if the store cannot be reached in time. The operation was then
- * done completely or not at all. An acknowledged write is as durable as the store's medium.
+ * done completely or not at all. An acknowledged write is as durable as the store's medium, and so is the
+ * earlier write that `taken`, `undefined` of `replace` or `false` of `delete` tells of.
  */
 export interface StateStore {
   /**

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
+import { ToolError } from '../../../src/author/tool-error.ts'
 import { Lifetime, RequestCancelled } from '../../../src/request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../../src/request/pipeline/request-context.ts'
 import { runDeduped } from '../../../src/request/pipeline/run-deduped.ts'
@@ -54,6 +55,16 @@ t.test('a request that is stopped before its run begins leaves no run behind', a
   begin({ keep: async (answer) => answer, async drop () { isDropped = true } })
   await new Promise((resolve) => { setImmediate(resolve) })
   t.ok(isDropped)
+})
+
+t.test('a tool error of a store that was away is no answer: the next repetition runs', async (t) => {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  const answers = createFirstAnswers(store)
+  const outage = new ToolError('Try again.', { cause: new StoreUnavailable(new Error('away')) })
+  const run = async () => { throw outage }
+  await t.rejects(Promise.resolve(runDeduped(answers, toRequest().request, { ...CALL, run })), outage)
+  t.equal(await runDeduped(answers, toRequest().request, CALL), 'ran')
 })
 
 t.test('the log says which answer is not kept', async (t) => {

@@ -233,6 +233,26 @@ t.test('concurrent writers of one process do not conflict', async (t) => {
   t.equal(attempts, 32)
 })
 
+t.test('an update that changes nothing is written: it may repeat one without acknowledgement', async (t) => {
+  const { access, store } = open(t)
+  const { id } = await of(access).create({ count: 0 })
+  let writes = 0
+  const replace: StateStore['replace'] = async (...args) => {
+    const record = await store.replace(...args)
+    if (++writes === 1) throw new StoreUnavailable(new Error('no replica has the write'))
+    return record
+  }
+  // As bytes, as all stores but that of one process return them.
+  const read: StateStore['read'] = async (key) => {
+    const record = await store.read(key)
+    return record && { ...record, value: { bytes: record.value.bytes } }
+  }
+  const handles = of(createHandles({ ...store, read, replace }, { maxPerOwner: 10 }))
+  await t.rejects(handles.update(id, () => ({ count: 1 })), { name: 'ToolError' })
+  t.match(await handles.update(id, () => ({ count: 1 })), { count: 1 })
+  t.equal(writes, 2)
+})
+
 t.test('the pause between attempts ends with the request', async (t) => {
   const { access, store } = open(t)
   const { id } = await of(access).create({ count: 0 })

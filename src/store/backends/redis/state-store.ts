@@ -22,7 +22,10 @@ interface RedisCommands extends ScriptRunner {
 interface RedisStateStoreOptions {
   /** Begins the name of every key. */
   readonly prefix: string
-  /** Absent if what Redis has written is not lost. */
+  /**
+   * Absent if what Redis has written is not lost. A write that finds its work done is confirmed like any
+   * other: the one that did it may not have been. WAIT means all that Redis wrote before it.
+   */
   readonly acks?: ReplicaAcks | undefined
 }
 
@@ -74,9 +77,9 @@ export function openRedisStateStore (
       // Random, so that a new record never has the version of a deleted one.
       const version = random.uuid()
       const reply = await run(CREATE, key, value.bytes, version, idleMs, endsAt ?? '', limit)
-      if (reply === TAKEN) return 'taken'
       if (reply === FULL) return 'full'
       await acks?.confirm()
+      if (reply === TAKEN) return 'taken'
       return { value, version, expiresAt: readNumber(reply) }
     }),
     read: async (key) => await attempt(async () => {
@@ -91,13 +94,13 @@ export function openRedisStateStore (
       const next = random.uuid()
       const times = lifetime === undefined ? [] : [lifetime.idleMs, lifetime.endsAt ?? '']
       const reply = await run(REPLACE, key, version, value.bytes, next, ...times)
-      if (reply === null) return undefined
       await acks?.confirm()
+      if (reply === null) return undefined
       return { value, version: next, expiresAt: readNumber(reply) }
     }),
     delete: async (key) => await attempt(async () => {
       const isDeleted = readNumber(await run(DELETE, key)) === 1
-      if (isDeleted) await acks?.confirm()
+      await acks?.confirm()
       return isDeleted
     }),
     list: async (owner) => await attempt(async () => {
