@@ -20,6 +20,7 @@ export function toPrincipal (claims: Claims, issuer: string, rules: TokenRules):
   // Such a token counts only with a proof of the key, by DPoP or mutual TLS. Alone it may be stolen.
   if (claims['cnf'] !== undefined) throw refuse('the token is bound to a key, so it is no bearer token')
   checkFixedClaims(claims, rules)
+  checkKind(claims, rules)
   const clientId = readFirstText(claims, rules.clientClaims)
   const subject = readSubject(claims, clientId, rules)
   if (subject === undefined && clientId === undefined) {
@@ -54,6 +55,36 @@ function checkFixedClaims (claims: Claims, { fixedClaims = {} }: TokenRules): vo
       throw refuse(`the claim ${name} is none of ${accepted.join(', ')}`)
     }
   }
+}
+
+/** Types of a token that anybody may use who holds it: a DPoP token needs a proof. */
+const BEARER_TYPES = ['bearer', 'access_token', 'access']
+const ACCESS_USES = ['access', 'access_token']
+/** Values of the claim `typ`, which is not registered. Servers write many others for access tokens. */
+const OTHER_KINDS = ['id', 'id_token', 'refresh', 'refresh_token', 'offline', 'logout', 'dpop']
+/** Hashes of what an ID token came with: OpenID Connect Core, section 3.3.2.11. */
+const ID_TOKEN_CLAIMS = ['at_hash', 'c_hash', 's_hash']
+
+/** Refresh tokens and ID tokens have the subject and the issuer of access tokens, and often the audience. */
+function checkKind (claims: Claims, { takesIdTokens = false, accessClaims }: TokenRules): void {
+  const { token_type: type, token_use: use, typ } = claims
+  if (!isAbsentOrOneOf(type, BEARER_TYPES)) throw refuse('its token_type is not Bearer')
+  if (!isAbsentOrOneOf(use, ACCESS_USES)) throw refuse('its token_use is not access')
+  if (typeof typ === 'string' && OTHER_KINDS.includes(typ.toLowerCase())) {
+    throw refuse('its claim typ says that it is no access token')
+  }
+  if (!takesIdTokens && ID_TOKEN_CLAIMS.some((name) => claims[name] !== undefined)) {
+    throw refuse('it has claims of an ID token')
+  }
+  if (accessClaims?.some((name) => isText(claims[name])) === false) {
+    throw refuse(`it has none of ${accessClaims.join(', ')}, so it is no access token`)
+  }
+}
+
+/** Some servers write `null` for what is absent. */
+function isAbsentOrOneOf (value: unknown, accepted: readonly string[]): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'string' && accepted.includes(value.toLowerCase())
 }
 
 function refuse (message: string): AuthenticationError {

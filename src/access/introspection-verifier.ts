@@ -31,9 +31,9 @@ const MAX_AGE_MS = 60_000
 const REFUSED_MAX_AGE_MS = 10_000
 
 /**
- * A token is valid if the server says that it is active. `iss`, `aud`, `nbf` and `exp` are checked where the
- * answer has them. Without `aud`, the server alone decides whether the token is for this service: RFC 7662
- * lets a server answer each client differently, and not every server does. Throws a TypeError if the issuer,
+ * A token is valid if the server says that it is active and for this service. `iss`, `nbf`, `exp` and the
+ * kind of the token are checked where the answer has them. An answer without `aud` refuses the token: many
+ * servers call every active token active, whoever asks. Throws a TypeError if the issuer,
  * the endpoint or the key cannot be used, or no audience is accepted.
  */
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
@@ -116,7 +116,8 @@ function readIntrospectionAnswer (
   if (!active) throw new TokenNotKnown(`${issuer} says that the token is not active`)
   if (iss !== undefined && iss !== issuer) throw refuse('it has another issuer')
   const names = typeof aud === 'string' ? [aud] : aud
-  if (names !== undefined && !(Array.isArray(names) && names.some((name) => audiences.includes(name)))) {
+  if (names === undefined) throw refuse('the answer has no aud, so it may be for another service')
+  if (!(Array.isArray(names) && names.some((name) => audiences.includes(name)))) {
     throw refuse('it is for another audience')
   }
   if (exp !== undefined && !(toMs(exp) > nowMs - CLOCK_LEEWAY_MS)) throw refuse('it has expired')

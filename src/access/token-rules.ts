@@ -19,6 +19,10 @@ export interface TokenRules {
   readonly tokenTypes: readonly string[]
   /** Claims that must have one of these values, if the token has them. */
   readonly fixedClaims?: { readonly [claim: string]: readonly string[] }
+  /** Each access token has one of these claims, and no ID token has any. Absent: no claim tells them apart. */
+  readonly accessClaims?: readonly string[]
+  /** Whether ID tokens count. They do not by default. */
+  readonly takesIdTokens?: boolean
 }
 
 /** The rules of well-known identity providers. */
@@ -33,13 +37,14 @@ export const PRESETS = {
   /**
    * `scp` has the permissions that a user delegates, `roles` those of an application and the app roles
    * of a user. `sub` differs for each application, `oid` is the user's in the whole tenant. Tokens of version
-   * 1.0 have `appid`, those of version 2.0 `azp`.
+   * 1.0 have `appid`, those of version 2.0 `azp`; ID tokens, which may have the same audience, have neither.
    */
   entra: {
     scopeClaims: ['scp', 'roles'],
     subjectClaims: ['oid', 'sub'],
     clientClaims: ['azp', 'appid'],
-    tokenTypes: ['jwt']
+    tokenTypes: ['jwt'],
+    accessClaims: ['azp', 'appid']
   },
   /** The default token profile has `JWT` and `azp`, the profile of RFC 9068 `at+jwt` and `client_id`. */
   auth0: {
@@ -71,7 +76,8 @@ export const PRESETS = {
     scopeClaims: [],
     subjectClaims: ['sub'],
     clientClaims: ['azp', 'aud'],
-    tokenTypes: ['jwt']
+    tokenTypes: ['jwt'],
+    takesIdTokens: true
   }
 } satisfies { readonly [name: string]: TokenRules }
 

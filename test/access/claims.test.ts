@@ -102,3 +102,18 @@ t.test('the expiry is in milliseconds, and a time that a Date can have', async (
   t.equal(read({ sub: 'ada', exp: 1e300 }).expiresAt, 8.64e15)
   t.equal(read({ sub: 'ada' }).expiresAt, undefined)
 })
+
+t.test('refresh tokens, ID tokens and tokens that need a proof are no bearer tokens (266)', async (t) => {
+  for (const mark of [
+    { token_use: 'id' }, { token_use: 'refresh' }, { token_type: 'DPoP' }, { typ: 'Offline' },
+    { at_hash: 'x' }, { c_hash: 'x' }, { token_use: 7 }
+  ]) {
+    t.throws(() => read({ sub: 'ada', ...mark }), { code: 'invalid_token' }, JSON.stringify(mark))
+  }
+  for (const mark of [{ token_use: 'access' }, { token_type: 'Bearer' }, { typ: 'Bearer' }, { typ: 'JWT' }]) {
+    t.equal(read({ sub: 'ada', ...mark }).subject, 'ada', JSON.stringify(mark))
+  }
+  t.equal(read({ sub: 'ada', at_hash: 'x' }, PRESETS.google).subject, 'ada')
+  t.throws(() => read({ oid: 'ada', sub: 'ada' }, PRESETS.entra), { message: /none of azp, appid/ })
+  t.equal(read({ oid: 'ada', appid: 'app' }, PRESETS.entra).subject, 'ada')
+})

@@ -50,6 +50,13 @@ t.test('a token for another audience is refused (266)', async (t) => {
   await t.rejects(verifierOf(server).verify(token), { ...INVALID, message: /another audience/ })
 })
 
+t.test('a refresh token is no access token (266)', async (t) => {
+  const server = await start(t)
+  const { refresh_token: token = '' } = await server.signIn({ scope: 'openid offline_access books:read' })
+  t.not(token, '')
+  await t.rejects(verifierOf(server).verify(token), { code: 'invalid_token' })
+})
+
 t.test('a token that is not active is refused, and remembered for ten seconds', async (t) => {
   let now = Date.now()
   const server = await start(t)
@@ -103,10 +110,21 @@ t.test('the number of remembered refusals is bounded', async (t) => {
 t.test('what the answer says is checked (265, 266)', async (t) => {
   const server = await start(t)
   const seconds = Date.now() / 1000
-  const good = { active: true, sub: 'ada', client_id: 'app' }
+  const good = { active: true, sub: 'ada', client_id: 'app', aud: AUDIENCE }
   const answers: ReadonlyArray<readonly [object, boolean]> = [
     [good, true],
     [{ ...good, iss: server.issuer, aud: ['x', AUDIENCE], exp: seconds - 20, nbf: seconds + 20 }, true],
+    [{ ...good, token_type: 'bearer', token_use: 'access_token' }, true],
+    [{ ...good, token_type: null }, true],
+    [{ ...good, token_type: 'DPoP' }, false],
+    [{ ...good, token_type: 'refresh_token' }, false],
+    [{ ...good, token_use: 'refresh_token' }, false],
+    [{ ...good, token_use: ['access'] }, false],
+    [{ ...good, typ: 'Refresh' }, false],
+    [{ ...good, typ: 'ID' }, false],
+    [{ ...good, at_hash: 'x' }, false],
+    [{ ...good, aud: undefined }, false],
+    [{ ...good, aud: null }, false],
     [{ ...good, iss: `${server.issuer}/` }, false],
     [{ ...good, iss: null }, false],
     [{ ...good, aud: 'x' }, false],
@@ -116,7 +134,7 @@ t.test('what the answer says is checked (265, 266)', async (t) => {
     [{ ...good, exp: String(seconds + 60) }, false],
     [{ ...good, nbf: seconds + 31 }, false],
     [{ ...good, cnf: { jkt: 'x' } }, false],
-    [{ active: true, scope: 'books:read' }, false],
+    [{ active: true, aud: AUDIENCE, scope: 'books:read' }, false],
     [{ active: false, sub: 'ada' }, false]
   ]
   for (const [answer, isValid] of answers) {
