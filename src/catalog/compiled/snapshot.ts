@@ -16,6 +16,7 @@ import type { CompiledSettings } from './definitions/compile-settings.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
 import type { Listing } from './lists/listings.ts'
 import { createResultWriter, type ResultWriter } from './results/result-json.ts'
+import { toScopesKey } from './scopes/access-rule.ts'
 import type { ScopeHierarchy } from './scopes/scope-hierarchy.ts'
 import { createViews, type Primitives, type View } from './view.ts'
 
@@ -77,7 +78,7 @@ export function createSnapshot (
     const grants = new Set<string>()
     for (const scope of scopes) for (const one of granting.get(scope) ?? NO_SCOPES) grants.add(one)
     if (grants.size === 0) return openView
-    const key = [...grants].sort().join(' ')
+    const key = toScopesKey([...grants].sort())
     const scoped = views.get(key) ?? openFor((scope) => grants.has(scope))
     views.set(key, scoped)
     return scoped
@@ -124,7 +125,7 @@ const digests = new WeakMap<CompiledPrimitive, string>()
 function digestOf (primitive: CompiledPrimitive): string {
   const { json, order, scopes, whenMissing } = primitive
   const digest = digests.get(primitive) ??
-    hash('sha256', `${order} ${whenMissing} ${scopes.join(' ')}\n${json}`)
+    hash('sha256', `${order} ${whenMissing} ${toScopesKey(scopes)}\n${json}`)
   digests.set(primitive, digest)
   return digest
 }

@@ -2,7 +2,7 @@
 
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import { byKey, type CompiledPrimitive } from '../compiled-primitive.ts'
-import { scopesToSee } from '../scopes/access-rule.ts'
+import { scopesToSee, toScopesKey } from '../scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -37,7 +37,8 @@ function findChanged (before: readonly CompiledPrimitive[], after: readonly Comp
   const [old, next] = [byKey(before), byKey(after)]
   const isMoved = hasMoved(before.filter(({ key }) => next.has(key)), after.filter(({ key }) => old.has(key)))
   const isSame = (a: CompiledPrimitive, b: CompiledPrimitive | undefined) => b !== undefined &&
-    a.json === b.json && toKey(scopesToSee(a)) === toKey(scopesToSee(b)) && (!isMoved || a.order === b.order)
+    a.json === b.json && toScopesKey(scopesToSee(a)) === toScopesKey(scopesToSee(b)) &&
+    (!isMoved || a.order === b.order)
   return [
     ...before.filter((entry) => !isSame(entry, next.get(entry.key))),
     ...after.filter((entry) => !isSame(entry, old.get(entry.key)))
@@ -73,11 +74,7 @@ function findGranters (
 
 /** Returns each set once. If every caller sees a difference, the other sets say nothing more. */
 function distinct (sets: readonly ScopeSet[]): ScopeSet[] {
-  const byScopes = new Map(sets.map((set) => [toKey(set), set]))
+  const byScopes = new Map(sets.map((set) => [toScopesKey(set), set]))
   const unique = [...byScopes.values()]
   return unique.some((set) => set.length === 0) ? [[]] : unique
-}
-
-function toKey (scopes: ScopeSet): string {
-  return scopes.join(' ')
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { CacheScope } from '../../../protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
-import { scopesToSee, type IsGranted } from '../scopes/access-rule.ts'
+import { scopesToSee, toScopesKey, type IsGranted } from '../scopes/access-rule.ts'
 import { createPages, toEntryBytes, type Pages } from './pages.ts'
 
 export interface ListOptions {
@@ -45,7 +45,7 @@ function createOfferedList (
   member: string, offered: readonly CompiledPrimitive[], { writer, pageSize, listTtlMs }: ListOptions
 ): OfferedList {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
-  const needed = offered.map((entry) => scopesToSee(entry).join(' '))
+  const needed = offered.map((entry) => toScopesKey(scopesToSee(entry)))
   const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
   const deciding = [...new Set([...needs.values()].flat())]
   // `public` only if the list is the same for every caller.
@@ -74,7 +74,7 @@ function createOfferedList (
   }
 
   return (isGranted) => {
-    const key = deciding.filter(isGranted).join(' ')
+    const key = toScopesKey(deciding.filter(isGranted))
     if (key === '') return openPages
     const pages = pagesByScopes.get(key) ?? pagesFor(isGranted)
     pagesByScopes.set(key, pages)

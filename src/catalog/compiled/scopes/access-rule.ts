@@ -9,6 +9,11 @@ export type IsGranted = (scope: string) => boolean
 
 export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
 
+/** Tells sets of scopes apart, in the order that they have. A scope of a token's list may have a space. */
+export function toScopesKey (scopes: readonly string[]): string {
+  return scopes.length === 0 ? '' : JSON.stringify(scopes)
+}
+
 const NO_SCOPES: readonly string[] = []
 
 /** Returns the scopes without which a caller must not learn that the primitive exists. */

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal, ScopeGroup } from '../../../access/principal.ts'
 import type { Catalog } from '../catalog.ts'
+import { toScopesKey } from './access-rule.ts'
 import { holdsScope } from './scope-hierarchy.ts'
 
 export interface ScopeGroups {
@@ -17,7 +18,7 @@ export function createScopeGroups (catalog: Catalog): ScopeGroups {
   const groups = new LRUCache<string, ScopeGroup>({ max: MAX_GROUPS })
   return {
     of ({ scopes }) {
-      const key = [...scopes].sort().join(' ')
+      const key = toScopesKey([...scopes].sort())
       const group = groups.get(key) ?? createScopeGroup(catalog, { scopes: new Set(scopes) })
       groups.set(key, group)
       return group

@@ -1,7 +1,9 @@
 // The plain files and directories as callers see them: those of a caller without a scope are not there.
 
 import { LRUCache } from 'lru-cache'
-import { maySee, scopesToSee, type Guarded, type IsGranted } from '../../compiled/scopes/access-rule.ts'
+import {
+  maySee, scopesToSee, toScopesKey, type Guarded, type IsGranted
+} from '../../compiled/scopes/access-rule.ts'
 import { holdsScope, type ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
 import { findDirectories, type Directory } from './folder-files.ts'
 
@@ -29,7 +31,7 @@ export function createFileViews<F extends GuardedFile> (
   const views = new LRUCache<string, Omit<FileView<F>, 'isGranted'>>({ max: MAX_VIEWS })
   return (scopes) => {
     const isGranted = (scope: string) => holdsScope(scopes, scope, hierarchy)
-    const key = deciding.filter(isGranted).join(' ')
+    const key = toScopesKey(deciding.filter(isGranted))
     let view = views.get(key)
     if (view === undefined) {
       const visible = files.filter((file) => maySee(file, isGranted))
