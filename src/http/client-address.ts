@@ -4,6 +4,8 @@
 import type { Server } from 'node:http'
 import { compile } from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
+import { ANONYMOUS } from '../access/principal.ts'
+import { networkOf } from '../limits/holder.ts'
 
 declare module 'fastify' {
   /** A request is a Sender. */
@@ -34,6 +36,19 @@ export function createRangeCheck (ranges: readonly string[]): (address: string) 
 export function clientAddressOf (request: FastifyRequest): string | undefined {
   // The types of Fastify do not tell that the address of a connection may be missing.
   const address: string | undefined = request.ip
-  if (address !== undefined) return address
+  if (address !== undefined) return isOfThisMachine(address) ? findFarthest(request) ?? address : address
   return typeof request.server.server.address() === 'string' ? undefined : 'unknown'
+}
+
+/** Shares do not limit this machine. */
+function isOfThisMachine (address: string): boolean {
+  return networkOf({ principal: ANONYMOUS, address }) === undefined
+}
+
+/**
+ * Returns the farthest address of the proxies, or of their peers, that is not of this machine. A client of
+ * another machine is none of this one, whatever X-Forwarded-For says. The list begins with the peer.
+ */
+function findFarthest ({ ips = [] }: FastifyRequest): string | undefined {
+  return ips.findLast((address) => !isOfThisMachine(address))
 }

@@ -49,6 +49,18 @@ t.test('a trusted proxy names the address, and nobody else does', async (t) => {
   t.equal(await addressOf(app, '127.0.0.1', '198.51.100.1'), '127.0.0.1')
 })
 
+t.test('nobody on another machine is on this one', async (t) => {
+  const app = build(t, ['10.0.0.0/8'])
+  for (const forged of ['127.0.0.1', '127.9.9.9', '::1', '[::1]:80', '127.0.0.1:80', '::ffff:127.0.0.1']) {
+    t.equal(await addressOf(app, '10.0.0.1', forged), '10.0.0.1', 'a proxy that adds nothing')
+    t.equal(await addressOf(app, '10.0.0.1', `${forged}, 10.0.0.9`), '10.0.0.9', 'a client among the proxies')
+  }
+  const local = build(t, ['loopback', 'uniquelocal'])
+  t.equal(await addressOf(local, '127.0.0.1', '127.0.0.1, 10.0.0.9'), '10.0.0.9', 'by way of a local proxy')
+  t.equal(await addressOf(local, '127.0.0.1', '127.0.0.1'), '127.0.0.1', 'a client of a local proxy')
+  t.equal(await addressOf(local, '127.0.0.1', '127.0.0.2, 127.0.0.1'), '127.0.0.2')
+})
+
 t.test('every setting that is accepted can be used', async (t) => {
   const TRIVET_TRUSTED_PROXIES = 'loopback,linklocal,uniquelocal,10.0.0.1,::/1,::ffff:10.0.0.0/104,0.0.0.0/32'
   t.equal(await addressOf(build(t, readConfig({ TRIVET_TRUSTED_PROXIES }).trustedProxies), '::1', 'x'), 'x')
