@@ -19,7 +19,7 @@ export interface TokenRules {
   readonly tokenTypes: readonly string[]
   /** Claims that must have one of these values, if the token has them. */
   readonly fixedClaims?: { readonly [claim: string]: readonly string[] }
-  /** Each access token has one of these claims, and no ID token has any. Absent: no claim tells them apart. */
+  /** Every access token has one of these claims, and no ID token has any. */
   readonly accessClaims?: readonly string[]
   /** Whether ID tokens count. They do not by default. */
   readonly takesIdTokens?: boolean
