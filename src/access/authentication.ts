@@ -10,8 +10,10 @@ export interface Authenticator {
    * valid: the request is then answered with HTTP 401. An AuthenticationError decides what else the client is
    * told; an AuthenticationUnavailable answers HTTP 503.
    * @param authorization the value of the `Authorization` header; `undefined` when the client sent none.
+   * @param checkRoom throws if the request may not wait, because too many wait already. Call it before a wait
+   * for another server.
    */
-  authenticate (authorization: string | undefined): Principal | Promise<Principal>
+  authenticate (authorization: string | undefined, checkRoom?: () => void): Principal | Promise<Principal>
   /** Called when the app closes. */
   close? (): void | Promise<void>
 }

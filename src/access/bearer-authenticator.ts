@@ -50,7 +50,7 @@ export function createBearerAuthenticator (
   }
 
   return {
-    authenticate (authorization) {
+    authenticate (authorization, checkRoom) {
       const token = readBearerToken(authorization)
       if (token === undefined) {
         if (anonymous) return ANONYMOUS
@@ -62,6 +62,7 @@ export function createBearerAuthenticator (
         if (entry.until > now()) return entry.principal
         cache.delete(key)
       }
+      checkRoom?.()
       const running = verifying.get(key)
       if (running !== undefined) return running
       const verification = verify(token, key)

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { importPKCS8 } from 'jose'
-import { ClientSecretBasic, PrivateKeyJwt, type ClientAuth } from 'oauth4webapi'
+import { PrivateKeyJwt, type ClientAuth } from 'oauth4webapi'
 
 export interface ClientCredentials {
   readonly clientId: string
@@ -23,7 +23,7 @@ const CURVES = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp5
 /** Throws a TypeError if the private key cannot be used, or there is no credential. It never shows one. */
 export function createClientAuthentication ({ secret, privateKey }: ClientCredentials): ClientAuth {
   if (privateKey === undefined) {
-    if (secret) return ClientSecretBasic(secret)
+    if (secret) return toBasic(secret)
     throw new TypeError('introspection needs a secret or a private key')
   }
   const { key, alg, kid } = readClientKey(privateKey)
@@ -33,6 +33,19 @@ export function createClientAuthentication ({ secret, privateKey }: ClientCreden
     authentication ??= importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), alg)
       .then((imported) => PrivateKeyJwt({ key: imported, ...(kid !== undefined && { kid }) }))
     await (await authentication)(...request)
+  }
+}
+
+/**
+ * Encodes only what a server could read in two ways. Many servers compare the credentials as they come; those
+ * that decode them read both forms. RFC 6749, section 2.3.1.
+ */
+function toBasic (secret: string): ClientAuth {
+  const encode = (text: string, kept: RegExp) =>
+    Array.from(text, (one) => kept.test(one) ? one : encodeURIComponent(one)).join('')
+  return (_server, { client_id: id }, _body, headers) => {
+    const name = encode(id, /[\x21-\x24\x26-\x2a\x2c-\x39\x3b-\x7e]/)
+    headers.set('authorization', `Basic ${btoa(`${name}:${encode(secret, /[\x21-\x24\x26-\x2a\x2c-\x7e]/)}`)}`)
   }
 }
 

@@ -2,20 +2,23 @@
 
 import { LRUCache } from 'lru-cache'
 import {
-  allowInsecureRequests, customFetch, introspectionRequest, processIntrospectionResponse, ResponseBodyError,
-  WWWAuthenticateChallengeError, type AuthorizationServer, type IntrospectionResponse
+  allowInsecureRequests, customFetch, introspectionRequest, processIntrospectionResponse,
+  type AuthorizationServer, type IntrospectionResponse
 } from 'oauth4webapi'
 import { clock } from '../base/time.ts'
 import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
 import { openIssuer, type AuthorizationServerOptions, type IssuerAccess } from './authorization-servers.ts'
 import { toPrincipal } from './claims.ts'
+import { FETCH_LIMITS } from './bounded-fetch.ts'
 import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
 import type { Principal } from './principal.ts'
-import { readServerUrl } from './server-url.ts'
+import { createServerGuard, type ServerGuardOptions } from './server-guard.ts'
+import { readEndpointUrl, readServerUrl } from './server-url.ts'
 import { audiencesOf, CLOCK_LEEWAY_MS, type AcceptedAudience, type TokenRules } from './token-rules.ts'
 import { hashToken, type TokenVerifier } from './token.ts'
 
-export interface IntrospectionVerifierOptions extends AuthorizationServerOptions {
+export interface IntrospectionVerifierOptions
+  extends AuthorizationServerOptions, Pick<ServerGuardOptions, 'maxAsking' | 'maxWaiting'> {
   /** The issuer of the tokens. Its metadata names the endpoint, unless `endpoint` is set. */
   readonly issuer: string
   readonly endpoint?: string
@@ -29,6 +32,7 @@ export interface IntrospectionVerifierOptions extends AuthorizationServerOptions
 
 const MAX_AGE_MS = 60_000
 const REFUSED_MAX_AGE_MS = 10_000
+const COOLDOWN_MS = 5000
 
 /**
  * A token is valid if the server says that it is active and for this service. `iss`, `nbf`, `exp` and the
@@ -39,7 +43,9 @@ const REFUSED_MAX_AGE_MS = 10_000
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
   const { issuer, client, rules, maxRefused = 10_000, now = clock.now } = options
   const audiences = audiencesOf(issuer, options.audiences)
-  const ask = createIntrospectionRequest(openIssuer(issuer, options), options.endpoint, client)
+  const request = createIntrospectionRequest(openIssuer(issuer, options), options.endpoint, client)
+  const { limits: { timeoutMs } = FETCH_LIMITS, cooldownMs = COOLDOWN_MS } = options
+  const guard = createServerGuard({ ...options, cooldownMs, patienceMs: timeoutMs, now, isFailure })
   const refusals = new LRUCache<string, { readonly error: AuthenticationError, readonly until: number }>({
     max: maxRefused
   })
@@ -49,8 +55,8 @@ export function createIntrospectionVerifier (options: IntrospectionVerifierOptio
       const key = hashToken(token)
       const refusal = refusals.get(key)
       if (refusal !== undefined && refusal.until > now()) throw refusal.error
-      const answer = await ask(token)
       try {
+        const answer = await guard(async () => await request(token))
         return readIntrospectionAnswer(answer, { issuer, audiences, rules, nowMs: now() })
       } catch (error) {
         if (error instanceof AuthenticationError) {
@@ -62,9 +68,16 @@ export function createIntrospectionVerifier (options: IntrospectionVerifierOptio
   }
 }
 
+/** The server does not take the request about one token. */
+class RequestRefused extends AuthenticationUnavailable {}
+
+function isFailure (error: unknown): boolean {
+  return !(error instanceof AuthenticationError || error instanceof RequestRefused)
+}
+
 /**
- * The result rejects with an AuthenticationUnavailable. Without an endpoint, the metadata of the issuer names
- * it.
+ * The result rejects with an AuthenticationUnavailable, or with an AuthenticationError if the server says
+ * that it does not know such tokens. Without an endpoint, the metadata of the issuer names it.
  */
 function createIntrospectionRequest (
   { issuer, fetch, readMetadata }: IssuerAccess, endpoint: string | undefined, credentials: ClientCredentials
@@ -80,9 +93,11 @@ function createIntrospectionRequest (
       const response = await introspectionRequest(checkEndpoint(server), client, authenticate, token, {
         [customFetch]: fetch, [allowInsecureRequests]: true
       })
+      if (response.status !== 200) throw await readRefusal(issuer, response)
       return await processIntrospectionResponse(server, client, response)
     } catch (error) {
-      throw new AuthenticationUnavailable(`${issuer} cannot be asked about tokens: ${toReason(error)}`)
+      if (error instanceof AuthenticationError || error instanceof AuthenticationUnavailable) throw error
+      throw new AuthenticationUnavailable(`${issuer} cannot be asked about tokens: ${reasonOf(error)}`)
     }
   }
 }
@@ -90,15 +105,36 @@ function createIntrospectionRequest (
 function checkEndpoint (server: AuthorizationServer): AuthorizationServer {
   const { introspection_endpoint: endpoint } = server
   if (endpoint === undefined) throw new Error('its metadata has no introspection_endpoint')
-  readServerUrl(endpoint)
+  readEndpointUrl(endpoint, server.issuer)
   return server
 }
 
-function toReason (error: unknown): string {
-  const isOurs = error instanceof WWWAuthenticateChallengeError || error instanceof ResponseBodyError
-  if (!isOurs) return reasonOf(error)
-  const code = error instanceof ResponseBodyError ? ` ${error.error}` : ''
-  return `it answered with status ${error.status}${code}. Check the credentials of this service`
+const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'access_denied']
+const TOKEN_ERRORS = ['unsupported_token_type', 'invalid_token']
+/** Statuses that may depend on the token. */
+const REQUEST_STATUSES = [400, 413, 414, 422, 431]
+
+/** Reads an answer that is no introspection, such as a 401 with an empty body. */
+async function readRefusal (issuer: string, response: Response): Promise<Error> {
+  const { status } = response
+  const code = await readErrorCode(response)
+  if (status === 400 && TOKEN_ERRORS.includes(code)) {
+    return new TokenNotKnown(`${issuer} knows no such token: ${code}`)
+  }
+  const reason = `it answered with status ${`${status} ${code}`.trim()}`
+  const answer = `${issuer} cannot be asked about tokens: ${reason}`
+  if (status === 401 || status === 403 || CLIENT_ERRORS.includes(code)) {
+    return new AuthenticationUnavailable(`${answer}. Check the credentials of this service`)
+  }
+  if (REQUEST_STATUSES.includes(status)) return new RequestRefused(answer)
+  return new AuthenticationUnavailable(answer)
+}
+
+/** The text is empty if the body has no error code as RFC 6749 has them. */
+async function readErrorCode (response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+  return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : ''
 }
 
 interface ExpectedAnswer {

@@ -9,7 +9,8 @@ import { clock } from '../base/time.ts'
 import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
 import type { IssuerAccess } from './authorization-servers.ts'
 import type { Fetch } from './bounded-fetch.ts'
-import { readServerUrl } from './server-url.ts'
+import { readEndpointUrl } from './server-url.ts'
+import { CLOCK_LEEWAY_MS } from './token-rules.ts'
 
 export interface IssuerKeysOptions {
   /**
@@ -30,31 +31,49 @@ export type IssuerKeys = (header: JWTHeaderParameters, token: FlattenedJWSInput)
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
 /**
- * A `kid` that is not among the keys asks the server again. The cooldown holds a flood of them off. While
- * the keys cannot be read again, those that were read last count.
+ * A `kid` that is not among the keys asks the server again. The cooldown holds a flood of them off: nobody
+ * knows meanwhile whether the key of a new token is a new key. While the keys cannot be read again, those
+ * that were read last count.
  */
 export function createIssuerKeys (
   { issuer, fetch, readMetadata }: IssuerAccess,
   { keysCooldownMs = 30_000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = clock.now }: IssuerKeysOptions
 ): IssuerKeys {
   let current: { readonly uri: string, readonly keys: RemoteKeys } | undefined
+  let readAt = -Infinity
+
+  /** Whether the token says that it was issued after the keys were read. All known issuers write `iat`. */
+  function mayHaveNewKey (beganAt: number, { payload }: FlattenedJWSInput): boolean {
+    if (readAt >= beganAt) return false
+    const issuedAt = readIssuedAt(payload)
+    return issuedAt !== undefined && issuedAt + CLOCK_LEEWAY_MS >= readAt
+  }
 
   function open (uri: string): RemoteKeys {
-    const url = readServerUrl(uri)
+    const url = readEndpointUrl(uri, issuer)
     // Without a cooldown every token would ask while the keys cannot be read.
-    const ask = withCooldown(async () => await readOk(fetch, url.href), cooldownMs, now)
+    const ask = withCooldown(async () => {
+      const beganAt = now()
+      const response = await readOk(fetch, url.href)
+      readAt = beganAt
+      return response
+    }, cooldownMs, now)
     return createRemoteJWKSet(url, {
       cooldownDuration: keysCooldownMs, cacheMaxAge: keysMaxAgeMs, [customFetch]: ask
     })
   }
 
   return async (header, token) => {
+    const beganAt = now()
     try {
       const { jwks_uri: uri } = await readMetadata()
       if (uri === undefined) throw new Error('its metadata has no jwks_uri')
       if (current?.uri !== uri) current = { uri, keys: open(uri) }
       return await current.keys(header, token)
     } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey && mayHaveNewKey(beganAt, token)) {
+        throw new AuthenticationUnavailable(`The keys of ${issuer} may not be read again yet, and one is new`)
+      }
       if (error instanceof AuthenticationUnavailable || isOfToken(error)) throw error
       const key = await findLastKey(current?.keys, header, token)
       if (key !== undefined) return key
@@ -78,6 +97,12 @@ async function findLastKey (
     if (isOfToken(error)) return undefined
     throw error
   })
+}
+
+/** The payload is not verified yet. */
+function readIssuedAt (payload: string | Uint8Array): number | undefined {
+  const { iat } = JSON.parse(Buffer.from(String(payload), 'base64url').toString())
+  return typeof iat === 'number' ? iat * 1000 : undefined
 }
 
 function isOfToken (error: unknown): boolean {

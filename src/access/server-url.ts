@@ -1,6 +1,6 @@
 // The URLs of servers that settings and metadata may have.
 
-import { isLoopback } from '../base/addresses.ts'
+import { isInside, isLoopback } from '../base/addresses.ts'
 
 /**
  * The URL of an authorization server or one of its endpoints. Throws a TypeError if it is not https. This
@@ -11,6 +11,19 @@ export function readServerUrl (text: string): URL {
   const url = new URL(text)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
   throw new TypeError(`${text} must begin with https://. Only an address of this machine may use http://`)
+}
+
+/**
+ * The URL of an endpoint that the metadata of an issuer names. Throws a TypeError where the metadata would
+ * send this service to its own machine or network, and the issuer is not there. A name that leads there needs
+ * a certificate of that name, so addresses are enough.
+ */
+export function readEndpointUrl (text: string, issuer: string): URL {
+  const url = readServerUrl(text)
+  const { hostname } = new URL(issuer)
+  const mayBeThere = isLoopback(url.hostname) ? isLoopback(hostname) : isInside(hostname)
+  if (mayBeThere || url.hostname === hostname || !isInside(url.hostname)) return url
+  throw new TypeError(`the metadata of ${issuer} names ${url.origin}, an address inside this network`)
 }
 
 /** Whether an authorization server may have the URL. */

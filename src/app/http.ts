@@ -15,11 +15,13 @@ import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
 import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
 import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
+import { Limit } from '../limits/limits.ts'
+import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
 interface RouteDependencies
-  extends Omit<GuardsDependencies, 'policy'>, Pick<FileRouteDependencies, 'openStreams'> {
+  extends Omit<GuardsDependencies, 'policy' | 'authentications'>, Pick<FileRouteDependencies, 'openStreams'> {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
@@ -32,7 +34,7 @@ export function registerRoutes (
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
-  const guards = { ...others, policy }
+  const guards = { ...others, policy, authentications: new Used(new Limit('authentications')) }
   const { replies } = guards
   const hasMetadata = publicUrl !== undefined && issuers.length > 0
   app.decorate('challenges', createChallenges({

@@ -5,10 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import {
   AuthenticationError, AuthenticationUnavailable, reasonOf, type Authenticator
 } from '../access/authentication.ts'
-import type { Principal } from '../access/principal.ts'
+import { ANONYMOUS, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
+import { holderOf } from '../limits/holder.ts'
+import type { Used } from '../limits/used.ts'
 import type { Shedding } from '../ops/overload/shedding.ts'
-import { invalidRequest, overloaded, type ProtocolError } from '../protocol/errors.ts'
+import { invalidRequest, overloaded, ProtocolError } from '../protocol/errors.ts'
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'
 import { serveInTurn } from './connections.ts'
@@ -28,14 +30,15 @@ const EXPOSED_HEADERS = [
 export interface GuardsDependencies {
   readonly policy: OriginPolicy
   readonly authenticator: Authenticator
+  /** The requests that wait for authentication. */
+  readonly authentications: Used
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
   readonly shedding: Pick<Shedding, 'mustRefuse'>
   readonly replies: Replies
 }
 
-export function registerGuards (
-  app: FastifyInstance, { policy, authenticator, shutdown, shedding, replies }: GuardsDependencies
-): void {
+export function registerGuards (app: FastifyInstance, dependencies: GuardsDependencies): void {
+  const { policy, authenticator, authentications, shutdown, shedding, replies } = dependencies
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
   const addCorsHeaders = createCors(app)
@@ -73,17 +76,28 @@ export function registerGuards (
   }
 
   function authenticate (request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    // Nobody knows yet who sent the request.
+    const sender = () => holderOf({ principal: ANONYMOUS, address: request.address })
+    const checkRoom = () => {
+      const refusal = authentications.findRefusal(sender())
+      if (refusal !== undefined) throw refusal
+    }
     let principal: Principal | Promise<Principal>
     try {
-      principal = authenticator.authenticate(request.headers.authorization)
+      principal = authenticator.authenticate(request.headers.authorization, checkRoom)
     } catch (error) {
       reject(error, request, reply)
       return
     }
     if (principal instanceof Promise) {
-      principal.then(
-        (resolved) => proceed(resolved, request, done), (error: unknown) => reject(error, request, reply)
-      )
+      const uncount = authentications.add(sender())
+      principal.then((resolved) => {
+        uncount()
+        proceed(resolved, request, done)
+      }, (error: unknown) => {
+        uncount()
+        reject(error, request, reply)
+      })
     } else proceed(principal, request, done)
   }
 
@@ -93,6 +107,7 @@ export function registerGuards (
       const unavailable = overloaded('The authorization server does not answer. Try again in a few seconds.')
       return replies.refuse(unavailable, request, reply)
     }
+    if (error instanceof ProtocolError) return replies.refuse(error, request, reply)
     const code = error instanceof AuthenticationError ? error.code : 'invalid_token'
     // A client begins with a request without a token, to learn where to get one. The log has no stack:
     // everybody can send tokens that are not valid.

@@ -18,6 +18,13 @@ interface LimitRow {
 }
 
 export const LIMITS = {
+  authentications: {
+    things: 'requests that wait for authentication',
+    per: 'replica',
+    max: 2000,
+    advice: 'Try again later.',
+    code: 503
+  },
   streams: { things: 'open streams', per: 'replica', advice: 'Close one.', code: 503 },
   waitingBytes: {
     things: 'bytes of answers that wait for slow clients',

@@ -1,13 +1,16 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { createBearerAuthenticator } from '../../src/access/bearer-authenticator.ts'
 import {
   createIntrospectionVerifier, type IntrospectionVerifierOptions
 } from '../../src/access/introspection-verifier.ts'
+import { readEndpointUrl } from '../../src/access/server-url.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../servers/authorization-server.ts'
+import { until } from '../helpers/deadline.ts'
 
 const AUDIENCE = 'https://books.example/mcp'
 const CLIENT = { clientId: 'books', secret: 'books-secret' }
@@ -154,6 +157,64 @@ t.test('wrong credentials of this service are unavailable, and the log is told',
   }
 })
 
+t.test('a 401 with an empty body is about the credentials of this service', async (t) => {
+  const server = await start(t)
+  server.replaceAnswer(ENDPOINT, (response) => { response.writeHead(401).end() })
+  await t.rejects(verifierOf(server).verify('token'), {
+    ...UNAVAILABLE, message: /it answered with status 401\. Check the credentials of this service$/
+  })
+})
+
+t.test('a 400 about one token refuses the token, and says nothing of the server', async (t) => {
+  const server = await start(t)
+  const answerError = (status: number, error: string) => server.replaceAnswer(ENDPOINT, (response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+  })
+  const verifier = verifierOf(server)
+  answerError(400, 'unsupported_token_type')
+  for (const token of ['a', 'b', 'c', 'd']) {
+    await t.rejects(verifier.verify(token), { name: 'TokenNotKnown', code: 'invalid_token' })
+  }
+  answerError(414, '')
+  for (const token of ['e', 'f', 'g', 'h']) {
+    await t.rejects(verifier.verify(token), { ...UNAVAILABLE, message: /status 414$/ })
+  }
+  server.replaceAnswer(ENDPOINT)
+  await t.rejects(verifier.verify('i'), { name: 'TokenNotKnown' }, 'the server is asked as before')
+})
+
+t.test('a server that fails three times in a row is left alone, and asked by one request then', async (t) => {
+  let now = 1000
+  const server = await start(t)
+  server.replaceAnswer(ENDPOINT, (response) => { response.writeHead(503).end() })
+  const verifier = verifierOf(server, { now: () => now })
+  for (const token of ['a', 'b', 'c', 'd', 'e']) await t.rejects(verifier.verify(token), UNAVAILABLE)
+  t.equal(server.requestsOf(ENDPOINT), 3)
+  now += 5000
+  await Promise.all(['f', 'g', 'h'].map((token) => t.rejects(verifier.verify(token), UNAVAILABLE)))
+  t.equal(server.requestsOf(ENDPOINT), 4)
+  now += 5000
+  server.replaceAnswer(ENDPOINT)
+  await t.rejects(verifier.verify('i'), { name: 'TokenNotKnown' })
+  await t.rejects(verifier.verify('j'), { name: 'TokenNotKnown' })
+})
+
+t.test('a flood of tokens opens few requests, and those beyond wait or fail', async (t) => {
+  const server = await start(t)
+  const responses: ServerResponse[] = []
+  server.replaceAnswer(ENDPOINT, (response) => { responses.push(response) })
+  const verifier = verifierOf(server, { maxAsking: 2, maxWaiting: 3 })
+  const verify = async (_: unknown, index: number) => await verifier.verify(`token-${index}`).catch(String)
+  const verified = Array.from({ length: 7 }, verify)
+  for (const late of verified.slice(5)) t.match(await late, /too many tokens wait/)
+  for (let answered = 0; answered < 5; answered++) {
+    await until(() => responses.length > answered, 'a request')
+    t.ok(responses.length <= answered + 2)
+    responses[answered]?.writeHead(200, { 'content-type': 'application/json' }).end('{"active": false}')
+  }
+  for (const text of await Promise.all(verified.slice(0, 5))) t.match(text, /not active/)
+})
+
 t.test('answers that are no answers are unavailable', async (t) => {
   const server = await start(t)
   for (const [status, body] of [
@@ -236,6 +297,37 @@ t.test('this service can prove who it is with a private key, in PEM or as a JWK'
       t.equal((await verifier.verify(token)).clientId, 'machine', `${privateKey.asymmetricKeyType}`)
     }
   }
+})
+
+t.test('the credentials are sent as servers compare them, and as others decode them', async (t) => {
+  const server = await start(t)
+  for (const [clientId, secret, sent] of [
+    ['my-app', "a-b_c.d~e!f*g'h(i)j/k=l:m&", "my-app:a-b_c.d~e!f*g'h(i)j/k=l:m&"],
+    ['urn:app', 'a+b c%d\u00e9', 'urn%3Aapp:a%2Bb%20c%25d%C3%A9']
+  ] as const) {
+    let authorization = ''
+    server.replaceAnswer(ENDPOINT, (response) => {
+      authorization = response.req.headers.authorization ?? ''
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"active": false}')
+    })
+    await t.rejects(verifierOf(server, { client: { clientId, secret } }).verify('token'))
+    t.equal(atob(authorization.replace('Basic ', '')), sent)
+  }
+})
+
+t.test('metadata sends no request inside the network, unless the issuer is there', async (t) => {
+  t.equal(readEndpointUrl('https://10.0.0.5/x', 'https://10.0.0.5/realm').hostname, '10.0.0.5')
+  t.equal(readEndpointUrl('https://10.0.0.6/x', 'https://192.168.1.1').hostname, '10.0.0.6')
+  t.equal(readEndpointUrl('http://127.0.0.1:8/x', 'http://localhost:9').hostname, '127.0.0.1')
+  t.equal(readEndpointUrl('https://93.184.216.34/x', 'https://issuer.example').hostname, '93.184.216.34')
+  for (const inside of [
+    'http://127.0.0.1:8080', 'http://localhost', 'https://a.localhost', 'http://[::1]', 'https://0.0.0.0',
+    'https://10.1.2.3', 'https://172.31.0.1', 'https://192.168.0.1', 'https://169.254.169.254',
+    'https://[fd00::1]', 'https://[fe80::1]', 'https://[::ffff:10.0.0.1]', 'https://2130706433'
+  ]) {
+    t.throws(() => readEndpointUrl(inside, 'https://issuer.example'), /inside this network/, inside)
+  }
+  t.throws(() => readEndpointUrl('http://127.0.0.1', 'https://10.0.0.5'), /inside this network/)
 })
 
 t.test('credentials that cannot be used are refused at the start, and not shown (273)', async (t) => {

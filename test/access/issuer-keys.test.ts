@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createIssuerKeys } from '../../src/access/issuer-keys.ts'
 import { createJwtVerifier, type JwtVerifierOptions } from '../../src/access/jwt-verifier.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
 import {
@@ -17,8 +18,9 @@ async function start (
   const verifier = createJwtVerifier({
     issuers: [server.issuer], audiences: [{ audience: AUDIENCE }], rules: PRESETS.standard, ...options
   })
-  const mint = async (header = {}) => await server.sign({
-    iss: server.issuer, aud: AUDIENCE, sub: 'ada', exp: Math.round(Date.now() / 1000) + 60
+  const seconds = Math.round(Date.now() / 1000)
+  const mint = async (header = {}, claims = {}) => await server.sign({
+    iss: server.issuer, aud: AUDIENCE, sub: 'ada', iat: seconds - 60, exp: seconds + 60, ...claims
   }, header)
   return { server, verifier, mint }
 }
@@ -61,6 +63,36 @@ t.test('an unknown kid asks once, and a flood of them does not ask again', async
   await server.stop()
   await t.rejects(verifier.verify(await mint({ kid: 'unknown' })), INVALID, 'within the cooldown again')
   t.equal((await verifier.verify(await mint())).subject, 'ada', 'known keys need no server')
+})
+
+t.test('a new key is unavailable until the keys may be read again, and an old one is refused', async (t) => {
+  const { server, verifier, mint } = await start(t)
+  const old = await mint()
+  await verifier.verify(old)
+  await server.rotateKeys()
+  const iat = Math.round(Date.now() / 1000)
+  await t.rejects(verifier.verify(await mint({}, { iat })), { ...UNAVAILABLE, message: /may not be read again/ })
+  await t.rejects(verifier.verify(await mint({}, { iat: undefined })), INVALID, 'nobody knows when')
+  await t.rejects(verifier.verify(await mint({ kid: 'gone' })), INVALID, 'issued before the keys were read')
+  t.equal(server.requestsOf('/jwks'), 1)
+})
+
+t.test('a key that the server does not publish is refused by the request that reads the keys', async (t) => {
+  const { server, verifier, mint } = await start(t, { keysCooldownMs: 0 })
+  await t.rejects(verifier.verify(await mint({ kid: 'x' }, { iat: Math.round(Date.now() / 1000) })), INVALID)
+  t.ok(server.requestsOf('/jwks') > 0)
+})
+
+t.test('metadata cannot name keys inside the network of this service', async (t) => {
+  const fetch = async () => await Promise.reject(new Error('asked'))
+  const findKey = createIssuerKeys({
+    issuer: 'https://issuer.example',
+    fetch,
+    readMetadata: async () => ({ issuer: 'https://issuer.example', jwks_uri: 'http://127.0.0.1:9200/' })
+  }, {})
+  await t.rejects(findKey({ alg: 'ES256' }, { payload: '', signature: '' }), {
+    ...UNAVAILABLE, message: /inside this network/
+  })
 })
 
 t.test('the default cooldown holds a flood to the first request', async (t) => {
