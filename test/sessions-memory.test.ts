@@ -59,6 +59,7 @@ async function startService (t: Test, stateUrl: string): Promise<Service> {
   const options = {
     catalog,
     overload: 'off',
+    maxCallsPerCaller: 'off',
     logLevel: 'warn',
     stateUrl,
     secrets: ['sealed for no longer than a test takes'],

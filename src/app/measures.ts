@@ -5,9 +5,11 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../http/admin-app.ts'
 import { CheckedPart, type Readiness, type ServicePart } from '../http/readiness.ts'
-import { createCallLimiter } from '../limits/call-limiter.ts'
+import { createCallLimiter, type DefaultRates } from '../limits/call-limiter.ts'
 import { readCallLimits } from '../limits/call-limits.ts'
+import { createLocalCallCounter } from '../limits/local-call-counter.ts'
 import { OpenStreams } from '../limits/open-streams.ts'
+import { NO_RATE } from '../limits/rate.ts'
 import type { Metrics, MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
 import { Shedding } from '../ops/overload/shedding.ts'
@@ -46,14 +48,26 @@ export async function openMeasures (
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })
   const limits = readCallLimits({
-    calls: config.maxCallsPerCaller,
+    calls: config.maxCallsPerCaller === NO_RATE ? undefined : config.maxCallsPerCaller,
     running: config.maxRunningPerCaller,
     allRunning: config.maxRunning,
     resultBytes: config.maxResultBytes
   })
-  const limiter = createCallLimiter(callCounter, limits, metrics?.countLimitHit)
+  const limiter = createCallLimiter(callCounter, limits, {
+    defaults: toDefaultRates(state), onHit: metrics?.countLimitHit
+  })
   const tracer = await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
   return { lifetimes, openStreams, shedding, storePart, metrics, limiter, tracer }
+}
+
+function toDefaultRates ({ config, clock }: OpenedState): DefaultRates | undefined {
+  if (config.maxCallsPerCaller === NO_RATE) return undefined
+  const perMs = 60_000
+  return {
+    counter: createLocalCallCounter(clock),
+    calls: { calls: config.callsPerMinute, perMs },
+    requests: { calls: config.requestsPerMinute, perMs }
+  }
 }
 
 /** Builds the app of the admin address. It does not listen. */

@@ -14,6 +14,8 @@ export interface CallGroup {
   readonly isOfAll: boolean
   /** `undefined` if the group has the calls of all primitives. */
   readonly tool: string | undefined
+  /** `call`, unless other requests are counted. */
+  readonly thing?: string
   /** How many of the calls may begin in a time. */
   readonly rate: Rate | undefined
   /** How many of the calls may run at once. */
@@ -54,8 +56,8 @@ function describeCallers ({ isOfAll }: CallGroup): string {
   return isOfAll ? 'all callers together' : 'one caller'
 }
 
-function describeCalls ({ tool }: CallGroup, count: number): string {
-  return `${counted(count, 'call')}${tool === undefined ? '' : ` of the tool ${tool}`}`
+function describeCalls ({ tool, thing = 'call' }: CallGroup, count: number): string {
+  return `${counted(count, thing)}${tool === undefined ? '' : ` of the tool ${tool}`}`
 }
 
 /** A call that runs. */

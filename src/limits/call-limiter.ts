@@ -1,5 +1,5 @@
 // Limits the calls of each caller, and of all callers together: how many begin in a time, how many run at
-// once on this replica, and how large each is.
+// once on this replica, and how large each is. Limits how many other requests each caller sends.
 
 import { ANONYMOUS_OWNER } from '../access/principal.ts'
 import { random } from '../base/time.ts'
@@ -10,6 +10,8 @@ import {
 } from './call-groups.ts'
 import { combineLimits, NO_LIMITS, type CallLimits } from './call-limits.ts'
 import { holderOf, type Sender } from './holder.ts'
+import type { LocalCallCounter } from './local-call-counter.ts'
+import type { Rate } from './rate.ts'
 
 /** Retry-After when too many calls run, in milliseconds: the end of a call cannot be predicted. */
 const RUNNING_WAIT_MS = 1000
@@ -49,9 +51,24 @@ export interface LimitHit {
 /** The rate of a group. */
 interface GroupRate extends CountedRate { readonly group: CallGroup }
 
+/** The rates that each caller has by default. Each replica counts alone: they cost no request to a store. */
+export interface DefaultRates {
+  readonly counter: LocalCallCounter
+  /** The rate of calls. Holds if neither a setting nor server.yaml has one. */
+  readonly calls: Rate
+  /** The rate of other requests, such as lists. */
+  readonly requests: Rate
+}
+
+interface CallLimiterOptions {
+  /** None by default. */
+  readonly defaults?: DefaultRates | undefined
+  readonly onHit?: ((hit: LimitHit) => void) | undefined
+}
+
 /** The limits of the service and those of the called tool hold. */
 export function createCallLimiter (
-  counter: CallCounter, settings: CallLimits, onHit?: (hit: LimitHit) => void
+  counter: CallCounter, settings: CallLimits, { defaults, onHit }: CallLimiterOptions = {}
 ): CallLimiter {
   const runningCalls = new RunningCalls()
   let yaml = NO_LIMITS
@@ -78,6 +95,15 @@ export function createCallLimiter (
     throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
   }
 
+  /** Throws if a default rate of the caller is used up. */
+  function checkDefault (caller: string, thing: 'call' | 'request'): void {
+    if (defaults === undefined) return
+    const rate = thing === 'call' ? defaults.calls : defaults.requests
+    const key = `${caller} ${thing}s`
+    const group = { key, isOfAll: false, tool: undefined, thing, rate, running: undefined }
+    check(defaults.counter.count([{ ...rate, key, group }]))
+  }
+
   function refuse (
     limit: 'arguments' | 'result', isOfTool: boolean, excess: LimitReached | undefined
   ): void {
@@ -88,14 +114,15 @@ export function createCallLimiter (
 
   return {
     admit ({ limits: own, subject, given }, request) {
-      if (own === undefined) return undefined
+      const name = nameOf(request.caller)
+      if (own === undefined) return checkDefault(name, 'request')
       const limits = serviceLimits(request)
       const args = given?.args
       if (args !== undefined) {
         refuse('arguments', false, findArgumentExcess(args, limits))
         refuse('arguments', true, findArgumentExcess(args, own))
       }
-      const name = nameOf(request.caller)
+      if (limits.calls === undefined) checkDefault(name, 'call')
       const groups = groupsOf(name, undefined, limits)
       if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
       const full = runningCalls.add(groups, request.lifetime)

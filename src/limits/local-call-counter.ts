@@ -4,6 +4,10 @@ import { LRUCache } from 'lru-cache'
 import { clock } from '../base/time.ts'
 import { PARTS, type CallCounter, type CountedRate, type UsedRate } from './call-counter.ts'
 
+export interface LocalCallCounter extends CallCounter {
+  count<R extends CountedRate> (rates: readonly R[]): UsedRate<R> | undefined
+}
+
 interface LocalCallCounterOptions {
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
@@ -16,7 +20,7 @@ interface LocalCallCounterOptions {
 
 export function createLocalCallCounter (
   { now = clock.monotonic, maxKeys = 50_000 }: LocalCallCounterOptions = {}
-): CallCounter {
+): LocalCallCounter {
   const windows = new LRUCache<string, Window>({ max: maxKeys })
 
   function add ({ key, perMs }: CountedRate, time: number): void {

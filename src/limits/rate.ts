@@ -4,6 +4,9 @@
 export const RATE_PATTERN = '^[1-9]\\d{0,5}/(?:[1-9]\\d{0,2})?[smhd]$'
 export const RATE_FORM = 'a number of calls and a time in s, m, h or d, such as 100/1m'
 
+/** The value of a setting that takes the default rates away. */
+export const NO_RATE = 'off'
+
 export interface Rate {
   readonly calls: number
   readonly perMs: number

@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { createService, type Service } from '../app.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
+import { NO_RATE } from '../limits/rate.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
@@ -57,9 +58,9 @@ export async function openWatchedCatalog (
   const environment = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
-  const service = await createService(
-    { logLevel: 'silent', ...others, ...FIXED, catalog, environment, constants }, guard && { guard }, ownClock
-  )
+  const service = await createService({
+    logLevel: 'silent', maxCallsPerCaller: NO_RATE, ...others, ...FIXED, catalog, environment, constants
+  }, guard && { guard }, ownClock)
   return new OpenedCatalog(service, createExchange(service, onNotification), (ms) => { offset += ms })
 }
 

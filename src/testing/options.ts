@@ -8,7 +8,7 @@ import type { TestAnswer, TestQuestion } from './question.ts'
 
 /**
  * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has
- * its usual default, but `logLevel` is `silent`.
+ * its usual default, but `logLevel` is `silent` and `maxCallsPerCaller` is `off`.
  */
 export interface TestOptions extends Pick<
   AppOptions,

@@ -66,6 +66,8 @@ export async function toReplicaEnvironment (t: Test, stateUrl: string, catalog: 
     TRIVET_PUBLIC_URL: 'http://localhost:3000/mcp',
     TRIVET_SECRETS: 'a secret of the replicas of one test',
     TRIVET_DRAIN_MS: '0',
+    // All clients of a test are one caller, and some load the replicas for minutes.
+    TRIVET_MAX_CALLS_PER_CALLER: 'off',
     TRIVET_ADMIN_PORT: '0',
     TRIVET_ADMIN_HOST: '127.0.0.1',
     TRIVET_CATALOG: catalog

@@ -129,6 +129,61 @@ t.test('methods that run no tool answer 429 with Retry-After', async (t) => {
   }
 })
 
+t.test('calls and completions have a rate by default (136, 179, 305)', async (t) => {
+  const app = await start(t, { constants: { callsPerMinute: 2 } })
+  t.strictSame(await callTimes(app, 2, call('free')), ['ok', 'ok'], 'anonymous, on this machine')
+  t.match(textOf(await send(app, call('free'))), /^The limit is reached: one caller may begin 2 calls in 1 minute\./)
+  t.equal(textOf(await send(app, call('free', 'ada'))), 'ok', 'another caller')
+  t.equal((await send(app, { method: 'tools/list' })).status, 200, 'a request that is no call')
+  const complete: RequestParts = {
+    method: 'completion/complete',
+    params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: '' } }
+  }
+  t.equal((await send(app, complete)).status, 429, 'completions count with calls')
+})
+
+t.test('a rate of the settings or of server.yaml replaces the default', async (t) => {
+  const constants = { callsPerMinute: 1 }
+  const settings = await start(t, { constants, maxCallsPerCaller: '2/1m' })
+  const yaml = await start(t, { constants }, { 'server.yaml': "name: s\nlimits: { calls: '2/1m' }\n" })
+  for (const app of [settings, yaml]) {
+    t.strictSame(await callTimes(app, 2, call('free')), ['ok', 'ok'])
+    t.match(textOf(await send(app, call('free'))), /one caller may begin 2 calls in 1 minute/)
+  }
+})
+
+const TASKS_CLIENT = {
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+}
+const SKILL: Files = { 'skills/a/SKILL.md': '---\nname: a\ndescription: A.\n---\n# A\n' }
+
+t.test('requests that are no calls have a rate together, by default', async (t) => {
+  const requests: RequestParts[] = [
+    { method: 'server/discover' },
+    { method: 'tools/list' },
+    { method: 'resources/templates/list' },
+    { method: 'skills/list' },
+    { method: 'skills/get', params: { uri: 'skill://a/SKILL.md' } },
+    { method: 'resources/directory/read', params: { uri: 'skill://a' } },
+    { method: 'tasks/get', params: { taskId: 'none' }, meta: TASKS_CLIENT },
+    { method: 'subscriptions/listen', params: { notifications: {} } }
+  ]
+  for (const parts of requests) {
+    const app = await start(t, { constants: { requestsPerMinute: 1 } }, SKILL)
+    t.equal((await send(app, { method: 'prompts/list' })).status, 200)
+    const { status, response } = await send(app, parts)
+    t.equal(status, 429, parts.method)
+    t.match(response.error.message, /one caller may begin 1 request in 1 minute/)
+  }
+})
+
+t.test('off takes the default rates away', async (t) => {
+  const constants = { callsPerMinute: 1, requestsPerMinute: 1 }
+  const app = await start(t, { constants, maxCallsPerCaller: 'off' })
+  t.strictSame(await callTimes(app, 2, call('free')), ['ok', 'ok'])
+  for (let i = 0; i < 2; i++) t.equal((await send(app, { method: 'tools/list' })).status, 200)
+})
+
 t.test('a limit of all callers is 503', async (t) => {
   const app = await start(t, {}, { 'server.yaml': "name: s\nlimits: { allCalls: '1/1m' }\n" })
   await send(app, call('free', 'ada'))

@@ -13,6 +13,13 @@ export const CONSTANTS = {
   maxEmbeddedBytes: 1_048_576,
   /** Calls of all callers together that may run at once on a replica. */
   maxRunning: 10_000,
+  /**
+   * Calls that one caller may begin in a minute on a replica, if no other rate is set. A loop without a pause
+   * sends fifty times as many. The agents of a gateway with one token, hundreds of them, send fewer.
+   */
+  callsPerMinute: 6000,
+  /** Other requests of one caller in a minute on a replica: lists, polls of tasks, streams. */
+  requestsPerMinute: 30_000,
   /** Sessions of one caller that have settings, and ended sessions of one caller that are remembered. */
   maxSessionsPerCaller: 100_000,
   /** The life of a session. */

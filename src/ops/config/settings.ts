@@ -4,7 +4,7 @@
 import { isHttpUrl } from '../../access/server-url.ts'
 import { isProxyRange } from '../../base/addresses.ts'
 import { FILES_URL_FORM, isFilesUrl } from '../../files/url-schemes.ts'
-import { RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
+import { NO_RATE, RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
 import { isStateUrl, STATE_URL_FORM } from '../../store/backends/url-schemes.ts'
 import { ACCESS_SETTINGS } from './access-settings.ts'
 import {
@@ -97,8 +97,9 @@ const LIMITS = {
     'The open streams of a replica, of every kind. One caller may have half of them, one anonymous ' +
       'address a tenth. The next one is answered 503. Streams of calls count, and are not refused.'),
   maxCallsPerCaller: setting('TRIVET_MAX_CALLS_PER_CALLER',
-    text(RATE_FORM, new RegExp(RATE_PATTERN)), undefined,
-    'The calls that one caller may begin in a time, over all replicas. See ' +
+    text(`${RATE_FORM}, or ${NO_RATE}`, new RegExp(`${RATE_PATTERN}|^${NO_RATE}$`)), undefined,
+    'The calls that one caller may begin in a time, over all replicas. By default a replica allows ' +
+      '`6000/1m`, and 30,000 other requests. `off` allows any number of both. See ' +
       '[Limits](operating.md#limits).'),
   maxRunningPerCaller: setting('TRIVET_MAX_RUNNING_PER_CALLER', integer(1, 1_000_000), 1000,
     'The calls of one caller that may run at once on a replica.'),

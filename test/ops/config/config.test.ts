@@ -26,9 +26,9 @@ function integer (fallback: number, min: number, max: number): Expectation {
 
 const RATE: Expectation = {
   fallback: undefined,
-  good: ['100/1m', '1/s', '999999/999d', '5/2h'].map((text) => [text, text]),
-  bad: ['100', '0/1m', '100/m1', '1.5/s', '100/0s', '100 / 1m', '1000000/s', '1/1w'],
-  rule: 'must be a number of calls and a time in s, m, h or d, such as 100/1m, got '
+  good: ['100/1m', '1/s', '999999/999d', '5/2h', 'off'].map((text) => [text, text]),
+  bad: ['on', '100', '0/1m', '100/m1', '1.5/s', '100/0s', '100 / 1m', '1000000/s', '1/1w'],
+  rule: 'must be a number of calls and a time in s, m, h or d, such as 100/1m, or off, got '
 }
 
 const settings: { readonly [K in keyof Config]: Expectation } = {
