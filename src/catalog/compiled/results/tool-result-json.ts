@@ -3,13 +3,14 @@
 
 import type { ToolError } from '../../../author/tool-error.ts'
 import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
-import type { Meta } from '../../../protocol/content.ts'
+import type { ContentBlock, Meta } from '../../../protocol/content.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
 import { toBlockJson, toListJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
+import { toSafeBlock, toSafeText } from './safe-text.ts'
 
 /** `content` and `structuredContent` are JSON. */
 interface ResultMembers {
@@ -33,7 +34,7 @@ export function errorResult (writer: ResultWriter, text: string): string {
 
 /** Throws a ContractError when the content of the error is malformed. */
 export function toolErrorResult (writer: ResultWriter, { message, content }: ToolError): string {
-  const blocks = [textBlock(message), ...writer.toContent(checkContent(content)).map(toBlockJson)]
+  const blocks = [textBlock(message), ...toSafeContent(writer, content).map(toBlockJson)]
   return write(writer, { content: `[${blocks.join(',')}]`, isError: true })
 }
 
@@ -90,10 +91,10 @@ async function explicitResult (
     : acceptedValue(await checkOutput(result.structuredContent))
   const json = value === undefined ? undefined : toStructuredJson(value)
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
-  const blocks = writer.toContent(checkContent(content))
+  const blocks = toSafeContent(writer, content)
   // For clients that read only text.
   const needsText = json !== undefined && content.every(({ type }) => type !== 'text')
-  const texted = needsText ? [...blocks, { type: 'text', text: json } as const] : blocks
+  const texted = needsText ? [...blocks, { type: 'text', text: toSafeText(json) } as const] : blocks
   return write(writer, { content: toListJson(texted, toBlockJson), structuredContent, isError, meta })
 }
 
@@ -105,7 +106,12 @@ function write (
 }
 
 function textBlock (text: string): string {
-  return `{"type":"text","text":${JSON.stringify(text)}}`
+  return `{"type":"text","text":${JSON.stringify(toSafeText(text))}}`
+}
+
+/** Throws a ContractError when a block is malformed. */
+function toSafeContent (writer: ResultWriter, content: readonly ContentBlock[]): readonly ContentBlock[] {
+  return writer.toContent(checkContent(content).map(toSafeBlock))
 }
 
 /** Throws a ContractError if JSON would lose a part of the value. */
