@@ -42,7 +42,7 @@ export async function openMeasures (
     build,
     openStreams: () => openStreams.size,
     shedding,
-    isStoreReady: () => storePart.wasReady,
+    isStoreReady: async () => (await storePart.check()).ready,
     tasksLeft: tasks.left,
     isBroadcastReady: () => broadcast.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })

@@ -21,8 +21,6 @@ export interface ServicePart {
 export class CheckedPart {
   readonly #name: string
   readonly #run: () => Promise<void>
-  /** The result of the last check. `undefined` before the first one. */
-  wasReady: boolean | undefined
 
   /** @param run rejects if the part is not available now. */
   constructor (name: string, run: () => Promise<void>) {
@@ -33,10 +31,8 @@ export class CheckedPart {
   async check (): Promise<ServicePart> {
     try {
       await this.#run()
-      this.wasReady = true
       return { name: this.#name, ready: true }
     } catch (error) {
-      this.wasReady = false
       return { name: this.#name, ready: false, reason: messageOf(error) }
     }
   }

@@ -1,12 +1,12 @@
 // The dashboard and the alerts in deploy/, against the metrics of the built service.
 
 import { spawnSync } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
-import { adminOriginOf } from '../helpers/admin.ts'
+import { adminOriginOf, linesOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { hasPrograms } from '../servers/redis-server.ts'
@@ -55,7 +55,6 @@ async function readMetrics (): Promise<string> {
   await post(t, service.url, { method: 'prompts/get', params: { name: 'p' } })
   await post(t, service.url, { method: 'server/discover' })
   await fetch(new URL('/nothing', service.url))
-  await fetch(`${admin}/readyz`)
   return await (await fetch(`${admin}/metrics`)).text()
 }
 
@@ -74,6 +73,19 @@ t.test('every metric and label of the dashboard and the alerts exists', async (t
   )
   t.ok(used.length > 30)
   t.strictSame([...new Set(used)].filter((name) => !known.has(name)), [])
+})
+
+t.test('the alert of a lost store fires although nobody asks for readiness', async (t) => {
+  const [catalog, state] = [await writeCatalog(t, {}), await makeFolder(t)]
+  const service = await startService(t, {
+    TRIVET_CATALOG: catalog, TRIVET_ADMIN_PORT: '0', TRIVET_STATE_URL: `file:${state}`
+  })
+  const admin = await adminOriginOf(service)
+  const readReady = async () => linesOf(await (await fetch(`${admin}/metrics`)).text(), 'trivet_state_store_ready')
+  t.strictSame(await readReady(), ['trivet_state_store_ready 1'])
+  await rm(state, { recursive: true })
+  t.strictSame(await readReady(), ['trivet_state_store_ready 0'])
+  t.ok(alerts.some(({ expr }) => expr === 'trivet_state_store_ready == 0'))
 })
 
 t.test('every alert says how long, how bad and what to do', async (t) => {

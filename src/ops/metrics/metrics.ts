@@ -16,8 +16,8 @@ export interface MetricSources {
     /** How many were refused, by reason. */
     readonly refused: { readonly [reason: string]: number }
   }
-  /** The result of the last check of the state store. `undefined` before the first one. */
-  isStoreReady (): boolean | undefined
+  /** Checks the state store. Never rejects. */
+  isStoreReady (): Promise<boolean>
   /** How often a task was left to other replicas, by reason. */
   readonly tasksLeft: { readonly [reason: string]: number }
   /** Whether changes and messages pass between the replicas. */
@@ -83,7 +83,8 @@ export function createMetrics (sources: MetricSources): Metrics {
 
 /** Registers the state of the service: read when the metrics are read, so that it costs requests nothing. */
 function registerServiceMetrics (registry: Registry, sources: MetricSources): void {
-  const gauge = (name: string, help: string, labelNames: readonly string[], read: (gauge: Gauge) => void) => {
+  type Read = (gauge: Gauge) => void | Promise<void>
+  const gauge = (name: string, help: string, labelNames: readonly string[], read: Read) => {
     const metric: Gauge = new Gauge({
       name,
       help,
@@ -91,7 +92,7 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
       registers: [registry],
       collect () {
         metric.reset()
-        read(metric)
+        return read(metric)
       }
     })
   }
@@ -117,13 +118,9 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     (metric) => metric.set(sources.shedding.limit))
   counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
     () => sources.shedding.refused)
-  gauge('trivet_state_store_ready', 'Whether the last check by /readyz reached the state store.', [],
-    (metric) => {
-      const isReady = sources.isStoreReady()
-      // No value is better than a wrong one: nobody has asked yet.
-      if (isReady === undefined) metric.remove()
-      else metric.set(Number(isReady))
-    })
+  // Checked for each reading: no probe may ask for readiness.
+  gauge('trivet_state_store_ready', 'Whether the state store was reached when the metrics were read.', [],
+    async (metric) => metric.set(Number(await sources.isStoreReady())))
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())))
   counter('trivet_tasks_left_total', 'Tasks left to replicas that have the secret or the tool.', 'reason',
