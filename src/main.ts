@@ -179,7 +179,9 @@ function endGracefully (
 ): void {
   let exitCode = 0
   const skip = ['unhandledRejection' as const, 'uncaughtException' as const, 'beforeExit' as const]
-  const signals = hasTerminal ? [] : ['SIGHUP' as const]
+  // Profilers and heap dumps are asked for with SIGUSR2, which ends a process without a handler.
+  process.on('SIGUSR2', () => {})
+  const signals = ['SIGUSR2' as const, ...hasTerminal ? [] : ['SIGHUP' as const]]
   const grace = closeWithGrace({ delay, logger, skip: [...skip, ...signals] }, async ({ signal }) => {
     isClosing = true
     if (signal !== undefined) logger.info({ signal }, 'shutting down')

@@ -289,3 +289,12 @@ t.test('the audit log can go to standard error', async (t) => {
   t.match(service.stderr(), '"event":"call"')
   t.notMatch(service.stdout(), '"event":"call"')
 })
+
+t.test('SIGUSR2 ends nothing', async (t) => {
+  const { service } = await startUnwatched(t, { 'tools/a.ts': saying('one') })
+  service.child.kill('SIGUSR2')
+  t.equal(await call(service), 'one')
+  service.child.kill('SIGHUP')
+  await until(() => logLines(service, 'catalog reloaded').length === 1, 'a later signal', DEADLINE_MS)
+  t.strictSame(logLines(service, 'shutting down'), [])
+})

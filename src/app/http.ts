@@ -56,12 +56,13 @@ export function registerRoutes (
 /** Returns the policy of the host names that clients may ask for. */
 function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPolicy {
   const { log } = app
-  limitConnections(app.server, {
+  const { closeSilent } = limitConnections(app.server, {
     maxConnections: config.maxStreams + MAX_OTHER_CONNECTIONS,
     isProxy: createRangeCheck(config.trustedProxies),
     onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
     onRefused: createOutageLog({ log, message: 'connections were refused' })
   })
+  app.addHook('preClose', async () => closeSilent())
   rememberPeers(app.server)
   return createOriginPolicy(app.server, config)
 }

@@ -28,6 +28,8 @@ interface ConnectionLimits {
  */
 const STALL_MS = 60_000
 const CHECKS_PER_STALL = 6
+/** How long a client may take to begin its first request while the server closes, in milliseconds. */
+const FIRST_BYTE_MS = 500
 const MAX_REQUESTS_AHEAD = 100
 /** No request was read, so there is no JSON-RPC error. */
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
@@ -36,10 +38,19 @@ const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nConten
 /** Connections that are open beside those of streams: of requests, and idle ones of load balancers. */
 export const MAX_OTHER_CONNECTIONS = 10_000
 
+/** What a shutdown does with connections. */
+interface LimitedConnections {
+  /**
+   * Closes the connections on which nothing was ever sent, after some time: the server closes idle ones
+   * only after their first request. Call it when no new connection is accepted.
+   */
+  closeSilent (): void
+}
+
 /** Connections are checked by one timer, so that requests pay nothing. */
 export function limitConnections (
   server: Server, { maxConnections, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits
-): void {
+): LimitedConnections {
   const open = new Set<Socket>()
   const byNetwork = createTally()
   const share = Math.ceil(maxConnections / 2)
@@ -79,6 +90,13 @@ export function limitConnections (
     }
   }, stallMs / CHECKS_PER_STALL).unref()
   server.once('close', () => timers.clear(timer))
+  return {
+    closeSilent () {
+      timers.setTimeout(() => {
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+      }, FIRST_BYTE_MS).unref()
+    }
+  }
 }
 
 /** One network has its share of the connections. */

@@ -1,5 +1,6 @@
 // Shutdowns, with clients over real sockets.
 
+import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -188,6 +189,25 @@ t.test('kept-alive connections do not delay the shutdown', async (t) => {
   t.equal(idle.headers.connection, 'keep-alive')
   t.ok(await timeClose(app) < SOON_MS)
   t.match((await (await busy.answer).ended()).response, { result: { content: [{ text: 'done' }] } })
+})
+
+t.test('connections without a request do not delay the shutdown, and may still send one', async (t) => {
+  const { app, url } = await serve(t)
+  const open = async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return socket
+  }
+  const silent = await open()
+  const late = await open()
+  const answer = once(late, 'data')
+  const closed = once(silent.resume(), 'close')
+  const closing = timeClose(app)
+  late.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+  t.match(String(await answer), 'HTTP/1.1 200')
+  t.ok(await closing < SOON_MS)
+  await closed
 })
 
 t.test('closing is idempotent, and works before the app listens', async (t) => {
