@@ -128,7 +128,9 @@ async function openService (
   const { guard = createLoadGuard() } = own ?? {}
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
-  const state = await openServiceState({ config, environment, log, clock, guard }, lifecycle)
+  const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
+  const basis = { config, environment, log, clock, guard, admitsAnonymous }
+  const state = await openServiceState(basis, lifecycle)
   const { backend, live, catalog } = state
   const files = await lifecycle.open(openFiles(config, state))
   const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
@@ -184,6 +186,12 @@ async function openService (
       await admin?.close()
     }
   }
+}
+
+/** Whether requests without a token are served. */
+function mayBeAnonymous ({ auth }: AppConfig, authenticator: Authenticator | undefined): boolean {
+  if (authenticator !== undefined) return authenticator.admitsAnonymous === true
+  return auth.length === 0 || auth.includes('none')
 }
 
 /** What the eras take beside the state and the measures. */

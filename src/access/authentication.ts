@@ -6,6 +6,11 @@ import { ANONYMOUS, type Principal } from './principal.ts'
 /** Finds the principal of each request. Pass yours to `createApp`. */
 export interface Authenticator {
   /**
+   * Whether requests without a token are served. `false` by default: what every caller gets alike is then
+   * `private` for caches.
+   */
+  readonly admitsAnonymous?: boolean
+  /**
    * Called once for each HTTP request, before its body is read. Throws, or rejects, where the token is not
    * valid: the request is then answered with HTTP 401. An AuthenticationError decides what else the client is
    * told; an AuthenticationUnavailable answers HTTP 503.

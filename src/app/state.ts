@@ -25,6 +25,8 @@ export interface ServiceBasis {
   readonly log: FastifyBaseLogger
   readonly clock: Clock
   readonly guard: LoadGuard
+  /** Whether requests without a token are served. */
+  readonly admitsAnonymous: boolean
 }
 
 export interface OpenedState extends ServiceBasis {
@@ -80,12 +82,15 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  * @param signal ends the load when it aborts.
  */
 async function openServedCatalog (
-  { config, environment, log, guard, clock }: ServiceBasis, broadcast: Broadcast, signal: AbortSignal
+  { config, environment, log, guard, clock, admitsAnonymous }: ServiceBasis, broadcast: Broadcast,
+  signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
-  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet })
+  const source = openCatalogFolder(catalog, {
+    maxResourceBytes, watchMode: watch, trivet, openCacheScope: admitsAnonymous ? 'public' : 'private'
+  })
   const options = {
     ...clock,
     pageSize,

@@ -7,6 +7,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
     instructions: undefined,
     listTtlMs: 0,
     readTtlMs: 0,
+    openCacheScope: 'public',
     pageSize: undefined,
     scopes: [],
     limits: undefined

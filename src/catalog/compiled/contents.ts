@@ -9,7 +9,7 @@ import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
 import type { CommonOptions } from '../../author/definition.ts'
 import type { CallLimitOptions, Unread } from '../../limits/call-limits.ts'
-import type { Implementation } from '../../protocol/primitives.ts'
+import type { CacheScope, Implementation } from '../../protocol/primitives.ts'
 import type { Skill, SkillResource } from '../../protocol/skills.ts'
 import type { Problem } from './problem.ts'
 
@@ -46,6 +46,11 @@ export interface ServerSettings {
   readonly listTtlMs: number
   /** How long clients may cache the contents of a resource without a `ttlMs` of its own, in milliseconds. */
   readonly readTtlMs: number
+  /**
+   * The `cacheScope` of what every caller gets alike: lists, files and skills that no scope decides about.
+   * Where callers need a token, a shared cache must not give it to strangers.
+   */
+  readonly openCacheScope: CacheScope
   /** The entries on one page of a list. `undefined`: the service's setting decides. */
   readonly pageSize: number | undefined
   readonly scopes: ReadonlyArray<Located<ScopeDefinition>>

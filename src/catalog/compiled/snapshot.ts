@@ -67,8 +67,9 @@ export function createSnapshot (
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
   }: SnapshotOptions
 ): Snapshot {
+  const { listTtlMs, openCacheScope } = server
   const openFor = createViews(
-    primitives, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs: server.listTtlMs }
+    primitives, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs, openCacheScope }
   )
   const granting = findGranting(primitives, parts.hierarchy)
   const openView = openFor(() => false)

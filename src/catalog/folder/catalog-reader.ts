@@ -6,6 +6,7 @@ import type { PromptDefinition } from '../../author/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
 import type { DefinitionKind } from '../../author/definition.ts'
+import type { CacheScope } from '../../protocol/primitives.ts'
 import type { Located, PassedOver } from '../compiled/contents.ts'
 import { isCompletionSource } from '../compiled/lists/completions.ts'
 import type { Problem, ReportProblem } from '../compiled/problem.ts'
@@ -42,12 +43,12 @@ export class CatalogReader {
     this.#graph = graph
   }
 
-  async server (): Promise<ServerFile> {
+  async server (openCacheScope: CacheScope): Promise<ServerFile> {
     try {
-      return await readServerSettings(this.#root)
+      return await readServerSettings(this.#root, openCacheScope)
     } catch (error) {
       this.problems.push(toFileProblem(error, SERVER_FILE, SERVER_FILE))
-      return toServerFile(this.#root, {})
+      return toServerFile(this.#root, {}, openCacheScope)
     }
   }
 

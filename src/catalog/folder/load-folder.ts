@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import type { CacheScope } from '../../protocol/primitives.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
 import { CatalogError } from '../compiled/problem.ts'
 import { compileHierarchy } from '../compiled/scopes/scope-hierarchy.ts'
@@ -34,6 +35,8 @@ export interface LoadOptions {
    * reloads. 30,000 by default.
    */
   readonly moduleDeadlineMs?: number
+  /** The `cacheScope` of what every caller gets alike. server.yaml can say otherwise. `public` by default. */
+  readonly openCacheScope?: CacheScope
 }
 
 /** What the last load made of files. The next load uses it again for the files that have not changed. */
@@ -92,10 +95,11 @@ export async function loadFolder (
   })
   const reader = new CatalogReader(root, graph)
   const { problems, passedOver } = reader
-  const server = await reader.server()
+  const server = await reader.server(options.openCacheScope ?? 'public')
+  const { openCacheScope } = server
   const files = await listFiles(reader)
   const sidecars = await readSidecars(
-    files.plain, server.readTtlMs, readFiles.sidecars,
+    files.plain, { ttlMs: server.readTtlMs, cacheScope: openCacheScope }, readFiles.sidecars,
     (path, place, rule) => problems.push({ file: `${FILES_FOLDER}/${path}`, place, rule })
   )
   const otherFiles = digestOf([server, files.prompts, files.plain, files.skills, files.apps])
@@ -116,12 +120,12 @@ export async function loadFolder (
   })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
   const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
-    maxBytes: maxResourceBytes, fileDigests: readFiles.fileDigests, problems, passedOver
+    maxBytes: maxResourceBytes, fileDigests: readFiles.fileDigests, openCacheScope, problems, passedOver
   })
   const apps = await readApps(files.apps, {
     folder: join(root, APPS_FOLDER),
     serverName: server.info.name,
-    readTtlMs: server.readTtlMs,
+    cache: { ttlMs: server.readTtlMs, cacheScope: openCacheScope },
     maxResourceBytes,
     madeApps: readFiles.apps,
     problems,

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
+import type { CacheScope } from '../../protocol/primitives.ts'
 import { Type, type Static } from '../../schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
 import { callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
@@ -23,7 +24,9 @@ const shape = Type.Object({
   websiteUrl: optional(Type.String({ format: 'uri' })),
   icons: optional(Type.Array(icon)),
   instructions: text,
-  cache: optional(Type.Object({ listTtlMs: milliseconds, readTtlMs: milliseconds }, closed)),
+  cache: optional(Type.Object({
+    listTtlMs: milliseconds, readTtlMs: milliseconds, cacheScope: optional(Type.Enum(['public', 'private']))
+  }, closed)),
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   limits: optional(callLimits),
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
@@ -46,17 +49,24 @@ export interface ServerFile extends ServerSettings {
   readonly watchIgnore: readonly string[]
 }
 
-/** Rejects with a SyntaxError or a YAMLParseError that names the problem of the file. */
-export async function readServerSettings (root: string): Promise<ServerFile> {
+/**
+ * Rejects with a SyntaxError or a YAMLParseError that names the problem of the file.
+ * @param openCacheScope counts if the file does not have one.
+ */
+export async function readServerSettings (
+  root: string, openCacheScope: CacheScope = 'public'
+): Promise<ServerFile> {
   const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  return toServerFile(root, yaml === undefined ? {} : readSettings(parse(yaml) ?? {}))
+  return toServerFile(root, yaml === undefined ? {} : readSettings(parse(yaml) ?? {}), openCacheScope)
 }
 
 /** @param settings none without a valid file. */
-export function toServerFile (root: string, settings: Static<typeof shape>): ServerFile {
+export function toServerFile (
+  root: string, settings: Static<typeof shape>, openCacheScope: CacheScope
+): ServerFile {
   const {
     name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
     limits, guard, watchIgnore = [], ...info
@@ -66,6 +76,7 @@ export function toServerFile (root: string, settings: Static<typeof shape>): Ser
     instructions,
     listTtlMs: cache.listTtlMs ?? DEFAULT_LIST_TTL_MS,
     readTtlMs: cache.readTtlMs ?? 0,
+    openCacheScope: cache.cacheScope ?? openCacheScope,
     pageSize,
     limits,
     guard,

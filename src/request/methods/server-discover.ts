@@ -18,14 +18,14 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
   const results = new WeakMap<Snapshot, string>()
 
   function serialise (snapshot: Snapshot): string {
-    const { server: { info, instructions, listTtlMs }, version } = snapshot
+    const { server: { info, instructions, listTtlMs, openCacheScope }, version } = snapshot
     const capabilities = {
       ...toServerCapabilities(changingLists), ...toExtensions(snapshot, CURRENT_REVISION)
     }
     const members = JSON.stringify({
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
     }).slice(1, -1)
-    const cache = { ttlMs: listTtlMs, cacheScope: 'public' } as const
+    const cache = { ttlMs: listTtlMs, cacheScope: openCacheScope }
     return createResultWriter(info).writeCacheable(members, cache, { [META_CATALOG_VERSION]: version })
   }
 

@@ -1,6 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { join } from 'node:path'
 import t from 'tap'
+import type { AppOptions } from '../../../src/app.ts'
+import { createStaticToken } from '../../../src/access/static-token-file.ts'
 import { buildApp } from '../../helpers/app.ts'
+import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import type { Message } from '../../helpers/request.ts'
 import { authenticator, CATALOG, moduleOf, resultOf } from './scoped-catalog.ts'
 
@@ -88,4 +92,48 @@ t.test('contents are public only for files, or when the author says so (149, 186
   t.strictSame(await hintsOf('doc://secret'), { ttlMs: 5, cacheScope: 'private' })
   t.strictSame(await hintsOf('secret://one'), { ttlMs: 7, cacheScope: 'private' })
   t.strictSame(await hintsOf('file:///plain.txt'), { ttlMs: 7, cacheScope: 'public' })
+})
+
+t.test('nothing is public where callers need a token, unless the author says so (190)', async (t) => {
+  const closed = { authenticate: authenticator.authenticate }
+  const files = {
+    'resources/a.txt': 'a',
+    'resources/b.txt': 'b',
+    'resources/b.txt.meta.yaml': 'cache: { cacheScope: public }',
+    'skills/s/SKILL.md': '---\nname: s\ndescription: S.\n---\nSteps.\n',
+    'apps/p/index.html': '<!doctype html><title>P</title>'
+  }
+  const requests: ReadonlyArray<readonly [method: string, params?: { readonly uri: string }]> = [
+    ['server/discover'],
+    ['tools/list'],
+    ['resources/list'],
+    ['skills/list'],
+    ['skills/get', { uri: 'skill://s/SKILL.md' }],
+    ['resources/read', { uri: 'file:///a.txt' }],
+    ['resources/read', { uri: 'file:///' }],
+    ['resources/read', { uri: 'skill://s/SKILL.md' }],
+    ['resources/read', { uri: 'ui://s/p' }]
+  ]
+  const scopesFor = async (app: FastifyInstance) => await Promise.all(requests.map(
+    async ([method, params]) => (await resultOf(app, method, 'any', { ...params })).cacheScope
+  ))
+  const app = await buildApp(t, { ...files, 'server.yaml': 'name: s' }, { authenticator: closed })
+  t.strictSame(await scopesFor(app), requests.map(() => 'private'))
+  t.equal((await resultOf(app, 'resources/read', 'any', { uri: 'file:///b.txt' })).cacheScope, 'public')
+  const said = { ...files, 'server.yaml': 'name: s\ncache: { cacheScope: public }\n' }
+  const open = await buildApp(t, said, { authenticator: closed })
+  t.strictSame(await scopesFor(open), requests.map(() => 'public'))
+})
+
+t.test('modes of authentication admit anonymous callers only with none', async (t) => {
+  const expiresAt = new Date('2100-01-01T00:00:00Z')
+  const { token, entry } = createStaticToken({ subject: 'ada', scopes: [], expiresAt })
+  const authTokens = join(await writeCatalog(t, { 'tokens.yaml': `${entry}\n` }), 'tokens.yaml')
+  const scopeOf = async (options: AppOptions) => {
+    const app = await buildApp(t, { 'resources/a.txt': 'a' }, options)
+    return (await resultOf(app, 'tools/list', options.auth === undefined ? '' : `Bearer ${token}`)).cacheScope
+  }
+  t.equal(await scopeOf({}), 'public')
+  t.equal(await scopeOf({ auth: ['tokens'], authTokens }), 'private')
+  t.equal(await scopeOf({ auth: ['tokens', 'none'], authTokens }), 'public')
 })

@@ -12,6 +12,7 @@ export const CALLERS: ReadonlyArray<readonly [held: string, granted: string]> = 
 
 /** A caller without a header is anonymous. */
 export const authenticator: Authenticator = {
+  admitsAnonymous: true,
   authenticate: (authorization = '') => ({
     ...(authorization !== '' && { subject: 'someone' }), scopes: scopesOf(authorization)
   })

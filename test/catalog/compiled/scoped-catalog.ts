@@ -11,6 +11,7 @@ export const scopesOf = (text: string): ReadonlySet<string> => new Set(
 
 /** Grants the scopes that the header has. */
 export const authenticator: Authenticator = {
+  admitsAnonymous: true,
   authenticate: (authorization = '') => ({ subject: 'someone', scopes: scopesOf(authorization) })
 }
 

@@ -11,6 +11,7 @@ export interface ListOptions {
   readonly writer: ResultWriter
   readonly pageSize: number
   readonly listTtlMs: number
+  readonly openCacheScope: CacheScope
 }
 
 /**
@@ -42,14 +43,15 @@ export function openOfferedList (
  * @param offered in list order.
  */
 function createOfferedList (
-  member: string, offered: readonly CompiledPrimitive[], { writer, pageSize, listTtlMs }: ListOptions
+  member: string, offered: readonly CompiledPrimitive[],
+  { writer, pageSize, listTtlMs, openCacheScope }: ListOptions
 ): OfferedList {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
   const needed = offered.map((entry) => toScopesKey(scopesToSee(entry)))
   const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
   const deciding = [...new Set([...needs.values()].flat())]
-  // `public` only if the list is the same for every caller.
-  const cacheScope: CacheScope = deciding.length === 0 ? 'public' : 'private'
+  // `public` only if the list is the same for every caller, and everyone may be a caller.
+  const cacheScope: CacheScope = deciding.length === 0 ? openCacheScope : 'private'
   const bytes = new Map<CompiledPrimitive, Buffer>()
   const pagesByScopes = new LRUCache<string, Pages>({ max: MAX_SCOPE_SETS })
   const openPages = pagesFor(() => false)

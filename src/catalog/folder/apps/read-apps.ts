@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
 import type { Generations } from '../../../base/generations.ts'
 import { APP_TYPE } from '../../../protocol/apps.ts'
+import type { CacheHints } from '../../../protocol/primitives.ts'
 import type { CatalogApp, Located, PassedOver } from '../../compiled/contents.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import { isReadme } from '../catalog-parts.ts'
@@ -36,7 +37,8 @@ interface ReadAppsOptions extends FileFindings {
   /** The folder of the apps. */
   readonly folder: string
   readonly serverName: string
-  readonly readTtlMs: number
+  /** How long clients may keep the page of an app by default, and for whom if it needs no scopes. */
+  readonly cache: CacheHints
   /** The most bytes that one read of a resource may return. */
   readonly maxResourceBytes: number
   readonly madeApps: MadeApps
@@ -45,7 +47,7 @@ interface ReadAppsOptions extends FileFindings {
 /** @param listed the files of the folder. */
 export async function readApps (
   listed: readonly FolderFile[],
-  { folder, serverName, readTtlMs, maxResourceBytes, madeApps, problems, passedOver }: ReadAppsOptions
+  { folder, serverName, cache, maxResourceBytes, madeApps, problems, passedOver }: ReadAppsOptions
 ): Promise<Apps> {
   const maxBytes = Math.min(MAX_DOCUMENT_BYTES, maxResourceBytes)
   const resources: Array<Located<ResourceDefinition>> = []
@@ -69,7 +71,7 @@ export async function readApps (
     byName.set(name, { uri, scopes: app?.settings.scopes ?? [] })
     if (app === undefined) continue
     madeApps.set(name, { key, app })
-    const definition = defineApp(name, uri, app, readTtlMs)
+    const definition = defineApp(name, uri, app, cache)
     resources.push({ definition, file: `${APPS_FOLDER}/${name}/${INDEX}`, place: '' })
     stamps.set(uri, hash('sha256', JSON.stringify([app.html, definition._meta])))
   }
@@ -141,7 +143,7 @@ function toAppUri (serverName: string, name: string): string {
 }
 
 function defineApp (
-  name: string, uri: string, { settings, html }: MadeApp, readTtlMs: number
+  name: string, uri: string, { settings, html }: MadeApp, defaults: CacheHints
 ): ResourceDefinition {
   const {
     csp: _csp, permissions: _permissions, domain: _domain, prefersBorder: _border, cache, scopes = [],
@@ -158,8 +160,8 @@ function defineApp (
     mimeType: APP_TYPE,
     scopes,
     cache: {
-      ttlMs: cache?.ttlMs ?? readTtlMs,
-      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? 'public'
+      ttlMs: cache?.ttlMs ?? defaults.ttlMs,
+      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? defaults.cacheScope
     },
     // Without a size: an edit would change the list, and not only the contents.
     read: () => contents

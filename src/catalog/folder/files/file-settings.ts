@@ -16,8 +16,8 @@ export interface FolderSettings {
   readonly scopes: readonly string[]
   readonly whenMissing: WhenMissing | undefined
   readonly ttlMs: number
-  /** `private` by default for files with scopes, and `public` for the others. */
-  readonly cacheScope: CacheHints['cacheScope'] | undefined
+  /** Of files without scopes. Those of files with scopes is `private`. */
+  readonly cacheScope: CacheHints['cacheScope']
   readonly audience: Role[] | undefined
 }
 
@@ -54,7 +54,7 @@ export function mergeFile (folder: FolderSettings, own: FileSidecar, report: Rep
     scopes,
     cache: {
       ttlMs: cache?.ttlMs ?? folder.ttlMs,
-      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? folder.cacheScope ?? 'public'
+      cacheScope: scopes.length > 0 ? 'private' : cache?.cacheScope ?? folder.cacheScope
     }
   }
 }

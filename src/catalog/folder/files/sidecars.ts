@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { parse } from 'yaml'
 import type { Generations } from '../../../base/generations.ts'
+import type { CacheHints } from '../../../protocol/primitives.ts'
 import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import { placeOf, ruleOf } from '../error-problem.ts'
@@ -54,10 +55,10 @@ function parseSidecar ({ absolutePath, size, stamp }: FolderFile, parsed: Parsed
 
 /**
  * @param listed the files of a folder, with their sidecars.
- * @param readTtlMs how long clients may keep the contents of a file by default, in milliseconds.
+ * @param cache how long clients may keep the contents of a file by default, and for whom.
  */
 export async function readSidecars (
-  listed: readonly FolderFile[], readTtlMs: number, parsed: ParsedSidecars, report: ReportFile
+  listed: readonly FolderFile[], cache: CacheHints, parsed: ParsedSidecars, report: ReportFile
 ): Promise<Sidecars> {
   const files = listed.filter(({ path }) => !isSidecar(path))
   const paths = new Set(files.map(({ path }) => path))
@@ -81,7 +82,7 @@ export async function readSidecars (
   parsed.forgetUnused()
 
   const defaults: FolderSettings = {
-    scopes: [], whenMissing: undefined, ttlMs: readTtlMs, cacheScope: undefined, audience: undefined
+    scopes: [], whenMissing: undefined, ...cache, audience: undefined
   }
   const folders = new Map<string, FolderSettings>()
   function settingsOfFolder (path: string): FolderSettings {

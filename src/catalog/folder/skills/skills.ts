@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
-import type { CacheHints } from '../../../protocol/primitives.ts'
+import type { CacheHints, CacheScope } from '../../../protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../protocol/skills.ts'
 import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
@@ -26,6 +26,8 @@ interface SkillsOptions extends FileFindings {
   /** The maximum bytes that one read of a file may return. */
   readonly maxBytes: number
   readonly fileDigests: FileDigests
+  /** The `cacheScope` of skills that no scope decides about. */
+  readonly openCacheScope: CacheScope
 }
 
 interface Skills extends FileResources {
@@ -70,7 +72,9 @@ export async function readSkills (
       return { definition, file: toFile(main.path), place: '' }
     }),
     resources,
-    directories: [...skills.values()].filter(isOutermost).flatMap(toDirectories),
+    directories: [...skills.values()].filter(isOutermost).flatMap(
+      (skill) => toDirectories(skill, options.openCacheScope)
+    ),
     stamps,
     files: [...manifest.keys()]
   }
@@ -113,7 +117,8 @@ interface SkillFiles extends FileResources {
 }
 
 async function readFiles (
-  folder: string, skills: ReadonlyMap<string, ReadSkill>, { maxBytes, fileDigests, problems }: SkillsOptions
+  folder: string, skills: ReadonlyMap<string, ReadSkill>,
+  { maxBytes, fileDigests, openCacheScope, problems }: SkillsOptions
 ): Promise<SkillFiles> {
   const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
   const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
@@ -137,7 +142,7 @@ async function readFiles (
       uri,
       mimeType: typed.mimeType,
       size,
-      cache: toCache(access),
+      cache: toCache(access, openCacheScope),
       read: async () => await read(typed, uri)
     })
     manifest.set(file, { uri, digest: `sha256:${digest}`, size })
@@ -151,12 +156,16 @@ function isOutermost ({ path, outermost }: ReadSkill): boolean {
   return path === outermost
 }
 
-function toCache (access: SkillAccess | undefined): Pick<CacheHints, 'cacheScope'> {
-  return { cacheScope: access === undefined ? 'public' : 'private' }
+function toCache (
+  access: SkillAccess | undefined, openCacheScope: CacheScope
+): Pick<CacheHints, 'cacheScope'> {
+  return { cacheScope: access === undefined ? openCacheScope : 'private' }
 }
 
 /** A directory reads as the names in it, so that clients without the extension find the files too. */
-function toDirectories ({ path: root, files, main, access }: ReadSkill): Array<Located<ResourceDefinition>> {
+function toDirectories (
+  { path: root, files, main, access }: ReadSkill, openCacheScope: CacheScope
+): Array<Located<ResourceDefinition>> {
   const within = [...findDirectories(files)].filter(([path]) => path === root || path.startsWith(`${root}/`))
   return within.map(([path, directory]) => {
     const uri = toSkillUri(path)
@@ -166,7 +175,12 @@ function toDirectories ({ path: root, files, main, access }: ReadSkill): Array<L
     ]
     const text = `${names.toSorted().join('\n')}\n`
     const definition = defineResource({
-      name: basename(path), ...access, uri, mimeType: DIRECTORY_TYPE, cache: toCache(access), read: () => text
+      name: basename(path),
+      ...access,
+      uri,
+      mimeType: DIRECTORY_TYPE,
+      cache: toCache(access, openCacheScope),
+      read: () => text
     })
     return { definition, file: toFile(main.path), place: '' }
   })
