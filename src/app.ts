@@ -27,7 +27,7 @@ import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
 import type { Constants } from './ops/config/constants.ts'
-import { openLog, type ServiceLog } from './ops/log/log.ts'
+import { flushLog, openLog, type ServiceLog } from './ops/log/log.ts'
 import { missingClientCapability } from './protocol/errors.ts'
 import type { ListName } from './protocol/notifications.ts'
 import { createLogObserver } from './request/pipeline/log-observer.ts'
@@ -123,7 +123,7 @@ async function openService (
 ): Promise<Service> {
   const config = completeConfig(options)
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
-  const requestLog = own?.log ?? (logger === undefined ? openLog(config.logLevel) : { logger })
+  const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
   const { guard = createLoadGuard() } = own ?? {}
 
@@ -192,6 +192,13 @@ async function openService (
 function mayBeAnonymous ({ auth }: AppConfig, authenticator: Authenticator | undefined): boolean {
   if (authenticator !== undefined) return authenticator.admitsAnonymous === true
   return auth.length === 0 || auth.includes('none')
+}
+
+/** The log of an app in a program that gave it none. Its lines are written when the app is closed. */
+function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
+  const log = openLog(level)
+  lifecycle.add({ close: async () => await flushLog(log.logger) })
+  return log
 }
 
 /** What the eras take beside the state and the measures. */

@@ -2,7 +2,7 @@
 // which imports this file, uses `process` too.
 
 import { Console } from 'node:console'
-import { readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
@@ -18,6 +18,7 @@ import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
+import { flushAllSync } from './ops/log/line-destination.ts'
 import { flushLog, openLog } from './ops/log/log.ts'
 import { logPrinted, type PrintedLines } from './ops/log/printed-lines.ts'
 import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
@@ -25,12 +26,23 @@ import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
 
+/**
+ * Signals of a crash must end the process: a handler of Node's returns to the instruction that crashed, for
+ * ever. Profilers send SIGUSR2.
+ */
+const NOT_HANDLED = [
+  'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2', 'unhandledRejection',
+  'uncaughtException', 'beforeExit'
+] as const
+
 /** The values of the service's secret settings, by variable. */
 interface Secrets { readonly [variable: string]: string | undefined }
 
 let isClosing = false
+/** The standard streams that were a terminal at the start. */
+const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
 /** A terminal that is closed sends SIGHUP. The service must not outlive it and hold the port. */
-const hasTerminal = isatty(0)
+const hasTerminal = terminals.includes(0)
 /** Present once the log takes what is printed. */
 let printed: PrintedLines | undefined
 
@@ -102,8 +114,11 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
   const log = openLog(level, { ...toText && { toText } })
   const { logger } = log
   const lines = printed = logPrinted(logger, process)
-  // Before the log writes the lines that wait.
-  process.prependListener('exit', () => lines.flush())
+  process.on('exit', () => {
+    lines.flush()
+    flushAllSync()
+    closeLostTerminals()
+  })
   for (const unknown of findUnknownVariables(process.env)) {
     logger.warn(unknown, 'this variable is no setting, and is ignored')
   }
@@ -135,6 +150,11 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
     updateLogLevel(logger, config)
     reload()
   })
+}
+
+/** Node resets the terminal at its end, and aborts if that fails. It leaves closed descriptors alone. */
+function closeLostTerminals (): void {
+  for (const descriptor of terminals.filter((one) => !isatty(one))) closeSync(descriptor)
 }
 
 function readMemory (): MemoryLimits {
@@ -178,11 +198,10 @@ function endGracefully (
   logger: Logger, guard: LoadGuard, delay: number, close: (signal: string | undefined) => Promise<void>
 ): void {
   let exitCode = 0
-  const skip = ['unhandledRejection' as const, 'uncaughtException' as const, 'beforeExit' as const]
+  const skip = [...NOT_HANDLED, ...hasTerminal ? [] : ['SIGHUP' as const]]
   // Profilers and heap dumps are asked for with SIGUSR2, which ends a process without a handler.
   process.on('SIGUSR2', () => {})
-  const signals = ['SIGUSR2' as const, ...hasTerminal ? [] : ['SIGHUP' as const]]
-  const grace = closeWithGrace({ delay, logger, skip: [...skip, ...signals] }, async ({ signal }) => {
+  const grace = closeWithGrace({ delay, logger, skip }, async ({ signal }) => {
     isClosing = true
     if (signal !== undefined) logger.info({ signal }, 'shutting down')
     await close(signal)

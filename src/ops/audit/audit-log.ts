@@ -1,13 +1,11 @@
 // The audit log, and its file.
 
-import { once } from 'node:events'
-import { open } from 'node:fs/promises'
 import { createOutageLog } from '../../base/outage-log.ts'
 import { clock } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { RequestLog } from '../../request/pipeline/caller.ts'
 import { ConfigError } from '../config/config.ts'
-import { openLineDestination } from '../log/line-destination.ts'
+import { LineDestination } from '../log/line-destination.ts'
 import { createAuditObserver, type WriteAuditLine } from './audit-observer.ts'
 
 /** The file says who did what, so only its owner may read it. */
@@ -18,7 +16,8 @@ const DESCRIPTORS: ReadonlyMap<string, number> = new Map([['/dev/stdout', 1], ['
 const SECOND_MS = 1000
 
 interface AuditFileOptions {
-  readonly maxWaitingBytes?: number
+  /** In characters. */
+  readonly maxWaitingLength?: number
   /** Called with each error of the file. The lines wait, and are written with later ones. */
   onError (error: unknown): void
   /** Called when lines are written again after some were dropped. */
@@ -43,7 +42,7 @@ export async function openAuditLog (
 ): Promise<AuditLog | undefined> {
   if (path === undefined) return undefined
   try {
-    const file = await openAuditFile(path, {
+    const file = openAuditFile(path, {
       onError: createOutageLog({ log, message: 'the audit log cannot be written: its lines wait' }),
       onDropped: (lines) => {
         log.error({ lines }, 'lines of the audit log were dropped: it could not be written')
@@ -56,28 +55,16 @@ export async function openAuditLog (
   }
 }
 
-/** Rejects if the file cannot be opened. Lines that wait are written when the process exits. */
-export async function openAuditFile (
-  path: string, { onError, ...options }: AuditFileOptions
-): Promise<AuditFile> {
-  const descriptor = DESCRIPTORS.get(path)
-  // A destination whose file cannot be opened would make the end of the process fail.
-  if (descriptor === undefined) await (await open(path, 'a', MODE)).close()
-  const file = openLineDestination({ ...options, dest: descriptor ?? path, mode: MODE })
-  await once(file, 'ready')
-  file.on('error', onError)
+/** Throws if the file cannot be opened. */
+export function openAuditFile (path: string, options: AuditFileOptions): AuditFile {
+  const file = new LineDestination({ ...options, dest: DESCRIPTORS.get(path) ?? path, mode: MODE })
   const timeStamp = createTimeStamp()
   return {
     write (members) {
       file.write(`{"time":"${timeStamp(clock.now())}",${members}}\n`)
     },
-    reopen () { if (descriptor === undefined) file.reopen() },
-    async close () {
-      // A file that is not destroyed would be written again and again when the process ends.
-      const closed = once(file, 'close').catch(() => file.destroy())
-      file.end()
-      await closed
-    }
+    reopen () { file.reopen() },
+    close: async () => await file.close()
   }
 }
 

@@ -1,52 +1,222 @@
 // Where the lines of a log go: a file or a descriptor. Lines are written together, so that a request does not
-// wait for its line.
+// wait for its line. Lines that cannot be written wait, and are tried again: a disk has space again, a pipe
+// gets another reader. The end of the process never waits for them.
 
-import { pino } from 'pino'
+import { close, closeSync, openSync, write, writeSync } from 'node:fs'
+import { type Timer, timers } from '../../base/time.ts'
 
 /** Lines are written after this time, in milliseconds, if they are not written before. */
 const FLUSH_MS = 100
 /**
- * Lines are written at once when this many bytes wait. A write wakes another thread: that costs as much as
- * making about ten lines.
+ * Lines are written at once when this many characters wait. A write wakes another thread: that costs as much
+ * as making about ten lines.
  */
-const WRITE_BYTES = 64_000
-/** The most that one write may have. */
-const MAX_WRITE_BYTES = 65_536
-/** What may wait while lines cannot be written fast enough, in bytes. Lines after that are dropped. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024
+const WRITE_LENGTH = 64_000
+/** The most that one write may have, in characters. */
+const MAX_WRITE_LENGTH = 65_536
+/** What may wait while lines cannot be written fast enough, in characters. Lines after that are dropped. */
+const MAX_WAITING_LENGTH = 16 * 1024 * 1024
+/** A full pipe is tried again this often when the process exits, each time after a pause. */
+const EXIT_TRIES = 50
+const EXIT_PAUSE_MS = 10
 
 interface LineDestinationOptions {
   /** A path, or the number of a file descriptor. */
   readonly dest: string | number
   /** The mode of a file that is created. */
   readonly mode?: number
-  readonly maxWaitingBytes?: number
+  /** In characters. */
+  readonly maxWaitingLength?: number
+  /** Called with each error of a write. Not for a full pipe. */
+  onError? (error: unknown): void
   /** Called when lines are written again after some were dropped. */
   onDropped (lines: number): void
 }
 
-type LineDestination = ReturnType<typeof pino.destination>
+interface Flush {
+  /** The count of characters that must be written. */
+  readonly until: number
+  done (error?: Error): void
+}
 
-/** Lines that wait are written when the process exits, also after an error that nobody caught. */
-export function openLineDestination (
-  { dest, mode, maxWaitingBytes = MAX_WAITING_BYTES, onDropped }: LineDestinationOptions
-): LineDestination {
-  const destination = pino.destination({
-    dest,
-    ...mode !== undefined && { mode },
-    sync: false,
-    minLength: WRITE_BYTES,
-    maxWrite: MAX_WRITE_BYTES,
-    maxLength: maxWaitingBytes,
-    periodicFlush: FLUSH_MS
-  })
-  let dropped = 0
-  destination.on('drop', () => { dropped++ })
-  destination.on('drain', () => {
-    if (dropped === 0) return
-    const lines = dropped
-    dropped = 0
-    onDropped(lines)
-  })
-  return destination
+const destinations = new Set<LineDestination>()
+
+/** Writes the lines of all destinations that wait. For the end of the process. */
+export function flushAllSync (): void {
+  for (const destination of destinations) destination.flushSync()
+}
+
+export class LineDestination {
+  readonly #options: LineDestinationOptions
+  #fd: number
+  /** Lines that nobody writes yet, in texts that one write can have. */
+  #texts: string[] = []
+  #waitingLength = 0
+  /** What a write has left over, after an error or by a full pipe. It comes before the texts. */
+  #rest: Buffer | undefined
+  #isWriting = false
+  #hasFailed = false
+  #dropped = 0
+  #accepted = 0
+  #flushes: Flush[] = []
+  #timer: Timer | undefined
+  /** Set if the file was opened anew during a write. */
+  #replacedFd: number | undefined
+
+  /** Throws if the file cannot be opened. */
+  constructor (options: LineDestinationOptions) {
+    this.#options = options
+    this.#fd = this.#open()
+    destinations.add(this)
+  }
+
+  write (line: string): void {
+    const { maxWaitingLength = MAX_WAITING_LENGTH } = this.#options
+    if (this.#waitingLength + line.length > maxWaitingLength) {
+      this.#dropped++
+      return
+    }
+    const last = this.#texts.length - 1
+    const text = this.#texts[last]
+    if (text === undefined || text.length + line.length > MAX_WRITE_LENGTH) this.#texts.push(line)
+    else this.#texts[last] = text + line
+    this.#waitingLength += line.length
+    this.#accepted += line.length
+    if (!this.#isWriting) this.#continue()
+  }
+
+  /** Calls back when every line so far is written, or when a write has failed. */
+  flush (done: (error?: Error) => void): void {
+    this.#flushes.push({ until: this.#accepted, done })
+    if (this.#isWriting) return
+    if (this.#isIdle()) this.#endFlushes()
+    else this.#writeNext()
+  }
+
+  /** Writes what waits. Gives up at an error, and after half a second of a full pipe. */
+  flushSync (): void {
+    let left = EXIT_TRIES
+    while (left > 0) {
+      const bytes = this.#take()
+      if (bytes === undefined) return
+      this.#rest = bytes
+      try {
+        const rest = bytes.subarray(writeSync(this.#fd, bytes))
+        this.#rest = rest.length > 0 ? rest : undefined
+      } catch (error) {
+        if (!isFull(error)) return
+        left--
+        pauseThread(EXIT_PAUSE_MS)
+      }
+    }
+  }
+
+  /** Opens the file anew, so that it can be moved away. If it cannot be opened, the old one stays. */
+  reopen (): void {
+    if (typeof this.#options.dest === 'number') return
+    const earlier = this.#fd
+    try {
+      this.#fd = this.#open()
+    } catch (error) {
+      this.#options.onError?.(error)
+      return
+    }
+    if (this.#isWriting && this.#replacedFd === undefined) this.#replacedFd = earlier
+    else close(earlier, () => {})
+  }
+
+  /** Writes what waits, and closes the file. Resolves in any case. */
+  async close (): Promise<void> {
+    if (!destinations.delete(this)) return
+    await new Promise<void>((resolve) => { this.flush(() => resolve()) })
+    timers.clear(this.#timer)
+    if (typeof this.#options.dest === 'string') closeSync(this.#fd)
+  }
+
+  #open (): number {
+    const { dest, mode } = this.#options
+    return typeof dest === 'number' ? dest : openSync(dest, 'a', mode)
+  }
+
+  #isIdle (): boolean {
+    return this.#rest === undefined && this.#texts.length === 0
+  }
+
+  /** Writes at once if that is worth a write. After an error only the timer tries again. */
+  #continue (): void {
+    if (this.#waitingLength >= WRITE_LENGTH && !this.#hasFailed) this.#writeNext()
+    else if (!this.#isIdle()) this.#timer ??= timers.setTimeout(() => this.#onTimer(), FLUSH_MS).unref()
+  }
+
+  #onTimer (): void {
+    this.#timer = undefined
+    if (!this.#isWriting) this.#writeNext()
+  }
+
+  #take (): Buffer | undefined {
+    const rest = this.#rest
+    this.#rest = undefined
+    if (rest !== undefined) return rest
+    const text = this.#texts.shift()
+    if (text === undefined) return undefined
+    this.#waitingLength -= text.length
+    return Buffer.from(text)
+  }
+
+  #writeNext (): void {
+    const bytes = this.#take()
+    if (bytes === undefined) return
+    this.#isWriting = true
+    write(this.#fd, bytes, (error, count) => {
+      this.#isWriting = false
+      this.#hasFailed = error !== null
+      if (count < bytes.length || error !== null) this.#rest = bytes.subarray(error === null ? count : 0)
+      this.#closeReplaced()
+      if (error === null) this.#onWritten()
+      else this.#onFailed(error)
+    })
+  }
+
+  #onWritten (): void {
+    this.#endFlushes()
+    const dropped = this.#dropped
+    if (dropped > 0 && this.#waitingLength < WRITE_LENGTH) {
+      this.#dropped = 0
+      this.#options.onDropped(dropped)
+    }
+    if (this.#isWriting) return
+    if (this.#rest !== undefined || this.#flushes.length > 0) this.#writeNext()
+    else this.#continue()
+  }
+
+  #onFailed (error: NodeJS.ErrnoException): void {
+    if (!isFull(error)) {
+      this.#options.onError?.(error)
+      this.#endFlushes(error)
+    }
+    if (!this.#isWriting) this.#continue()
+  }
+
+  /** @param error ends all that wait. */
+  #endFlushes (error?: Error): void {
+    const written = this.#accepted - this.#waitingLength
+    const isOver = ({ until }: Flush) => error !== undefined || (until <= written && this.#rest === undefined)
+    const [over, open] = [this.#flushes.filter(isOver), this.#flushes.filter((flush) => !isOver(flush))]
+    this.#flushes = open
+    for (const { done } of over) done(error)
+  }
+
+  #closeReplaced (): void {
+    if (this.#replacedFd !== undefined) close(this.#replacedFd, () => {})
+    this.#replacedFd = undefined
+  }
+}
+
+/** Whether a pipe has no room now. */
+function isFull (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
+}
+
+function pauseThread (ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

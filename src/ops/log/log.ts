@@ -2,12 +2,13 @@
 
 import { pino, type Logger } from 'pino'
 import { clock } from '../../base/time.ts'
-import { openLineDestination } from './line-destination.ts'
+import { LineDestination } from './line-destination.ts'
 
 export interface LogDestination {
   /** The file descriptor to write to. Standard output by default. */
   readonly fd?: number
-  readonly maxWaitingBytes?: number
+  /** In characters. */
+  readonly maxWaitingLength?: number
   /** Makes the text that is written of a line with its end. The line itself by default. */
   toText? (line: string): string
 }
@@ -24,11 +25,11 @@ export interface ServiceLog {
   announce (fields: object, message: string): void
 }
 
-/** Lines that wait are written when the process exits, also after an error that nobody caught. */
+/** Lines that wait are written by `flushLog`, and by `flushAllSync` at the end of the process. */
 export function openLog (
   level: string, { fd = 1, toText, ...options }: LogDestination = {}
 ): ServiceLog {
-  const destination = openLineDestination({
+  const destination = new LineDestination({
     ...options,
     dest: fd,
     onDropped (lines) {
@@ -39,7 +40,8 @@ export function openLog (
     ? destination
     : {
         write (line: string) { destination.write(toText(line)) },
-        flush (done: (error?: Error) => void) { destination.flush(done) }
+        flush (done: (error?: Error) => void) { destination.flush(done) },
+        flushSync () { destination.flushSync() }
       }
   const logger = pino({ level }, stream)
   const base = readBase()
@@ -64,14 +66,7 @@ function readBase (): string {
   return JSON.stringify(base).slice(1, -1)
 }
 
-/** Resolves when every line so far is written. */
+/** Resolves when every line so far is written, and when lines cannot be written. */
 export async function flushLog (logger: Logger): Promise<void> {
-  // The first flush may only wait for a write that was begun before the last lines came.
-  await flushOnce(logger)
-  await flushOnce(logger)
-}
-
-async function flushOnce (logger: Logger): Promise<void> {
-  // The error is that of an fsync, which pipes and terminals do not have.
   await new Promise<void>((resolve) => { logger.flush(() => resolve()) })
 }

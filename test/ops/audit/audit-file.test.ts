@@ -13,7 +13,7 @@ const IGNORE = { onError () {}, onDropped () {} }
 t.test('appends lines to a file that only its owner can read', async (t) => {
   const path = join(await makeFolder(t), 'audit.jsonl')
   for (const number of [1, 2]) {
-    const file = await openAuditFile(path, IGNORE)
+    const file = openAuditFile(path, IGNORE)
     file.write(`"number":${number}`)
     await file.close()
   }
@@ -25,7 +25,7 @@ t.test('appends lines to a file that only its owner can read', async (t) => {
 
 t.test('writes soon, and to a new file once the old one was moved away', async (t) => {
   const path = join(await makeFolder(t), 'audit.jsonl')
-  const file = await openAuditFile(path, IGNORE)
+  const file = openAuditFile(path, IGNORE)
   const holds = async (name: string, text: string) => {
     return (await readFile(name, 'utf8').catch(() => '')).includes(text)
   }
@@ -43,8 +43,8 @@ t.test('writes soon, and to a new file once the old one was moved away', async (
 
 t.test('says what it could not write', async (t) => {
   const errors: unknown[] = []
-  const file = await openAuditFile('/dev/full', {
-    onError (error) { errors.push(error) }, onDropped () {}, maxWaitingBytes: 100_000
+  const file = openAuditFile('/dev/full', {
+    onError (error) { errors.push(error) }, onDropped () {}, maxWaitingLength: 100_000
   })
   file.write('"number":1')
   await until(() => errors.length > 0, 'an error')

@@ -40,7 +40,7 @@ t.test('a line is written soon, and a flush writes all that wait', async (t) => 
 
 t.test('lines that nobody reads are dropped past the limit, and counted', async (t) => {
   const fd = openPipe(t)
-  const { logger: log } = openLog('info', { fd, maxWaitingBytes: 100_000 })
+  const { logger: log } = openLog('info', { fd, maxWaitingLength: 100_000 })
   const text = 'x'.repeat(1000)
   const before = process.memoryUsage().rss
   for (let i = 0; i < 50_000; i++) log.info({ i, text }, 'request')
