@@ -11,6 +11,7 @@ import type { Service } from './app.ts'
 import type { Build } from './app/measures.ts'
 import { openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
+import { timers } from './base/time.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
@@ -25,6 +26,9 @@ import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 const CLOSING_MARGIN_MS = 3000
+
+/** How often the service looks whether npm, if that has started it, still runs. In milliseconds. */
+const PARENT_CHECK_MS = 500
 
 /**
  * Signals of a crash must end the process: a handler of Node's returns to the instruction that crashed, for
@@ -74,6 +78,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   // Imported only here: a container that serves needs no commands.
   const { runProgram } = await import('./cli/program.ts')
   const { createTerminal } = await import('./cli/terminal.ts')
+  const { readSource } = await import('./cli/installed-source.ts')
   const guard = createLoadGuard()
   // What modules write with `console` must not be among the results, which another program may read.
   Object.assign(console, new Console({ stdout: process.stderr, stderr: process.stderr }))
@@ -89,7 +94,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     guard,
     environment: process.env,
     version: readBuild().version,
-    dependency: describePackage(),
+    dependency: readSource(fileURLToPath(new URL('..', import.meta.url)), readBuild().version),
     terminal: hasTerminal
       ? createTerminal(() => ({ input: process.stdin, output: process.stderr }))
       : undefined,
@@ -132,6 +137,7 @@ async function serve (config: Config, isForPeople = false): Promise<void> {
     if (signal === 'SIGTERM') await service?.drain()
     await lifecycle.close()
   })
+  endWithNpm(logger)
   const reload = await lifecycle.start(async () => {
     // The SDK comes first: the catalog's modules may use it while they load.
     const { openTraceSink } = await import('./ops/tracing/tracing.ts')
@@ -157,6 +163,21 @@ function closeLostTerminals (): void {
   for (const descriptor of terminals.filter((one) => !isatty(one))) closeSync(descriptor)
 }
 
+/**
+ * npm starts a command in a shell, and tells only the shell of a signal. The shell ends, and the service must
+ * not go on without them.
+ */
+function endWithNpm (logger: Logger): void {
+  const { pid, ppid: parent, env: { npm_lifecycle_event: script } } = process
+  if (script === undefined) return
+  const timer = timers.setInterval(() => {
+    if (process.ppid === parent) return
+    timers.clear(timer)
+    logger.info({ script }, 'the npm command that started the service has ended')
+    process.kill(pid, 'SIGTERM')
+  }, PARENT_CHECK_MS).unref()
+}
+
 function readMemory (): MemoryLimits {
   const { execArgv, env: { NODE_OPTIONS = '' } } = process
   return {
@@ -179,12 +200,6 @@ function listenForHangUps () {
       if (isRemembered && !isClosing) reload()
     }
   }
-}
-
-/** A checkout is not in the registry. */
-function describePackage (): string {
-  const folder = fileURLToPath(new URL('..', import.meta.url))
-  return /[\\/]node_modules[\\/]/.test(folder) ? `^${readBuild().version}` : `file:${folder}`
 }
 
 /** The file is beside src/ and beside dist/. */

@@ -153,6 +153,23 @@ t.test('the closed terminal of a service ends it', async (t) => {
   t.match(stripVTControlCharacters(output), /shutting down signal="SIGHUP"/, 'the log is for people there')
 })
 
+t.test('the end of the npm command that started a service ends it', async (t) => {
+  const catalog = await writeCatalog(t, {})
+  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+  // npm starts a shell, which does not pass on signals. The shell here does not replace itself.
+  const shell = spawn('/bin/sh', ['-c', `${process.execPath} ${main}; true`], {
+    env: { PORT: '0', TRIVET_CATALOG: catalog, TRIVET_STATE_URL: 'memory:', npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  let output = ''
+  shell.stdout.on('data', (chunk) => { output += String(chunk) })
+  const closed = once(shell.stdout, 'close')
+  await until(() => output.includes('http://'), 'the start', DEADLINE_MS)
+  shell.kill('SIGTERM')
+  await within(closed, 'the end of the output', 10_000)
+  t.match(output, /has ended[^]*"signal":"SIGTERM".*"msg":"shutting down"/)
+})
+
 t.test('SIGHUP reads the log level again, from the file of TRIVET_LOG_LEVEL_FILE', async (t) => {
   const file = join(await makeFolder(t), 'log-level')
   const { service } = await startUnwatched(t, {

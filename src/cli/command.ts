@@ -42,7 +42,7 @@ export interface Surroundings {
   readonly environment: { readonly [variable: string]: string | undefined }
   /** The version of this package. */
   readonly version: string
-  /** How a package.json names this package: its version, or the folder of a checkout. */
+  /** How a package.json names this package: a version, or a file, a repository or a folder. */
   readonly dependency: string
   /** Is told of errors that code of a catalog throws outside every call. */
   readonly guard: LoadGuard

@@ -1,6 +1,12 @@
 // The files of a new catalog.
 
+import { isObject } from '../protocol/json-rpc.ts'
+
 interface InitialOptions {
+  /** The package.json of the folder, if it has one. It is extended: what it says stays. */
+  readonly manifest: { readonly [member: string]: unknown }
+  /** The .gitignore of the folder, which is extended too. */
+  readonly ignored: string
   /** The name of the package and of the server. */
   readonly name: string
   /** Trivet, as a package.json names it. */
@@ -9,18 +15,14 @@ interface InitialOptions {
   readonly js: boolean
 }
 
-export function initialFiles ({ name, dependency, js }: InitialOptions): Array<[path: string, text: string]> {
+/** The files that are extended where they exist. */
+export const EXTENDED = ['package.json', '.gitignore'] as const
+
+export function initialFiles (options: InitialOptions): Array<[path: string, text: string]> {
+  const { name, js } = options
   const files: Array<[string, string]> = [
-    ['package.json', toJson({
-      name,
-      version: '0.1.0',
-      private: true,
-      type: 'module',
-      scripts: { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test test/' },
-      dependencies: { trivet: dependency },
-      ...!js && { devDependencies: { '@types/node': '^20.0.0', typescript: '^5.9.0' } }
-    })],
-    ['.gitignore', 'node_modules/\ndata/\n'],
+    ['package.json', toJson(toManifest(options))],
+    ['.gitignore', toIgnored(options.ignored)],
     ['catalog/server.yaml', `name: ${name}\ntitle: ${name}\nversion: 0.1.0\n`],
     [`catalog/tools/roll-dice.${js ? 'js' : 'ts'}`, TOOL],
     ['catalog/prompts/plan_a_game.md', PROMPT],
@@ -30,18 +32,49 @@ export function initialFiles ({ name, dependency, js }: InitialOptions): Array<[
   return js ? files : [...files, ['tsconfig.json', toJson(TSCONFIG)]]
 }
 
+function toManifest ({ name, dependency, js, manifest }: InitialOptions): object {
+  const { scripts, dependencies, devDependencies } = manifest
+  const own = { ...toMembers(dependencies), ...toMembers(devDependencies) }
+  // Each version of Node finds the tests by itself, and reads the name of a folder in its own way.
+  const commands = { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test' }
+  const tools = { '@types/node': '^20.0.0', typescript: '^5.9.0' }
+  const missing = Object.entries(js ? {} : tools).filter(([tool]) => !(tool in own))
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    ...manifest,
+    scripts: { ...commands, ...!js && { typecheck: 'tsc --noEmit' }, ...toMembers(scripts) },
+    ...!('trivet' in own) && { dependencies: { ...toMembers(dependencies), trivet: dependency } },
+    ...missing.length > 0 && {
+      devDependencies: { ...toMembers(devDependencies), ...Object.fromEntries(missing) }
+    }
+  }
+}
+
+function toMembers (value: unknown): object {
+  return isObject(value) ? value : {}
+}
+
+function toIgnored (ignored: string): string {
+  const lines = ignored.split(/\r?\n/).filter((line) => line !== '')
+  const missing = ['node_modules/', 'data/'].filter((line) => !lines.includes(line))
+  return `${[...lines, ...missing].join('\n')}\n`
+}
+
 function toJson (value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** For TypeScript that Node reads itself: types are taken out, and imports name the file as it is. */
+/** Imports name the file as it is. The declarations of packages are checked where they are made. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',
     module: 'nodenext',
     strict: true,
     noEmit: true,
-    erasableSyntaxOnly: true,
+    skipLibCheck: true,
     verbatimModuleSyntax: true,
     allowImportingTsExtensions: true,
     types: ['node']
