@@ -65,7 +65,7 @@ t.test('extends a project, and refuses only files that it would overwrite', asyn
   const before = await readdir(root)
   const { exitCode, err } = await runProgram(['init', root])
   t.equal(exitCode, 2)
-  t.match(err, /has catalog\/server\.yaml, .*test\.js already\. Move them)
+  t.match(err, /has catalog\/server\.yaml, .*test\.js already\. Move them/)
   t.strictSame(await readdir(root), before)
   await writeFile(join(root, 'file'), '')
   t.match((await runProgram(['init', join(root, 'file')])).err, /file cannot be used: it is a file/)
