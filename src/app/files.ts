@@ -70,8 +70,9 @@ export async function openFiles (
   async function open (): Promise<FileRoom> {
     const { storage, remove } = await openConfiguredStorage()
     const limits = { maxFileBytes, maxFileBytesPerCaller, uploadTtlMs: config.requestStateTtlMs }
+    const { store, broadcast } = backend
     const { createFileRoom } = await import('../files/file-room.ts')
-    const room = createFileRoom({ storage, store: backend.store, links, limits, log, now })
+    const room = createFileRoom({ storage, store, broadcast, links, limits, log, now })
     return {
       ...room,
       async close () {

@@ -1,13 +1,15 @@
-// Counts the bytes that each owner keeps. All anonymous callers are one owner: each of their networks may
-// keep only a share.
+// Counts the bytes that each owner keeps, from the first byte that is written. All anonymous callers are one
+// owner: each of their networks may keep only a share.
 
 import { createHash } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import { ToolError } from '../author/tool-error.ts'
 import { networkOf, type Sender } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
+import { createRemovals } from '../store/records/removals.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
 import type { StateStore } from '../store/records/state-store.ts'
+import { ABANDONED_MS } from './storage.ts'
 
 /** The owner of a file, without addresses and subjects: it travels in links. */
 export interface FileOwner {
@@ -36,19 +38,34 @@ export function toFileOwner (sender: Sender): FileOwner {
   return { owner: fileOwnerOf(sender.principal), ...hashed !== undefined && { network: hashed } }
 }
 
-interface CountedFile { readonly key: string, readonly size: number, readonly expiresAt: number }
+interface CountedFile { readonly key: string, readonly size: number }
+
+/** Counts one file while it is written, and from then on. */
+export interface FileAccount {
+  /** Counts this many bytes before they are written. Rejects with FilesFull if they do not fit. */
+  reserve (bytes: number): Promise<void>
+  /** Counts the written file until it expires. Rejects with FilesFull if it does not fit. */
+  keep (size: number, expiresAt: number): Promise<void>
+  /** Stops counting. Never rejects. */
+  end (): Promise<void>
+}
 
 export interface Accounts {
-  /** Resolves to the bytes that the owner may still add. */
-  room (owner: FileOwner): Promise<number>
-  /** Counts the file until it expires. Rejects with FilesFull, and does not count it, if it does not fit. */
-  add (owner: FileOwner, file: CountedFile): Promise<void>
+  open (owner: FileOwner, key: string): FileAccount
   remove (owner: FileOwner, file: CountedFile): Promise<void>
 }
 
-/** The name of each record has the size of its file: a list of names is enough for a sum. */
+/** The mark of a file that is being written, at the end of a record's name. */
+const UNFINISHED = '.w'
+
+/**
+ * The name of each record has the size and the key of its file: a list of names is enough for a sum. A file
+ * that is being written has a record that expires with its incomplete bytes, if the writer is killed. Its
+ * next record is created before the last one is deleted, so the largest record of a key counts.
+ */
 export function createAccounts (store: StateStore, maxBytes: number, now: () => number): Accounts {
   const bytes = new Limit('fileBytes', maxBytes)
+  const removals = createRemovals(store)
   const accountsOf = ({ owner, network }: FileOwner) => [
     { owner: `files-${owner}`, maxBytes, maxFiles: FILES.max },
     ...network === undefined
@@ -62,35 +79,71 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
   const nameOf = ({ size, key }: CountedFile) => `${size.toString(36)}.${key}`
 
   async function sumOf (owner: string): Promise<number> {
-    let bytes = 0
-    for (const name of (await store.list(owner)).keys()) bytes += Number.parseInt(name, 36)
-    return bytes
+    const sizes = new Map<string, number>()
+    for (const name of (await store.list(owner)).keys()) {
+      const [size = '', key = ''] = name.split('.')
+      sizes.set(key, Math.max(sizes.get(key) ?? 0, Number.parseInt(size, 36)))
+    }
+    return [...sizes.values()].reduce((sum, size) => sum + size, 0)
   }
 
-  async function remove (owner: FileOwner, file: CountedFile): Promise<void> {
-    const name = nameOf(file)
-    for (const account of accountsOf(owner)) await store.delete({ owner: account.owner, name })
+  /** Deletes the records of this name. A record that cannot be reached now is deleted in the background. */
+  async function forget (owner: FileOwner, name: string): Promise<void> {
+    for (const account of accountsOf(owner)) {
+      const key = { owner: account.owner, name }
+      await store.delete(key).catch(() => removals.add(key))
+    }
   }
 
   return {
-    async room (owner) {
-      const accounts = accountsOf(owner)
-      const rooms = await Promise.all(accounts.map(async (one) => one.maxBytes - await sumOf(one.owner)))
-      return Math.max(0, Math.min(...rooms))
-    },
-    async add (owner, file) {
-      const { expiresAt } = file
-      const lifetime = { idleMs: Math.max(1, expiresAt - now()), endsAt: expiresAt }
-      for (const account of accountsOf(owner)) {
-        const key = { owner: account.owner, name: nameOf(file) }
-        const record = await store.create(key, EMPTY_VALUE, lifetime, account.maxFiles)
-        // Files may have been added since `room` was read.
-        if (record !== 'full' && await sumOf(account.owner) <= account.maxBytes) continue
-        await remove(owner, file)
-        throw new FilesFull()
+    open (owner, key) {
+      let reserved: { readonly size: number, readonly name: string, readonly endsAt: number } | undefined
+
+      /** @param checks whether the sum must allow the file. */
+      async function add (name: string, endsAt: number, checks: boolean): Promise<void> {
+        const lifetime = { idleMs: Math.max(1, endsAt - now()), endsAt }
+        try {
+          for (const account of accountsOf(owner)) {
+            // A file that is counted already has two records for a moment.
+            const limit = reserved === undefined ? account.maxFiles : 2 * account.maxFiles
+            const record = await store.create({ owner: account.owner, name }, EMPTY_VALUE, lifetime, limit)
+            if (record === 'full') throw new FilesFull()
+            // The record is counted first: of files that are added at once, none misses the others.
+            if (checks && await sumOf(account.owner) > account.maxBytes) throw new FilesFull()
+          }
+        } catch (error) {
+          await forget(owner, name)
+          throw error
+        }
+      }
+
+      async function end (): Promise<void> {
+        if (reserved !== undefined) await forget(owner, reserved.name)
+        reserved = undefined
+      }
+
+      async function reserve (size: number): Promise<void> {
+        const name = nameOf({ size, key }) + UNFINISHED
+        const endsAt = now() + ABANDONED_MS
+        await add(name, endsAt, true)
+        await end()
+        reserved = { size, name, endsAt }
+      }
+
+      return {
+        reserve,
+        end,
+        async keep (size, expiresAt) {
+          if (reserved === undefined) await reserve(size)
+          const isCounted = reserved !== undefined && size <= reserved.size && now() < reserved.endsAt
+          await add(nameOf({ size, key }), expiresAt, !isCounted)
+          await end()
+        }
       }
     },
-    remove
+    async remove (owner, file) {
+      await forget(owner, nameOf(file))
+    }
   }
 }
 

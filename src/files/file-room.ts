@@ -3,11 +3,13 @@
 import { singleFlight } from '../base/single-flight.ts'
 import { timers } from '../base/time.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
-import type { StateStore } from '../store/records/state-store.ts'
 import { createAccounts } from './accounts.ts'
-import { createKeptFiles, type KeptFile, type KeptFiles } from './kept-files.ts'
-import type { Links, UploadLink } from './links.ts'
+import { createKeptFiles, type KeptFiles } from './kept-files.ts'
+import type { Links } from './links.ts'
 import type { FileStorage } from './storage.ts'
+import {
+  createUploadRecords, type UploadRecords, type UploadRecordsDependencies
+} from './upload-records.ts'
 
 export interface FileLimits {
   /** The limit of one file, in bytes. */
@@ -18,31 +20,14 @@ export interface FileLimits {
   readonly uploadTtlMs: number
 }
 
-export interface FileRoomDependencies {
+export interface FileRoomDependencies extends UploadRecordsDependencies {
   readonly storage: FileStorage
-  readonly store: StateStore
   readonly links: Links
   readonly limits: FileLimits
   readonly log: { warn (fields: object, message: string): void }
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
 }
 
-/** A file that came by an upload link. */
-export interface ReceivedFile extends KeptFile {
-  readonly name: string
-  readonly mimeType: string
-  readonly expiresAt: number
-}
-
-/** The record of an upload link names the file that came by it. A link that has a record is used up. */
-export interface UploadRecords {
-  find (link: Pick<UploadLink, 'id' | 'owner'>): Promise<ReceivedFile | undefined>
-  /** Resolves to `taken` if the link has been used. */
-  add (link: UploadLink, file: ReceivedFile): Promise<'added' | 'taken' | 'full'>
-}
-
-export interface FileRoom extends Omit<FileRoomDependencies, 'store' | 'log'> {
+export interface FileRoom extends Omit<FileRoomDependencies, 'store' | 'broadcast' | 'log'> {
   readonly kept: KeptFiles
   readonly uploads: UploadRecords
   /** Ends the sweeps, and closes the storage. */
@@ -51,10 +36,10 @@ export interface FileRoom extends Omit<FileRoomDependencies, 'store' | 'log'> {
 
 /** The time between two sweeps, in milliseconds. One of the replicas sweeps. */
 const SWEEP_MS = 600_000
-/** The limit of upload records of one owner. Each names a file: the limit of files is the same. */
-const MAX_RECORDS = 10_000
 
-export function createFileRoom ({ store, log, ...shared }: FileRoomDependencies): FileRoom {
+export function createFileRoom (
+  { store, broadcast, log, ...shared }: FileRoomDependencies
+): FileRoom {
   const { storage, limits, now } = shared
   let lastSweep: Promise<void> | undefined
   const share = singleFlight(async () => {
@@ -73,29 +58,11 @@ export function createFileRoom ({ store, log, ...shared }: FileRoomDependencies)
   return {
     ...shared,
     kept: createKeptFiles(storage, createAccounts(store, limits.maxFileBytesPerCaller, now)),
-    uploads: createUploadRecords(store, now),
+    uploads: createUploadRecords({ store, broadcast, now }),
     async close () {
       timers.clear(timer)
       await lastSweep
       await storage.close()
-    }
-  }
-}
-
-function createUploadRecords (store: StateStore, now: () => number): UploadRecords {
-  const keyOf = ({ id, owner }: Pick<UploadLink, 'id' | 'owner'>) => ({ owner: `uploads-${owner}`, name: id })
-  return {
-    async find (link) {
-      const record = await store.read(keyOf(link))
-      return record === undefined ? undefined : JSON.parse(record.value.bytes.toString())
-    },
-    async add (link, file) {
-      // The record outlives its file: the link must not work again.
-      const endsAt = Math.max(file.expiresAt, link.expiresAt)
-      const value = { bytes: Buffer.from(JSON.stringify(file)) }
-      const lifetime = { idleMs: Math.max(1, endsAt - now()), endsAt }
-      const record = await store.create(keyOf(link), value, lifetime, MAX_RECORDS)
-      return typeof record === 'string' ? record : 'added'
     }
   }
 }

@@ -35,10 +35,10 @@ export interface LinkedUpload extends Pick<UploadLink, 'message' | 'accept' | 'm
   /** Returns the type of the file, and `undefined` if such a file is not accepted. */
   typeOf (file: Pick<SentFile, 'name' | 'mimeType'>): string | undefined
   /**
-   * Keeps the file. Resolves to whether it was the first of this link. Rejects as `keep` of KeptFiles does:
-   * nothing is kept then.
+   * Keeps the file, unless the link is used, or another file is being sent by it. Rejects as `keep` of
+   * KeptFiles does: nothing is kept then. Rejects with a StoreUnavailable if the store does not answer.
    */
-  receive (file: SentFile): Promise<boolean>
+  receive (file: SentFile): Promise<'received' | 'used' | 'busy'>
 }
 
 /** Opens a file of the catalog for a caller with these scopes. */
@@ -92,20 +92,24 @@ function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUp
     accept,
     maxBytes,
     ...account !== undefined && { account },
-    isUsed: async () => await uploads.find(link) !== undefined,
+    isUsed: async () => await uploads.isUsed(link),
     typeOf: (file) => acceptedType(accept, file),
     async receive ({ name, mimeType, bytes }) {
-      const expiresAt = now() + ttlMs
-      const file = await kept.keep({ owner: link, bytes, maxBytes, expiresAt })
-      const upload = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
-      const outcome = await uploads.add(link, upload).catch(async (error: unknown) => {
+      const turn = await uploads.begin(link)
+      if (turn === undefined) return 'busy'
+      try {
+        const expiresAt = now() + ttlMs
+        const file = await kept.keep({ owner: link, bytes, maxBytes, expiresAt })
+        const upload = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
+        // If this rejects, the record may exist or begin to exist: the file stays until it expires.
+        const outcome = await uploads.add(link, upload)
+        if (outcome === 'added') return 'received'
         await kept.drop(link, upload)
-        throw error
-      })
-      if (outcome === 'added') return true
-      await kept.drop(link, upload)
-      if (outcome === 'full') throw new FilesFull()
-      return false
+        if (outcome === 'full') throw new FilesFull()
+        return 'used'
+      } finally {
+        await turn.end()
+      }
     }
   }
 }

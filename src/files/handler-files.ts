@@ -12,13 +12,14 @@ import type { FileClient } from '../request/pipeline/seams.ts'
 import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
 import { openSource, readTtl, readUpload, toFileName } from './file-options.ts'
-import type { FileRoom, ReceivedFile } from './file-room.ts'
+import type { FileRoom } from './file-room.ts'
 import type { UploadLink } from './links.ts'
+import { recordsOwnerOf, type LinkRecord, type ReceivedFile } from './upload-records.ts'
 
 /** How long a handler waits for a file, in milliseconds. Many clients and proxies give up after 60 s. */
 const WAIT_MS = 45_000
-/** The pauses between two looks for a file. */
-const LOOKS = { firstMs: 100, maxMs: 1000 }
+/** The pauses between two looks for a file whose message is lost. */
+const LOOKS = { firstMs: 1000, maxMs: 8000 }
 
 export async function putFile (
   room: FileRoom, { sender, signal }: FileClient, file: FileSource, options: PutOptions
@@ -54,7 +55,7 @@ export async function askForFile (
   const { round, sender } = client
   const owner = toFileOwner(sender)
   // Every run of the handler gets the same link.
-  const { url, id, expiresAt } = await round.once(`files.upload ${key}`, () => {
+  const { url, ...link } = await round.once(`files.upload ${key}`, () => {
     const expiresAt = room.now() + room.limits.uploadTtlMs
     const account = accountOf(sender)
     const link: UploadLink = {
@@ -62,11 +63,13 @@ export async function askForFile (
       ...owner,
       ...upload,
       id: random.name(16),
+      records: recordsOwnerOf(owner),
       message,
       expiresAt,
       ...account !== undefined && { account }
     }
-    return { url: room.links.seal(link, expiresAt), id: link.id, expiresAt }
+    const { id, records } = link
+    return { url: room.links.seal(link, expiresAt), id, expiresAt, ...records !== undefined && { records } }
   })
   for (let asks = 1; ; asks++) {
     const question = asks === 1 ? key : `${key} ${asks}`
@@ -74,26 +77,33 @@ export async function askForFile (
     const { [question]: answer } = await round.ask({ [question]: elicit.url({ message: text, url }) })
     if (answer?.action === 'decline') return { action: 'decline' }
     if (answer?.action !== 'accept') return { action: 'cancel' }
-    const file = await waitForFile(room, client, { id, owner: owner.owner, expiresAt })
+    const file = await waitForFile(room, client, { ...link, owner: owner.owner })
     if (file !== undefined) return toAnswer(room, file)
-    if (room.now() >= expiresAt) return { action: 'cancel' }
+    if (room.now() >= link.expiresAt) return { action: 'cancel' }
   }
 }
 
 /** Waits for the file: the user has only agreed to open the page. Resolves to `undefined` after the time. */
 async function waitForFile (
   { uploads, now }: FileRoom, { signal, pauseClock }: FileClient,
-  link: Pick<UploadLink, 'id' | 'owner' | 'expiresAt'>
+  link: LinkRecord & Pick<UploadLink, 'expiresAt'>
 ): Promise<ReceivedFile | undefined> {
   const resumeClock = pauseClock()
+  let arrival = new AbortController()
+  const stop = uploads.listen(link, () => arrival.abort())
   try {
     const end = clock.monotonic() + WAIT_MS
     for (let looks = 0; ; looks++) {
+      arrival = new AbortController()
       const file = await uploads.find(link)
-      if (file !== undefined || clock.monotonic() > end || now() >= link.expiresAt) return file
-      await timers.pause(pauseAfter(looks, LOOKS), { signal })
+      const leftMs = Math.min(end - clock.monotonic(), link.expiresAt - now())
+      if (file !== undefined || leftMs <= 0) return file
+      const pauseMs = Math.min(pauseAfter(looks, LOOKS), leftMs)
+      await timers.pause(pauseMs, { signal: AbortSignal.any([signal, arrival.signal]) }).catch(() => {})
+      signal.throwIfAborted()
     }
   } finally {
+    stop()
     resumeClock()
   }
 }

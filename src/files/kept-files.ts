@@ -1,7 +1,7 @@
 // Streams files into the storage within the limits, and counts them for their owner.
 
 import { ToolError } from '../author/tool-error.ts'
-import { FilesFull, type Accounts, type FileOwner } from './accounts.ts'
+import { FilesFull, type Accounts, type FileAccount, type FileOwner } from './accounts.ts'
 import { createStorageKey, type FileStorage } from './storage.ts'
 
 interface FileRequest {
@@ -44,21 +44,25 @@ export class StorageFailed extends ToolError {
 
 export function createKeptFiles (storage: FileStorage, accounts: Accounts): KeptFiles {
   return {
-    async keep ({ owner, bytes, maxBytes, expiresAt, size: expected = 0 }) {
+    async keep ({ owner, bytes, maxBytes, expiresAt, size: expected }) {
       const key = createStorageKey(expiresAt)
-      const source = new MeasuredBytes(bytes, maxBytes, await accounts.room(owner))
-      source.check(expected)
-      await storage.write(key, source).catch((error: unknown) => {
-        throw source.error === undefined ? new StorageFailed(error) : source.error.cause
-      })
-      const { size } = source
+      const account = accounts.open(owner, key)
+      const source = new MeasuredBytes(bytes, maxBytes, account)
       try {
-        await accounts.add(owner, { key, size, expiresAt })
+        if (expected !== undefined) await source.expect(expected)
+        await storage.write(key, source).catch((error: unknown) => {
+          throw source.error === undefined ? new StorageFailed(error) : source.error.cause
+        })
+        const { size } = source
+        await account.keep(size, expiresAt).catch(async (error: unknown) => {
+          await storage.delete(key)
+          throw error
+        })
+        return { key, size }
       } catch (error) {
-        await storage.delete(key)
+        await account.end()
         throw error
       }
-      return { key, size }
     },
     async drop (owner, file) {
       await accounts.remove(owner, file)
@@ -67,24 +71,30 @@ export function createKeptFiles (storage: FileStorage, accounts: Accounts): Kept
   }
 }
 
-/** Counts the bytes as they pass. Throws when a limit is exceeded. */
+/** A stream of unknown size reserves twice the bytes that have come, within these bounds. */
+const FIRST_BYTES = 65_536
+const MAX_STEP_BYTES = 16_777_216
+
+/** Counts the bytes before they pass. Throws when a limit is exceeded. */
 class MeasuredBytes implements AsyncIterable<Uint8Array> {
   size = 0
   /** The error that ended the bytes: it is not one of the storage. */
   error: { readonly cause: unknown } | undefined
   readonly #bytes: AsyncIterable<Uint8Array>
   readonly #maxBytes: number
-  readonly #room: number
+  readonly #account: Pick<FileAccount, 'reserve'>
+  #reserved = 0
 
-  constructor (bytes: AsyncIterable<Uint8Array>, maxBytes: number, room: number) {
+  constructor (bytes: AsyncIterable<Uint8Array>, maxBytes: number, account: Pick<FileAccount, 'reserve'>) {
     this.#bytes = bytes
     this.#maxBytes = maxBytes
-    this.#room = room
+    this.#account = account
   }
 
-  check (size: number): void {
-    if (size > this.#maxBytes) throw new FileTooLarge(this.#maxBytes)
-    if (size > this.#room) throw new FilesFull()
+  /** Reserves all bytes of a source whose size is known. */
+  async expect (size: number): Promise<void> {
+    this.#check(size)
+    await this.#reserve(size)
   }
 
   async * [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array> {
@@ -103,11 +113,31 @@ class MeasuredBytes implements AsyncIterable<Uint8Array> {
   async #next (chunks: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
     try {
       const next = await chunks.next()
-      if (next.done !== true) this.check(this.size += next.value.length)
+      if (next.done === true) return next
+      this.#check(this.size += next.value.length)
+      if (this.size > this.#reserved) await this.#grow()
       return next
     } catch (cause) {
       this.error = { cause }
       throw cause
     }
+  }
+
+  #check (size: number): void {
+    if (size > this.#maxBytes) throw new FileTooLarge(this.#maxBytes)
+  }
+
+  async #grow (): Promise<void> {
+    const { size } = this
+    const step = Math.min(Math.max(FIRST_BYTES, 2 * size), size + MAX_STEP_BYTES, this.#maxBytes)
+    await this.#reserve(step).catch(async (error: unknown) => {
+      if (!(error instanceof FilesFull) || step === size) throw error
+      await this.#reserve(size)
+    })
+  }
+
+  async #reserve (size: number): Promise<void> {
+    await this.#account.reserve(size)
+    this.#reserved = size
   }
 }

@@ -26,6 +26,8 @@ export interface CatalogLink {
 export interface UploadLink extends FileOwner {
   readonly kind: 'upload'
   readonly id: string
+  /** The owner of the record of the link. */
+  readonly records?: string
   readonly message: string
   readonly accept: readonly string[]
   readonly maxBytes: number

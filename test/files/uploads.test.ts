@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createService, type AppOptions } from '../../src/app.ts'
+import { replaceTime } from '../../src/base/time.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
@@ -166,6 +167,47 @@ t.test('an upload that breaks off leaves nothing, and may be tried again', async
   for (let tries = 0; (await readdir(folder)).length > 0 && tries < 200; tries++) await pause(20)
   t.strictSame(await readdir(folder), [])
   t.equal((await post(url, form)).statusCode, 200)
+})
+
+t.test('an upload ends after half an hour, even if bytes come', async (t) => {
+  const deadlines: Array<() => void> = []
+  t.teardown(replaceTime({
+    setTimeout (callback, ms) {
+      if (ms === 1_800_000) deadlines.push(callback)
+      return setTimeout(callback, ms)
+    }
+  }))
+  const { app, folder, ask } = await build(t)
+  await listen(app)
+  const { url } = await ask()
+  const form = await toForm('a.bin', Buffer.alloc(1_000_000))
+  const sending = beginUpload(app, url, form)
+  const ended = new Promise((resolve) => { sending.once('close', resolve) })
+  sending.on('error', () => {})
+  sending.write(form.payload.subarray(0, 500_000))
+  while ((await readdir(folder)).length === 0) await pause(20)
+  for (const end of deadlines) end()
+  await ended
+  for (let tries = 0; (await readdir(folder)).length > 0 && tries < 200; tries++) await pause(20)
+  t.strictSame(await readdir(folder), [])
+})
+
+t.test('while a file is being sent by a link, another one is refused before it is stored', async (t) => {
+  const { app, folder, ask, post } = await build(t)
+  await listen(app)
+  const { url } = await ask()
+  const form = await toForm('a.bin', Buffer.alloc(1_000_000))
+  const sending = beginUpload(app, url, form)
+  const answered = once(sending, 'response')
+  sending.write(form.payload.subarray(0, 500_000))
+  while ((await readdir(folder)).length === 0) await pause(20)
+  const { statusCode, body } = await post(url, await toForm('b.txt', 'b'))
+  t.strictSame([statusCode, body.includes('A file is being sent by this link.')], [409, true])
+  t.equal((await readdir(folder)).length, 1)
+  sending.end(form.payload.subarray(500_000))
+  const [answer] = await answered
+  t.equal(answer.statusCode, 200)
+  answer.resume()
 })
 
 t.test('after accept the handler waits for the file', async (t) => {

@@ -9,10 +9,16 @@ import { timers } from '../../base/time.ts'
 import { FilesFull } from '../../files/accounts.ts'
 import type { LinkedUpload } from '../../files/file-server.ts'
 import { FileTooLarge, StorageFailed } from '../../files/kept-files.ts'
+import { StoreUnavailable } from '../../store/records/state-store.ts'
 import { describeBytes, toFormPage, toMessagePage, PAGE_POLICY } from './page.ts'
 
 /** How long a client may send nothing, in milliseconds. */
 const IDLE_MS = 60_000
+/**
+ * How long an upload may take, in milliseconds. Less than ABANDONED_MS: a sweep must not delete what is still
+ * being written.
+ */
+const UPLOAD_MS = 1_800_000
 /**
  * How long the rest of a refused upload is read, in milliseconds: browsers read no answer before they have
  * sent all.
@@ -22,6 +28,8 @@ const REFUSING_MS = 5000
 const OVERHEAD_BYTES = 65_536
 
 const USED = 'A file has been sent by this link already. Ask your assistant for a new link.'
+const AWAY = 'The service cannot keep files at the moment. Try again in a minute.'
+const BUSY = 'A file is being sent by this link. Wait until it has arrived, or try again in a minute.'
 
 export async function sendPage (
   upload: LinkedUpload, title: string, reply: FastifyReply
@@ -66,6 +74,7 @@ class UploadError extends Error {
 function toUploadError (error: unknown, upload: LinkedUpload): UploadError | undefined {
   if (error instanceof UploadError) return error
   if (error instanceof FileTooLarge) return tooLarge(upload)
+  if (error instanceof StoreUnavailable) return new UploadError(503, 'Not stored', AWAY, error)
   if (error instanceof StorageFailed) return new UploadError(503, 'Not stored', error.message, error.cause)
   return error instanceof FilesFull ? new UploadError(507, 'Not stored', error.message) : undefined
 }
@@ -80,7 +89,8 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
   if (!isForm(headers)) {
     throw new UploadError(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
   }
-  const idle = timers.setTimeout(() => body.destroy(), IDLE_MS)
+  const stop = () => { body.destroy() }
+  const [idle, whole] = [timers.setTimeout(stop, IDLE_MS), timers.setTimeout(stop, UPLOAD_MS)]
   body.on('data', () => idle.refresh())
   try {
     await new Promise<void>((resolve, reject) => {
@@ -103,6 +113,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
     })
   } finally {
     timers.clear(idle)
+    timers.clear(whole)
   }
 }
 
@@ -116,7 +127,9 @@ async function receive (upload: LinkedUpload, { bytes, name = '', mimeType }: Se
     const expected = `This file is not one of: ${upload.accept.join(', ')}. Choose another one.`
     throw new UploadError(415, 'Not this type', expected)
   }
-  if (!await upload.receive({ name, mimeType: type, bytes })) throw new UploadError(409, 'Already used', USED)
+  const outcome = await upload.receive({ name, mimeType: type, bytes })
+  if (outcome === 'used') throw new UploadError(409, 'Already used', USED)
+  if (outcome === 'busy') throw new UploadError(409, 'In use', BUSY)
 }
 
 const noFile = () => new UploadError(400, 'No file', 'Choose a file first.')

@@ -1,0 +1,127 @@
+// The records of upload links: which file came by a link, and who is sending one now.
+
+import { retry } from '../base/retry.ts'
+import { random, timers } from '../base/time.ts'
+import { Limit } from '../limits/limits.ts'
+import type { Broadcast, ReplicaMessage } from '../store/changes/broadcast.ts'
+import {
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateStore
+} from '../store/records/state-store.ts'
+import type { FileOwner } from './accounts.ts'
+import type { KeptFile } from './kept-files.ts'
+import type { UploadLink } from './links.ts'
+
+/** A file that came by an upload link. */
+export interface ReceivedFile extends KeptFile {
+  readonly name: string
+  readonly mimeType: string
+  readonly expiresAt: number
+}
+
+/** Names the record of a link. `records` is absent in links of earlier releases. */
+export type LinkRecord = Pick<UploadLink, 'id' | 'owner' | 'records'>
+
+/** The right to send a file by a link. It ends by itself soon after the replica is lost. */
+interface Turn { end (): Promise<void> }
+
+/** The record of an upload link names the file that came by it. A link that has a record is used up. */
+export interface UploadRecords {
+  find (link: LinkRecord): Promise<ReceivedFile | undefined>
+  /** Resolves to whether the link has a record, when that is as durable as one that was just added. */
+  isUsed (link: LinkRecord): Promise<boolean>
+  /** Resolves to `undefined` while another file is being sent by the link. */
+  begin (link: UploadLink): Promise<Turn | undefined>
+  /**
+   * Resolves to `taken` if the link has been used, and to `full` if its owner has too many records. Rejects
+   * with a StoreUnavailable if it is not known whether the record exists.
+   */
+  add (link: UploadLink, file: ReceivedFile): Promise<'added' | 'taken' | 'full'>
+  /** Calls the listener when a file has come by the link, or may have come. Returns a function to stop. */
+  listen (link: LinkRecord, listener: () => void): () => void
+}
+
+export interface UploadRecordsDependencies {
+  readonly store: StateStore
+  readonly broadcast: Pick<Broadcast, 'send' | 'listen'>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Each record names a file, so the limit of files is the limit of records. */
+const RECORDS = new Limit('files')
+/** How long a link stays taken after its replica is lost, in milliseconds. */
+const TURN_MS = 60_000
+/** The attempts of a write whose answer was lost. */
+const ATTEMPTS = { attempts: 3, firstMs: 200, maxMs: 1000 }
+const RECEIVED = 'file-received'
+
+/**
+ * Returns the owner of the link's record. Anonymous callers are one owner of files: each of their networks is
+ * an owner of records.
+ */
+export function recordsOwnerOf ({ owner, network }: FileOwner): string {
+  return network === undefined ? `uploads-${owner}` : `uploads-of-${network}`
+}
+
+export function createUploadRecords (
+  { store, broadcast, now }: UploadRecordsDependencies
+): UploadRecords {
+  const keyOf = ({ id, owner, records = `uploads-${owner}` }: LinkRecord) => ({ owner: records, name: id })
+
+  /** Writes the value again if the record has it: an earlier write may not have waited for its durability. */
+  async function rewrite (key: StateKey, isOwn: (bytes: Buffer) => boolean): Promise<boolean> {
+    const record = await store.read(key)
+    if (record === undefined || !isOwn(record.value.bytes)) return false
+    await store.replace(key, record.version, record.value)
+    return true
+  }
+
+  /** Creates the record. A record of the same value is one that an earlier attempt created. */
+  async function create (
+    key: StateKey, bytes: Buffer, lifetime: RecordLifetime, limit: number
+  ): Promise<'added' | 'taken' | 'full'> {
+    const mayRetry = (error: unknown) => error instanceof StoreUnavailable
+    return await retry(async () => {
+      const record = await store.create(key, { bytes }, lifetime, limit)
+      if (record !== 'taken') return record === 'full' ? 'full' : 'added'
+      return await rewrite(key, (other) => bytes.equals(other)) ? 'added' : 'taken'
+    }, { ...ATTEMPTS, mayRetry })
+  }
+
+  return {
+    async find (link) {
+      const record = await store.read(keyOf(link))
+      return record === undefined ? undefined : JSON.parse(record.value.bytes.toString())
+    },
+    isUsed: async (link) => await rewrite(keyOf(link), () => true),
+    async begin (link) {
+      const key = { owner: `uploading-${link.id}`, name: 'turn' }
+      const outcome = await create(key, Buffer.from(random.name(16)), { idleMs: TURN_MS }, 1)
+      if (outcome !== 'added') return undefined
+      // A read is a use: it extends the turn.
+      const timer = timers.setInterval(() => { store.read(key).catch(() => {}) }, TURN_MS / 3).unref()
+      return {
+        async end () {
+          timers.clear(timer)
+          await store.delete(key).catch(() => {})
+        }
+      }
+    },
+    async add (link, file) {
+      // The record outlives its file: the link must not work again.
+      const endsAt = Math.max(file.expiresAt, link.expiresAt)
+      const lifetime = { idleMs: Math.max(1, endsAt - now()), endsAt }
+      const limit = link.network === undefined ? RECORDS.max : RECORDS.shareOf('network')
+      const outcome = await create(keyOf(link), Buffer.from(JSON.stringify(file)), lifetime, limit)
+      // A handler that does not hear of it looks for itself.
+      if (outcome === 'added') broadcast.send({ type: RECEIVED, id: link.id }).catch(() => {})
+      return outcome
+    },
+    listen ({ id }, listener) {
+      const hear = (message: ReplicaMessage) => {
+        if (message.type === RECEIVED && message.id === id) listener()
+      }
+      return broadcast.listen(hear, listener)
+    }
+  }
+}
