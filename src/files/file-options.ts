@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import type { FileSource, UploadOptions } from '../author/files.ts'
 import { isAccepted } from './accepted-types.ts'
 
@@ -19,11 +20,12 @@ const EXPECTED = 'put: the file must be a path, a file: URL, bytes, or a stream 
 const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Returns the name without its path and unprintable characters, and `undefined` if nothing is left. */
-export function toFileName (text: unknown): string | undefined {
-  if (typeof text !== 'string') return undefined
-  const [last = ''] = text.split(/[\\/]/).slice(-1)
-  // Cuts between characters: half of a character is no valid text.
-  const name = [...last.replaceAll(UNPRINTABLE, '').trim()].slice(0, MAX_NAME_LENGTH).join('')
+export function toFileName (path: unknown): string | undefined {
+  if (typeof path !== 'string') return undefined
+  const [last = ''] = path.split(/[\\/]/).slice(-1)
+  // Half of a character is no valid text: none is accepted, and none is made by the cut.
+  const text = Buffer.from(last.replaceAll(UNPRINTABLE, '').trim()).toString()
+  const name = [...text].slice(0, MAX_NAME_LENGTH).join('')
   return name === '' || name === '.' || name === '..' ? undefined : name
 }
 
@@ -58,7 +60,7 @@ export function readUpload (
 
 function readNumber (place: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && value >= min && value <= max) return value
-  throw new RangeError(`${place} must be a number from ${min} to ${max}, got ${String(value)}`)
+  throw new RangeError(`${place} must be a number from ${min} to ${max}, got ${inspect(value)}`)
 }
 
 interface ByteSource {
@@ -75,13 +77,18 @@ export async function openSource (source: FileSource): Promise<ByteSource> {
     const path = typeof source === 'string' ? source : fileURLToPath(source)
     const facts = await stat(path)
     if (!facts.isFile()) throw new TypeError(`${EXPECTED}: ${path} is not a regular file`)
-    return { bytes: createReadStream(path), name: basename(path), size: facts.size }
+    return { bytes: readFile(path), name: basename(path), size: facts.size }
   }
   if (source instanceof Uint8Array) return { bytes: toChunks([source]), size: source.length }
   if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source) {
     return { bytes: toChunks(source) }
   }
   throw new TypeError(EXPECTED)
+}
+
+/** Opens the file when its first byte is needed: a file that does not fit is not opened. */
+async function * readFile (path: string): AsyncGenerator<Uint8Array> {
+  yield * createReadStream(path)
 }
 
 /** The types do not protect authors who write JavaScript. */

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { overloaded } from '../protocol/errors.ts'
 import { acceptedType } from './accepted-types.ts'
 import { FilesFull } from './accounts.ts'
 import { toFileName } from './file-options.ts'
@@ -79,10 +80,15 @@ function toStoredFile ({ storage }: FileRoom, { key, name, mimeType, size }: Sto
     size,
     // A hash hides the key from clients.
     etag: `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`,
-    read: async (range) => await storage.read(key, range),
-    has: async () => await storage.has(key),
+    read: async (range) => await storage.read(key, range).catch(refuse),
+    has: async () => await storage.has(key).catch(refuse),
     close () {}
   }
+}
+
+function refuse (cause: unknown): never {
+  const error = cause instanceof Error ? cause : new Error('the storage failed', { cause })
+  throw overloaded('Files are not available at the moment. Try again later.', error)
 }
 
 function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUpload {

@@ -1,6 +1,7 @@
 // The functions of `ctx.files`.
 
 import { Readable } from 'node:stream'
+import { inspect } from 'node:util'
 import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
 import { elicit } from '../author/input-request.ts'
 import { BYTES_TYPE, mediaTypeOfName } from '../base/media-types.ts'
@@ -11,6 +12,7 @@ import type { ResourceLink } from '../protocol/content.ts'
 import type { FileClient } from '../request/pipeline/seams.ts'
 import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
+import { sliceOf } from './byte-slice.ts'
 import { openSource, readTtl, readUpload, toFileName } from './file-options.ts'
 import type { FileRoom } from './file-room.ts'
 import type { UploadLink } from './links.ts'
@@ -27,14 +29,16 @@ export async function putFile (
   const ttlMs = readTtl('put', options.ttlMs)
   const source = await openSource(file)
   const name = toFileName(options.name ?? source.name)
-  if (name === undefined) throw new TypeError('put: name must be a text that is not empty')
+  if (name === undefined) {
+    throw new TypeError(`put: name must be a text with a file's name, got ${inspect(options.name)}`)
+  }
   const mimeType = options.mimeType ?? mediaTypeOfName(name) ?? BYTES_TYPE
   if (!isHeaderType(mimeType)) {
-    throw new TypeError(`put: mimeType must be a media type such as text/csv, got ${String(mimeType)}`)
+    throw new TypeError(`put: mimeType must be a media type such as text/csv, got ${inspect(mimeType)}`)
   }
   const { kept, links, limits, now } = room
   const owner = toFileOwner(sender)
-  const expiresAt = now() + ttlMs
+  const expiresAt = Math.ceil(now() + ttlMs)
   // Throws before the file is kept if the service does not know its URL.
   links.findUrl()
   const { key, size } = await kept.keep({
@@ -112,7 +116,7 @@ function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: Receive
   async function * read (): AsyncGenerator<Uint8Array> {
     const stream = await storage.read(key)
     if (stream === undefined) throw new Error(`the uploaded file ${JSON.stringify(name)} has expired`)
-    yield * stream
+    yield * sliceOf(stream, { length: size })
   }
 
   return {

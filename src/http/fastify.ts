@@ -40,6 +40,7 @@ export function createFastify (
   let count = 0
   return Fastify({
     loggerInstance: log,
+    rewriteUrl: ({ url = '/' }) => toDecodable(url),
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),
     // Decides only `request.ip`: nothing reads `request.host` and `request.protocol`, which it also changes.
@@ -60,4 +61,19 @@ export function createFastify (
     // closes.
     return503OnClosing: false
   })
+}
+
+/**
+ * Returns the URL with a path that can be decoded. Fastify would answer other paths before any hook. No route
+ * has the changed path, so it gets the answer of an unknown one.
+ */
+function toDecodable (url: string): string {
+  if (!url.includes('%')) return url
+  const [path = '', ...query] = url.split(/(?=[?#])/)
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return encodeURI(path) + query.join('')
+  }
 }

@@ -1,8 +1,13 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { appendFile, readdir, truncate, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { createService, type AppOptions } from '../../src/app.ts'
-import { buildApp } from '../helpers/app.ts'
+import { replaceTime } from '../../src/base/time.ts'
+import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
@@ -127,6 +132,68 @@ t.test('a file that is gone from the storage is not there, with the same answer'
   }
 })
 
+t.test('a download has the promised bytes, or its connection is closed', async (t) => {
+  const { app, folder, get } = await build(t)
+  const link = linkIn(await call(app, 'put', { bytes: 200_000, name: 'a.bin' }))
+  const [file = ''] = await readdir(folder)
+  const path = join(folder, file)
+  const url = new URL(new URL(link).pathname, await listen(app))
+  const headers = { host: 'mcp.example.com' }
+  await appendFile(path, 'more')
+  const { headers: { 'content-length': length }, rawPayload } = await get(link)
+  t.strictSame([length, rawPayload.length], ['200000', 200_000])
+  t.equal((await get(link, { range: 'bytes=-3' })).body.length, 3)
+  await truncate(path, 100_000)
+  const [answer] = await once(request(url, { headers }).end(), 'response')
+  t.equal(answer.headers['content-length'], '200000')
+  await t.rejects(buffer(answer), { code: 'ECONNRESET' })
+  await truncate(path, 0)
+  const empty = await get(link)
+  t.equal(empty.statusCode, 500)
+  t.equal(Number(empty.headers['content-length']), empty.body.length)
+})
+
+t.test('half a character in a name becomes valid text', async (t) => {
+  const { app, get } = await build(t)
+  const { content: [link] } = await call(app, 'put', { text: 'a', name: 'a\ud800.txt' })
+  t.equal(link.name, 'a\ufffd.txt')
+  t.match((await get(link.uri)).headers['content-disposition'], "filename*=UTF-8''a%EF%BF%BD.txt")
+})
+
+t.test('while the storage is away a link answers 503', async (t) => {
+  t.teardown(replaceTime({ pause: async () => {} }))
+  const bucket = createServer(({ method }, response) => {
+    response.writeHead(method === 'PUT' ? 200 : 500).end()
+  }).listen(0, '127.0.0.1')
+  await once(bucket, 'listening')
+  t.teardown(() => bucket.close().closeAllConnections())
+  const { port } = bucket.address() as AddressInfo
+  const { app, get } = await build(t, {
+    filesUrl: `s3://files?endpoint=http://127.0.0.1:${port}`,
+    environment: { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+  })
+  const link = linkIn(await call(app, 'put', { text: 'a', name: 'a.txt' }))
+  for (const method of ['GET', 'HEAD'] as const) {
+    const { statusCode, headers } = await get(link, {}, method)
+    t.strictSame([statusCode, headers['retry-after']], [503, '5'])
+  }
+})
+
+t.test('a path that cannot be decoded gets the answer of an unknown one', async (t) => {
+  const { app } = await build(t)
+  const headers = { host: 'mcp.example.com' }
+  const answers = async (paths: readonly string[]) => await Promise.all(paths.map(async (url) => {
+    const { statusCode, body } = await app.inject({ url, headers })
+    return { statusCode, body }
+  }))
+  const [unknown, ...torn] = await answers(['/shop/files/x', '/shop/files/%', '/shop/files/%ff?a=%'])
+  t.equal(unknown?.statusCode, 404)
+  for (const answer of torn) t.strictSame(answer, unknown)
+  const [nowhere, bad] = await answers(['/nowhere', '/nowhere/%'])
+  t.equal(nowhere?.statusCode, 404)
+  t.strictSame(bad, nowhere)
+})
+
 t.test('with filesToken required, a link needs the token of its owner', async (t) => {
   const { app, get } = await build(t, { filesToken: 'required', authenticator: NAMES })
   const link = linkIn(await call(app, 'put', { text: 'a', name: 'a.txt' }, { as: 'ada' }))
@@ -203,11 +270,16 @@ t.test('options that are not valid are named', async (t) => {
     child () { return this }, error: (fields: { err?: Error }) => lines.push(String(fields.err?.message))
   })
   const app = await buildApp(t, FILES, { logger: log })
-  for (const args of [{ text: 'a' }, { text: 'a', name: '..' }, { text: 'a', name: 'a', mimeType: 'x' },
-    { text: 'a', name: 'a', ttlMs: 5 }, { text: 'a', name: 'a' }]) await call(app, 'put', args)
+  const wrong = [
+    {}, { name: '..' }, { name: 'a', mimeType: 'x' }, { name: 'a', ttlMs: 5 }, { name: 'a', ttlMs: '1h' },
+    { name: 'a' }
+  ]
+  for (const options of wrong) await call(app, 'put', { text: 'a', ...options })
   t.match(lines, [
-    'put: name must be a text', 'put: name must be a text', 'put: mimeType must be a media type such as',
+    "put: name must be a text with a file's name, got undefined",
+    "put: name must be a text with a file's name, got '..'", 'put: mimeType must be a media type such as',
     'put: ttlMs must be a number from 1000 to 2592000000, got 5',
+    "put: ttlMs must be a number from 1000 to 2592000000, got '1h'",
     'TRIVET_PUBLIC_URL is not set, so the service does not know the URL of its files'
   ])
 })

@@ -86,6 +86,13 @@ t.test('a sweep reads each upload by itself, in any order of its elements', asyn
   t.strictSame(deleted, [`/files/a&b/${old}?uploadId=2`])
 })
 
+t.test('a range is sent although the bucket ignores it', async (t) => {
+  const endpoint = await serve(t, (_, response) => { response.end('0123456789') })
+  const storage = await openStorage(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
+  const stream = await storage.read('a', { start: 2, end: 4 })
+  t.equal(stream && String(await buffer(stream)), '234')
+})
+
 t.test('the text of an element has its entities decoded', (t) => {
   const xml = '<Key>&lt;a&gt; &quot;b&quot; &apos;c&#39; &#x1F600; &amp;lt; &nbsp; &#1114112;</Key>' +
     '<Key /><Keys>d</Keys>'

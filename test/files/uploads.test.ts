@@ -115,6 +115,8 @@ t.test('a file of another type, a large one, no file and no form are refused wit
     [await toForm('a.txt', 'x'.repeat(200_000)), 413, 'The file is larger than 1000 bytes'],
     [await toForm('', ''), 400, 'Choose a file first.'],
     [{ ...form, headers: { 'content-type': 'text/plain' } }, 415, 'Send the file with the form'],
+    [{ ...form, headers: { 'content-type': `multipart/form-data; boundary=${'x'.repeat(300)}` } }, 415, 'Send'],
+    [{ ...form, headers: { 'content-type': `multipart/form-data; boundary=${'x'.repeat(71)}` } }, 400, 'The file'],
     [{ ...form, payload: Buffer.from('no form') }, 400, 'The file did not arrive as a whole']
   ]
   for (const [form, status, text] of cases) {

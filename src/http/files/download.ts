@@ -3,6 +3,7 @@
 import contentDisposition from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
+import { sliceOf } from '../../files/byte-slice.ts'
 import type { LinkedFile } from '../../files/file-server.ts'
 import type { ByteRange } from '../../files/storage.ts'
 import { notFound, sendText } from './page.ts'
@@ -16,7 +17,7 @@ export async function sendFile (
     etag,
     'accept-ranges': 'bytes',
     // Browsers read other letters than those of ASCII only from the form in UTF-8.
-    'content-disposition': contentDisposition(name, { fallback: name.replaceAll(/[^ -~]/g, '?') }),
+    'content-disposition': contentDisposition(Buffer.from(name).toString(), { fallback: name.replaceAll(/[^ -~]/g, '?') }),
     // A page of the service's origin must not be made from a file.
     'content-security-policy': "sandbox; default-src 'none'"
   })
@@ -33,14 +34,13 @@ export async function sendFile (
   const isHead = request.method === 'HEAD'
   const body = isHead ? undefined : await file.read(range)
   if (isHead ? !await file.has() : body === undefined) return gone(reply)
-  reply.header('content-type', mimeType)
-  if (range === undefined) reply.code(200).header('content-length', size)
-  else {
-    const { start, end } = range
-    reply.code(206).header('content-length', end - start + 1)
-    reply.header('content-range', `bytes ${start}-${end}/${size}`)
+  const length = range === undefined ? size : range.end - range.start + 1
+  reply.code(200).headers({ 'content-type': mimeType, 'content-length': length })
+  if (range !== undefined) {
+    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`)
   }
-  return reply.send(body)
+  // The file may grow or shrink meanwhile. If it ends early, the connection is closed.
+  return reply.send(body && sliceOf(body, { length }))
 }
 
 /** The answer must not differ from that to a link that never worked. */

@@ -73,6 +73,8 @@ export function registerFiles (
     scope.addHook('onResponse', async (request, reply) => {
       if (served.has(request)) replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
     })
+    // A file that fails before its first byte is refused: the refusal is an end of its own.
+    scope.addHook('onError', async (request) => { served.delete(request) })
     // The body of an upload is read as it comes.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _body, done) => done(null))

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
-import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { timers } from '../../base/time.ts'
 import { FilesFull } from '../../files/accounts.ts'
@@ -86,15 +86,12 @@ function tooLarge ({ maxBytes }: LinkedUpload): UploadError {
 
 async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise<void> {
   const { headers, raw: body } = request
-  if (!isForm(headers)) {
-    throw new UploadError(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
-  }
+  const form = openForm(headers)
   const stop = () => { body.destroy() }
   const [idle, whole] = [timers.setTimeout(stop, IDLE_MS), timers.setTimeout(stop, UPLOAD_MS)]
   body.on('data', () => idle.refresh())
   try {
     await new Promise<void>((resolve, reject) => {
-      const form = new Busboy({ headers, limits: { files: 1, fields: 10, parts: 11 } })
       let file: Readable | undefined
       let receiving: Promise<void> | undefined
       form.on('file', (_field, bytes, name, _encoding, mimeType) => {
@@ -133,6 +130,16 @@ async function receive (upload: LinkedUpload, { bytes, name = '', mimeType }: Se
 }
 
 const noFile = () => new UploadError(400, 'No file', 'Choose a file first.')
+
+/** Throws an UploadError for what is no form, and for a boundary that no form may have. */
+function openForm (headers: IncomingHttpHeaders): BusboyInstance {
+  try {
+    if (isForm(headers)) return new Busboy({ headers, limits: { files: 1, fields: 10, parts: 11 } })
+  } catch {
+    // The header is wrong.
+  }
+  throw new UploadError(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
+}
 
 function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
   return /^multipart\/form-data;.*\bboundary=/i.test(headers['content-type'] ?? '')
