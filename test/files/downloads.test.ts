@@ -332,7 +332,8 @@ t.test('a link to a file of the catalog is as hidden as the file', async (t) => 
   const headers = { host: 'mcp.example.com' }
   const read = async () => await app.inject({ url: new URL(link).pathname, headers })
   t.equal((await read()).statusCode, 200)
-  t.ok((await call(app, 'show', {}, { as: 'others' })).isError)
+  const { content: [hidden] } = await call(app, 'show', {}, { as: 'others' })
+  t.equal(hidden.uri, 'file:///plan.txt', 'as for a file that is not there')
 })
 
 t.test('shared state without a named storage is refused at the first file, with the setting', async (t) => {

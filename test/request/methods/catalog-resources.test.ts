@@ -52,6 +52,8 @@ const FILES = {
       read: async ({ left }, ctx) => left === '1' ? 'end' : (await ctx.readResource('chain://' + (left - 1)))[0].text
     })`,
   'resources/docs/a.md': '# a',
+  'resources/docs/hidden.md': '# hidden',
+  'resources/docs/hidden.md.meta.yaml': 'scopes: [s]\n',
   'resources/docs/b.png': Uint8Array.of(137, 80, 78, 71),
   'resources/large.txt': 'x'.repeat(2000)
 }
@@ -104,7 +106,8 @@ t.test('a caller reads through a tool what it may read itself (154, 264)', async
   const { response } = await send(app, toRead('secret:a'))
   t.equal(response.error.message, 'Resource not found: secret:a', 'not by way of the template either')
   for (const call of CALLS) {
-    for (const uri of ['secret:a', 'secret:%61', 'nothing:a', 'not a uri', '']) {
+    const hidden = call === 'linkResource' ? [] : ['secret:a', 'secret:%61']
+    for (const uri of [...hidden, 'nothing:a', 'not a uri', '']) {
       const { result } = (await send(app, toCall('get', call, uri))).response
       t.match(result, { isError: true, content: [{ text: `Resource not found: ${uri}` }] }, `${call} ${uri}`)
     }
@@ -115,6 +118,22 @@ t.test('a caller reads through a tool what it may read itself (154, 264)', async
     for (const uri of ['secret:a', 'paid:a']) {
       t.notOk((await send(app, toCall('get', call, uri, 's'))).response.result.isError, `${call} ${uri}`)
     }
+  }
+})
+
+t.test('a link does not tell whether a resource is hidden or missing', async (t) => {
+  const app = await buildApp(t, FILES, OPTIONS)
+  const linkTo = async (uri: string): Promise<Message> => {
+    const { result } = (await send(app, toCall('send', 'linkResource', uri))).response
+    const { content: [{ uri: own, ...members }] } = result
+    t.equal(own, uri)
+    return members
+  }
+  const [hidden, missing] = ['file:///docs/hidden.md', 'file:///docs/missing.md']
+  t.match(await linkTo(missing), { name: 'files' })
+  t.strictSame(await linkTo(hidden), await linkTo(missing))
+  for (const uri of ['secret:a', 'secret:%61', 'secret:missing']) {
+    t.strictSame(await linkTo(uri), { type: 'resource_link', name: 'all' })
   }
 })
 

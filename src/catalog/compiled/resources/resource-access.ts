@@ -51,12 +51,19 @@ export async function readContents (
   }
 }
 
-/** Makes a link with the members of the entry in `resources/list`, or of the template. Throws as above. */
+/**
+ * Makes a link with the members of the entry in `resources/list`, or of the template. A link tells nothing of
+ * what exists: a template's link to a hidden resource is the one to a missing resource. Throws as above if
+ * the caller sees neither a resource nor a template.
+ */
 export function toResourceLink (view: View, asked: string): ResourceLink {
   try {
-    const { uri, resource } = findResource(view, asked)
+    const match = view.resource(asked)
+    if (match === undefined) throw resourceNotFound(asked)
+    const { uri, resource, isShadowed } = match
+    const listed = isShadowed ? undefined : view.listed(uri)
     const { uriTemplate, ...entry }: Resource & Partial<ResourceTemplate> = JSON.parse(
-      (view.listed(uri) ?? resource).json
+      (listed ?? resource).json
     )
     return { type: 'resource_link', ...entry, uri }
   } catch (error) {
