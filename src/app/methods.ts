@@ -1,6 +1,5 @@
 // Composes the methods of both eras, and opens tasks: calls that go on after they were answered.
 
-import { clock as systemClock } from '../base/time.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import { createFirstAnswers } from '../store/records/first-answers.ts'
@@ -29,7 +28,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     maxPerOwner: config.maxTasksPerCaller,
     graceMs: config.taskGraceMs,
     leaseMs: config.taskLeaseMs,
-    now: clock.now ?? systemClock.now,
+    now: clock.now,
     snapshot: () => catalog.current,
     isUsed
   })

@@ -44,7 +44,7 @@ export class TaskAccess {
     const { runner, transitions } = this.#dependencies
     const { key, ...stored } = await this.#find(principal, id)
     if (!hasAnswer(stored.record, responses)) return await transitions.confirm(key, stored)
-    const mayRun = await runner.mayRun(stored.record)
+    const mayRun = runner.hasRoom(stored.record) && await runner.mayRun(stored.record)
     const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
     const applied = await transitions.apply(key, event, { from: stored })
     if (applied === undefined) throw unknownTask()

@@ -1,7 +1,7 @@
 // The first run of a handler, within its request. The call becomes a task if it takes too long, if it sleeps,
 // or if its tool requires a task.
 
-import { random } from '../base/time.ts'
+import { clock, random } from '../base/time.ts'
 import type { CompiledTool, TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
 import { NotAllowed } from '../catalog/compiled/scopes/run-authorized.ts'
 import { networkOf } from '../limits/holder.ts'
@@ -9,6 +9,7 @@ import { LimitReached } from '../protocol/errors.ts'
 import type { Outcome } from '../request/pipeline/method.ts'
 import type { RequestContext } from '../request/pipeline/request-context.ts'
 import type { TaskStart } from '../request/pipeline/seams.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
 import { findStateExcess, TaskJournal, type JournalOwner } from './journal.ts'
 import { toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
@@ -35,6 +36,10 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   /** Settles the first step of a call that must be a task. */
   #creation: { readonly resolve: () => void, readonly reject: (error: Error) => void } | undefined
   #created: Promise<void> | undefined
+  /** Why the task could not be created. The call goes on as an ordinary one. */
+  #refusal: Error | undefined
+  /** Whether another replica may run the task, though nobody knows whether it was created. */
+  #mayRunElsewhere = false
   #message: string | undefined
 
   constructor (
@@ -50,7 +55,10 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     request.onProgress = (progress) => { this.#message = toStatusMessage(progress) }
   }
 
-  onSleep (): void { this.#need() }
+  onSleep (): void {
+    if (this.#refusal !== undefined) throw this.#refusal
+    this.#need()
+  }
 
   /** A step of a tool that requires a task waits for the record: no work is done that nobody keeps. */
   allowStep (): Promise<void> | undefined {
@@ -59,7 +67,11 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       this.#creation = { resolve, reject }
       this.#need()
     })
-    return this.#created
+    return this.#created.then(async () => {
+      // The creation may have taken long.
+      this.#request.lifetime.throwIfStopped()
+      await this.journal.allowStep()
+    })
   }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
@@ -91,8 +103,9 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
           resolve({ answer, work, outlet: run })
         }, (error: Error) => {
           this.journal.detach()
+          this.#refusal = error
           this.#creation?.reject(error)
-          if (this.#mustBecome() || this.journal.isSuspended) {
+          if (this.#mustBecome() || this.journal.isSuspended || this.#mayRunElsewhere) {
             this.#request.lifetime.stop(error)
             reject(error)
           } else work.then(resolve, reject)
@@ -127,15 +140,19 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const { records, transitions, storeClock, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
     const key = records.newKey(principal)
+    const heldAt = clock.monotonic()
     // Without a due time, a task is lost with its replica. The answer also tells the time of the store.
     await transitions.hold(key, 0)
     const excess = findStateExcess(this.journal.state)
     if (excess !== undefined) throw excess
     const record = this.#toRecord()
     const creating = this.#store(key, record)
-    const run = new TaskRun(this.#dependencies, this.journal, key, record, creating)
+    const run = new TaskRun(this.#dependencies, this.journal, key, record, heldAt, creating)
     await creating
     this.journal.adopt(run)
+    const message = this.#message
+    if (message !== undefined && message !== record.statusMessage) run.progress({ progress: 0, message })
+    this.#request.onProgress = (progress) => run.progress(progress)
     lifetime.limit(run.timeoutMs)
     run.attach(lifetime)
     onCreate(run)
@@ -147,6 +164,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const { records, dueTimes } = this.#dependencies
     return await records.create(key, record).catch(async (error: unknown) => {
       if (error instanceof LimitReached) await dueTimes.remove(key.entry)
+      this.#mayRunElsewhere = error instanceof StoreUnavailable && this.#rule.mayRerun
       throw error
     })
   }

@@ -16,7 +16,7 @@ interface Entries {
 
 /** What the journal asks of the call or the run that it belongs to. */
 export interface JournalOwner {
-  /** Called for the first sleep of a call that is not a task yet. */
+  /** Called for a sleep of a call that is not a task yet. Throws if it cannot become one. */
   onSleep? (): void
   /**
    * Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more.
@@ -120,9 +120,9 @@ export class TaskJournal implements Journal {
     if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
       throw new RangeError(`sleep: would end after the time limit of the task, ${this.#ttlMs} ms (ttlMs)`)
     }
+    if (!this.isTask) this.#owner?.onSleep?.()
     this.#entries.sleeps.set(index, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
-    if (!this.isTask) this.#owner?.onSleep?.()
     throw new Suspended()
   }
 }

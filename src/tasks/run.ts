@@ -8,7 +8,6 @@ import type { Outlet } from '../request/pipeline/caller.ts'
 import {
   HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime
 } from '../request/pipeline/lifetime.ts'
-import { MAX_TIMER_MS } from '../request/questions/run-step.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
 import { endOfWork, type TaskRecord } from './record.ts'
@@ -62,9 +61,12 @@ export class TaskRun implements Outlet, JournalOwner {
   /** When the lease ends, in milliseconds of the monotonic clock. */
   #leaseEndsAt: number
 
-  /** @param creating rejects if the record cannot be created. The caller then detaches the journal. */
+  /**
+   * @param heldAt when the lease began at the latest, in milliseconds of the monotonic clock.
+   * @param creating rejects if the record cannot be created. The caller then detaches the journal.
+   */
   constructor (
-    dependencies: TaskRunDependencies, journal: TaskJournal, key: TaskKey, record: TaskRecord,
+    dependencies: TaskRunDependencies, journal: TaskJournal, key: TaskKey, record: TaskRecord, heldAt: number,
     creating: Promise<StoredTask>
   ) {
     this.key = key
@@ -73,18 +75,20 @@ export class TaskRun implements Outlet, JournalOwner {
     this.#run = record.run
     this.#message = record.statusMessage
     this.#stored = { record, version: '' }
-    this.#leaseEndsAt = clock.monotonic() + dependencies.leaseMs
+    this.#leaseEndsAt = heldAt + dependencies.leaseMs
     this.#last = creating.then((stored) => { this.#stored = stored })
     this.#last.catch(() => {})
     journal.attach(record, async () => await this.#keep())
   }
 
   /** Creates the next run of a stored task. */
-  static resume (dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask): TaskRun {
+  static resume (
+    dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask, heldAt: number
+  ): TaskRun {
     const { record } = stored
     const journal = new TaskJournal(record.ttlMs, dependencies.storeClock.now)
     journal.restore(record)
-    const run = new TaskRun(dependencies, journal, key, record, Promise.resolve(stored))
+    const run = new TaskRun(dependencies, journal, key, record, heldAt, Promise.resolve(stored))
     journal.adopt(run)
     return run
   }
@@ -93,7 +97,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** The time limit of the run. */
   get timeoutMs (): number {
-    return Math.min(MAX_TIMER_MS, Math.max(0, endOfWork(this.record) - this.#dependencies.storeClock.now()))
+    return Math.max(0, endOfWork(this.record) - this.#dependencies.storeClock.now())
   }
 
   /** Calls the listener when the handler has ended. There is one listener at most. */
@@ -122,7 +126,8 @@ export class TaskRun implements Outlet, JournalOwner {
     const askedAt = clock.monotonic()
     const current = await records.read(this.key)
     if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
-    await transitions.hold(this.key, current.record.generation)
+    // A look on this replica may have held the task for the next generation.
+    await transitions.hold(this.key, current.record.generation + 1)
     this.#leaseEndsAt = askedAt + leaseMs
     if (this.#message !== this.record.statusMessage) await this.#keep()
   }
@@ -132,6 +137,12 @@ export class TaskRun implements Outlet, JournalOwner {
     return this.#stopReason === undefined && clock.monotonic() < this.#leaseEndsAt
       ? undefined
       : this.#assertCurrent()
+  }
+
+  /** Gives the task to the next replica that looks: its handler is not called here. */
+  giveBack (): void {
+    this.#deferMs = 0
+    this.leaveUnanswered()
   }
 
   /** Returns the error for a run that a limit refuses for now. */
@@ -243,5 +254,6 @@ const stopped = (journal: JournalMembers) => ({ type: 'stopped', journal }) as c
 
 export function toStatusMessage ({ progress, total, message }: Progress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
-  return (message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
+  // A handler without types may pass anything.
+  return String(message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
 }

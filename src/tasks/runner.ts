@@ -48,6 +48,8 @@ export class TaskRunner {
   #toolRuns: ToolRuns | undefined
   #timer: Timer | undefined
   #nextLookAt = Infinity
+  /** The earliest due time that was set here since the look began. */
+  #notedAt = Infinity
   #isLooking = false
   #isFirst = true
   /** Set by an outage. The next look is left out: first, all replicas renew the leases of their runs. */
@@ -84,19 +86,25 @@ export class TaskRunner {
 
   /** Looks for due tasks after this time at the latest. */
   noteDue (inMs: number): void {
+    this.#notedAt = Math.min(this.#notedAt, clock.monotonic() + inMs)
     if (clock.monotonic() + inMs < this.#nextLookAt) this.#schedule(inMs)
   }
 
   /** Whether this replica takes tasks, and its release knows the tool and takes the arguments. */
-  async mayRun ({ tool, args }: TaskRecord): Promise<boolean> {
+  async mayRun ({ tool, args }: Pick<TaskRecord, 'tool' | 'args'>): Promise<boolean> {
     return await this.#toolRuns?.accepts(tool, args) === true
   }
 
+  /** Whether the holder of the task may have one more run here. */
+  hasRoom (record: TaskRecord): boolean {
+    return this.#used.findRefusal(holderOf(toSender(record))) === undefined
+  }
+
   /** Runs the handler of a task that was claimed. @param release ends the counting of the run. */
-  run (key: TaskKey, stored: StoredTask, release = this.#reserve(stored.record)): void {
+  run (key: TaskKey, stored: Applied, release = this.#reserve(stored.record)): void {
     const { log } = this.#dependencies
     const { record, record: { tool, args, requestId, client } } = stored
-    const run = TaskRun.resume(this.#dependencies, key, stored)
+    const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
     const sender = toSender(record)
     run.onEnd(release)
     this.add(run)
@@ -107,9 +115,10 @@ export class TaskRunner {
       requestId,
       log: log.child({ reqId: requestId })
     }
+    // The service began to close meanwhile.
+    if (this.#toolRuns === undefined) return run.giveBack()
     run.call().then(() => {
-      // The service began to close meanwhile: the task is due again after its lease.
-      if (this.#toolRuns === undefined) return run.leaveUnanswered()
+      if (this.#toolRuns === undefined) return run.giveBack()
       const { journal, timeoutMs } = run
       const toDeferral = run.toDeferral.bind(run)
       this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, outlet: run, toDeferral })
@@ -130,6 +139,7 @@ export class TaskRunner {
   async #look (): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
+    this.#notedAt = Infinity
     const { dueTimes, storeClock, leaseMs, log, isUsed } = this.#dependencies
     let nextMs = leaseMs / 2
     try {
@@ -148,7 +158,7 @@ export class TaskRunner {
       log.warn({ err }, 'due tasks were not looked for')
     }
     this.#isLooking = false
-    this.#schedule(nextMs)
+    this.#schedule(Math.min(nextMs, this.#notedAt - clock.monotonic()))
   }
 
   async #takeUp (key: TaskKey): Promise<void> {
@@ -168,20 +178,20 @@ export class TaskRunner {
     const { transitions, storeClock } = this.#dependencies
     const { record } = stored
     const event: TaskEvent = { type: 'due', isHere: this.#runs.has(key.entry) }
-    let release = () => {}
+    this.#left.delete(key.entry)
+    let release: (() => void) | undefined
     if (findTransition(record, event, storeClock.now())?.isClaimed === true) {
       if (!await this.mayRun(record)) return await this.#leave(key, 'unknown', record)
-      const refusal = this.#used.findRefusal(holderOf(toSender(record)))
-      // Its holder uses its share of the runs here. Another replica, or a later look, takes the task.
-      if (refusal !== undefined) return await this.#putBack(key, record)
+      // Another replica, or a later look, takes the task.
+      if (!this.hasRoom(record)) return await this.#putBack(key, record)
       release = this.#reserve(record)
     }
     const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
-      release()
+      release?.()
       throw error
     })
     if (applied?.transition?.isClaimed === true) this.run(key, applied, release)
-    else release()
+    else release?.()
     if (applied !== undefined) this.#report(record, applied)
   }
 

@@ -28,8 +28,8 @@ export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 
   readonly maxPerOwner: number
   readonly graceMs: number
   readonly leaseMs: number
-  /** Milliseconds since the epoch, by the clock of this replica. */
-  now (): number
+  /** Milliseconds since the epoch, by the clock of this replica. Its monotonic clock by default. */
+  readonly now?: (() => number) | undefined
   /** The present state of the catalog. */
   snapshot (): Snapshot
 }

@@ -4,7 +4,7 @@
 import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
 import type { JournalMembers, TaskEvent } from './events.ts'
 import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
-import { endOfWork, openQuestions, type TaskPhase, type TaskRecord } from './record.ts'
+import { endOfWork, openQuestions, type KeptPrincipal, type TaskPhase, type TaskRecord } from './record.ts'
 
 type EventType = TaskEvent['type']
 type EventOf<E extends EventType> = Extract<TaskEvent, { type: E }>
@@ -101,8 +101,10 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     holds: ({ wakesAt = Infinity }, _, now) => wakesAt <= now + EARLY_MS,
     change: claim
   }),
-  row({ from: ['waiting'], on: 'due', when: 'it sleeps', to: 'waiting' }),
-  row({ from: ['asking'], on: 'due', when: 'no answer came', to: 'asking' }),
+  // The record is written, so that its generation is that of the due time: a claim that was not written may
+  // have set the time of the next one.
+  row({ from: ['waiting'], on: 'due', when: 'it sleeps', to: 'waiting', change: () => ({}) }),
+  row({ from: ['asking'], on: 'due', when: 'no answer came', to: 'asking', change: () => ({}) }),
 
   row({
     from: ['asking'],
@@ -127,9 +129,12 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     when: 'this replica can run it',
     to: 'running',
     holds: (_, { mayRun }) => mayRun,
-    change: (record, { responses, principal }) => (
-      { ...claim(record), ...findAnswers(record, responses), principal }
-    )
+    // A sleep beside the question goes on.
+    change: (record, { responses, principal }, now) => ({
+      ...claim({ ...record, wakesAt: Math.min(record.wakesAt ?? 0, now) }),
+      ...findAnswers(record, responses),
+      principal
+    })
   }),
   row({
     from: ['asking'],
@@ -143,10 +148,10 @@ export const TRANSITIONS: readonly TransitionRow[] = [
   ...UNFINISHED.map((phase) => row({
     from: [phase],
     on: 'accessed',
-    when: 'with other scopes than before',
+    when: 'with other rights than before',
     to: phase,
     isQuiet: true,
-    holds: (record, { principal }) => !isSameSet(record.principal.scopes, principal.scopes),
+    holds: (record, { principal }) => !hasSameRights(record.principal, principal),
     change: (_, { principal }) => ({ principal })
   })),
   row({
@@ -273,6 +278,16 @@ function fail (record: TaskRecord, { code, message, data }: ProtocolError): Part
 /** A new step shows that the task does not end its replica at the same place again. */
 function countLosses ({ results, losses }: TaskRecord, journal: JournalMembers): Partial<TaskRecord> {
   return { losses: Object.keys(journal.results).length > Object.keys(results).length ? 0 : losses }
+}
+
+/** Compares what handlers and `authorize` see of a caller. Each token has its own times and id. */
+function hasSameRights (one: KeptPrincipal, other: KeptPrincipal): boolean {
+  return isSameSet(one.scopes, other.scopes) && claimsOf(one) === claimsOf(other)
+}
+
+function claimsOf ({ claims = {} }: KeptPrincipal): string {
+  const { iat, exp, nbf, jti, ...rest } = claims
+  return JSON.stringify(rest)
 }
 
 function isSameSet (one: readonly string[], other: readonly string[]): boolean {

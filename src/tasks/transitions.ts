@@ -27,6 +27,8 @@ export interface TransitionDependencies {
 export interface Applied extends StoredTask {
   /** `undefined` if the event changed nothing. */
   readonly transition: Transition | undefined
+  /** When the lease began at the latest, in milliseconds of the monotonic clock. */
+  readonly heldAt: number
 }
 
 interface ApplyOptions {
@@ -62,15 +64,16 @@ export class Transitions {
     const read = async () => await this.#attempt(isUrgent, async () => await records.read(key))
     for (let stored = from ?? await read(); stored !== undefined; stored = await read()) {
       const { record: { generation } } = stored
+      const heldAt = clock.monotonic()
       const transition = findTransition(stored.record, event, storeClock.now())
-      if (transition === undefined) return { ...stored, transition }
+      if (transition === undefined) return { ...stored, transition, heldAt }
       const { record, isHeld, isTold } = transition
       if (isHeld) await this.#attempt(isUrgent, async () => await this.hold(key, generation + 1))
       const next = record === undefined ? stored : await this.#replace(key, stored, record, isUrgent)
       if (next === undefined) continue
       if (isTold) announce(key, phaseOf(next.record) === 'over')
       await this.#attempt(isUrgent, async () => await this.#settle(key, transition, next.record))
-      return { ...next, transition }
+      return { ...next, transition, heldAt }
     }
     return undefined
   }

@@ -1,7 +1,7 @@
 // Tasks among replicas that differ: in their secrets, their releases, their clocks, and in who uses them.
 
 import t from 'tap'
-import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
+import { ANONYMOUS, ownerOf, type Principal } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
@@ -148,4 +148,70 @@ t.test('the ended tasks of one address leave room for those of others', async (t
   t.equal(begun.filter((answer) => answer.startsWith('task_')).length, 20, 'a tenth of 200')
   t.match(begun.at(-1), /Too many tasks and results of tasks of your address \(20\)/)
   t.match(await call('192.0.2.2'), /^task_/)
+})
+
+t.test('a run whose lease was noticed late on its own replica keeps its lease', async (t) => {
+  const time = new VirtualTime(t)
+  const begun: string[] = []
+  const world = openWorld(async (round, replica) => {
+    await round.once('first', () => 1)
+    begun.push(replica)
+    await timers.pause(12 * LEASE_MS)
+    return replica
+  }, { isRequired: true })
+  const first = world.openReplica('first')
+  const id = await time.during(first.call(), 10_000)
+  await time.during(timers.pause(100), 1000)
+  const entry = `tasks-${ownerOf(ADA)}/${id}`
+  await world.dueTimes.set(entry, 0, 1)
+  first.tasks.look()
+  await time.during(timers.pause(200), 10_000)
+  const other = world.openReplica('other')
+  await time.during(timers.pause(14 * LEASE_MS), 1e6)
+  t.strictSame(begun, ['first'])
+  t.strictSame(other.warnings, [])
+  t.match(await time.during(other.ask('tasks/get', { taskId: id }), 1000), { result: 'first' })
+})
+
+t.test('answers at one replica leave room for the tasks of others', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (round, _, { subject }) => {
+    if (subject === 'bob') {
+      await sleep(round, 5000)
+      return 'awake'
+    }
+    await sleep(round, 2000)
+    await round.ask({ go: question })
+    return await new Promise<never>(() => {})
+  })
+  const replica = world.openReplica('only')
+  const calls = Array.from({ length: 510 }, async () => await replica.call())
+  const ids = await time.during(Promise.all(calls), 60_000)
+  await time.during(timers.pause(6 * LEASE_MS), 1e6)
+  const inputResponses = { go: { action: 'accept', content: {} } }
+  const updates = ids.map(async (taskId) => await replica.ask('tasks/update', { taskId, inputResponses }))
+  await time.during(Promise.all(updates), 60_000)
+  const bob = { ...ADA, subject: 'bob' }
+  const id = await time.during(replica.call(bob), 10_000)
+  await time.during(timers.pause(4 * LEASE_MS), 1e6)
+  t.match(await time.during(replica.ask('tasks/get', { taskId: id }, bob), 1000), { status: 'completed' })
+})
+
+t.test('a rerun has the claims of who was last allowed to look', async (t) => {
+  const time = new VirtualTime(t)
+  const roles: unknown[] = []
+  const world = openWorld(async (round, _, { claims }) => {
+    roles.push(claims?.role)
+    await sleep(round, 60_000)
+    return 'done'
+  })
+  const replica = world.openReplica('only')
+  const as = (role: string, jti: string): Principal => ({ ...ADA, claims: { role, jti } })
+  const id = await time.during(replica.call(as('admin', '1')), 1000)
+  const { operations } = replica
+  await time.during(replica.ask('tasks/get', { taskId: id }, as('admin', '2')), 1000)
+  t.equal(replica.operations, operations + 1, 'another token with the same claims is only a read')
+  await time.during(replica.ask('tasks/get', { taskId: id }, as('guest', '3')), 1000)
+  await time.during(timers.pause(70_000), 1e6)
+  t.strictSame(roles, ['admin', 'guest'])
 })

@@ -139,13 +139,13 @@ const CASES: readonly Case[] = [
     row: 'waiting due → waiting: it sleeps',
     record: WAITING,
     event: due(),
-    gives: { record: undefined, due: AWAKE }
+    gives: { record: {}, due: AWAKE }
   },
   {
     row: 'asking due → asking: no answer came',
     record: ASKING,
     event: due(),
-    gives: { record: undefined, due: END }
+    gives: { record: {}, due: END }
   },
   {
     row: 'asking answered → asking: nothing is answered',
@@ -172,7 +172,7 @@ const CASES: readonly Case[] = [
     gives: { due: NOW, isHeld: true, isTold: true, record: { status: 'working', wakesAt: NOW, principal } }
   },
   ...([['running', RUNNING], ['waiting', WAITING], ['asking', ASKING]] as const).map(([phase, record]) => ({
-    row: `${phase} accessed → ${phase}: with other scopes than before`,
+    row: `${phase} accessed → ${phase}: with other rights than before`,
     record,
     event: { type: 'accessed', principal } as const,
     gives: { due: undefined, isTold: false, record: { principal } }

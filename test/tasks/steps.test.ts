@@ -1,6 +1,7 @@
 // The steps, the progress and the sleeps of tasks, at their edges.
 // https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { named, serveTools, TaskClient } from './task-client.ts'
@@ -66,4 +67,48 @@ t.test('a sleep may be as long as the longest time limit', async (t) => {
   }))
   const { taskId } = await client.call('naps')
   t.match(await client.get(taskId), { status: 'working', pollIntervalMs: 30_000 })
+})
+
+t.test('an answer does not end the sleep beside its question', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    both: [ALLOWED, `async (_, ctx) => { await Promise.all([
+      ctx.ask({ go: elicit.form({ message: 'Go on?', schema: { type: 'object', properties: {} } }) }),
+      ctx.sleep(600_000)]) }`]
+  }))
+  const { taskId } = await client.call('both')
+  await client.until(taskId, 'input_required')
+  await client.update(taskId, { go: { action: 'accept', content: {} } })
+  await pause(300)
+  t.match(await client.get(taskId), { status: 'working', pollIntervalMs: 30_000 })
+})
+
+t.test('a call that could not become a task says so when it sleeps', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    sleeps: [ALLOWED, SLEEP],
+    later: [ALLOWED, `async (_, ctx) => {
+      await new Promise((done) => setTimeout(done, 200)); await ctx.sleep(60_000) }`]
+  }, { maxTasksPerCaller: 1, ...named }), { user: 'ada' })
+  await client.call('sleeps')
+  t.match(await client.call('later'), { isError: true, content: [{ text: /Too many unfinished tasks/ }] })
+})
+
+t.test('a rejection that the handler does not wait for is no error of the process', async (t) => {
+  const rejections: unknown[] = []
+  const note = (error: unknown) => { rejections.push(error) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => { process.off('unhandledRejection', note) })
+  const client = new TaskClient(await serveTools(t, {
+    leaves: ['', `async (_, ctx) => {
+      ctx.once('a', async () => { await null; throw new Error('later') }); throw new ToolError('now') }`]
+  }))
+  t.match(await client.call('leaves'), { isError: true, content: [{ text: 'now' }] })
+  await pause(20)
+  t.strictSame(rejections, [])
+})
+
+t.test('progress with a message that is no text does not fail the call', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    odd: [ALLOWED, "(_, ctx) => { ctx.progress(1, 2, 42); return 'fine' }"]
+  }))
+  t.match(await client.call('odd'), { content: [{ text: 'fine' }] })
 })

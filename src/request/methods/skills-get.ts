@@ -9,7 +9,8 @@ import { Type } from '../../schema/type.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 
 /** The entry is that of the list, so that it is kept as long, and by the same caches. */
-function serialise (skill: CompiledSkill, { writer, server: { listTtlMs, openCacheScope } }: Snapshot): Buffer {
+function serialise (skill: CompiledSkill, { writer, server }: Snapshot): Buffer {
+  const { listTtlMs, openCacheScope } = server
   const cacheScope = scopesToSee(skill).length === 0 ? openCacheScope : 'private'
   return Buffer.from(writer.writeCacheable(`"skill":${skill.json}`, { ttlMs: listTtlMs, cacheScope }))
 }

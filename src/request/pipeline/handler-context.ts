@@ -175,17 +175,23 @@ export class HandlerContext implements Context {
     return this.#round.ask(requests)
   }
 
-  async once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    this.#request.lifetime.throwIfStopped()
-    return await this.#round.once(key, fn)
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.#round.once(key, () => {
+      this.#request.lifetime.throwIfStopped()
+      return fn()
+    })
   }
 
   async step<T> (
     key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>
   ): Promise<T> {
     checkStepOptions(options)
-    this.#request.lifetime.throwIfStopped()
-    return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, fn))
+    const attempt = async (signal: AbortSignal) => {
+      this.#request.lifetime.throwIfStopped()
+      await this.#round.allowStep?.()
+      return await fn(signal)
+    }
+    return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, attempt))
   }
 
   async sleep (ms: number): Promise<void> {

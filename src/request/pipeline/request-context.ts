@@ -170,6 +170,7 @@ export class RequestContext {
   /** The request is answered, and its work goes on. Later facts are those of the work. */
   continueTo (outlet: Outlet): void {
     this.outlet = outlet
+    this.onProgress = undefined
     this.observed = this.observed.continued(this.caller)
   }
 

@@ -13,6 +13,8 @@ export interface InputRound {
    * after the sleep. Absent where no request is a task.
    */
   sleep? (ms: number): number
+  /** Resolves when a further attempt of a step may begin, as `allowStep` of the journal does. */
+  allowStep? (): Promise<void> | undefined
   /** Whether the handler ended in order to sleep. */
   readonly isAsleep?: boolean
   /**

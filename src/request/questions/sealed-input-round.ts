@@ -72,6 +72,8 @@ export class SealedInputRound implements InputRound {
     return this.#state.track(result, () => onceResults.delete(key))
   }
 
+  allowStep (): Promise<void> | undefined { return this.#request.journal?.allowStep() }
+
   sleep (ms: number): number {
     return this.#request.journal?.sleep(ms) ?? ms
   }
@@ -152,7 +154,8 @@ export class SealedInputRound implements InputRound {
   }
 
   async #run (key: string, fn: () => unknown): Promise<unknown> {
-    await this.#request.journal?.allowStep()
+    const allowing = this.allowStep()
+    if (allowing !== undefined) await allowing
     const result = await runOnce(key, fn)
     this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
     await this.#request.journal?.keep(key)

@@ -21,8 +21,8 @@ export interface TakenEntries {
  */
 export interface DueTimes {
   /**
-   * Makes the entry due after this time, in milliseconds. Does nothing if the present time of the entry is of
-   * a later generation: a replica that was paused does not undo what came after it. Resolves to the time of
+   * Makes the entry due after this time, in milliseconds. An earlier generation than the present one may only
+   * make it due sooner: a replica that was paused does not undo what came after it. Resolves to the time of
    * the store, in milliseconds since the epoch.
    *
    * @param generation a whole number, which grows with each change of what the entry names.
@@ -42,9 +42,10 @@ export class StoreClock {
   readonly #now: () => number
   #aheadMs = 0
 
-  /** @param now the clock of this replica. */
-  constructor (now: () => number) {
-    this.#now = now
+  /** @param now the clock of this replica. By default one that no setting of the system's clock moves. */
+  constructor (now?: () => number) {
+    const epoch = clock.now() - clock.monotonic()
+    this.#now = now ?? (() => epoch + clock.monotonic())
   }
 
   /** Milliseconds since the epoch. */
@@ -60,10 +61,10 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
   return {
     async set (entry, inMs, generation) {
       const time = now()
+      const at = time + inMs
       const before = times.get(entry)
-      if (before === undefined || before.generation <= generation) {
-        times.set(entry, { at: time + inMs, generation })
-      }
+      if (before === undefined || before.generation <= generation) times.set(entry, { at, generation })
+      else if (at < before.at) times.set(entry, { at, generation: before.generation })
       return time
     },
     async remove (entry) { times.delete(entry) },

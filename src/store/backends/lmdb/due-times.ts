@@ -18,10 +18,10 @@ const TWO_NUMBERS = 16
 
 export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDependencies): DueTimes {
   function remove (entry: string): void {
-    const time = times.get(['entry', entry])?.readDoubleBE(0)
-    if (time === undefined) return
+    const { at } = read(entry)
+    if (at === Infinity) return
     times.remove(['entry', entry])
-    times.remove(['time', time, entry])
+    times.remove(['time', at, entry])
   }
 
   function put (entry: string, time: number, generation: number): void {
@@ -31,9 +31,11 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
   }
 
   /** Entries of earlier releases have no generation. */
-  function generationOf (entry: string): number {
+  function read (entry: string): { readonly at: number, readonly generation: number } {
     const bytes = times.get(['entry', entry])
-    return bytes === undefined || bytes.length < TWO_NUMBERS ? 0 : bytes.readDoubleBE(TWO_NUMBERS / 2)
+    if (bytes === undefined) return { at: Infinity, generation: 0 }
+    const generation = bytes.length < TWO_NUMBERS ? 0 : bytes.readDoubleBE(TWO_NUMBERS / 2)
+    return { at: bytes.readDoubleBE(0), generation }
   }
 
   function find (
@@ -51,7 +53,10 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
   return {
     set: async (entry, inMs, generation) => await write(() => {
       const time = now()
-      if (generationOf(entry) <= generation) put(entry, time + inMs, generation)
+      const present = read(entry)
+      const at = time + inMs
+      if (present.generation <= generation) put(entry, at, generation)
+      else if (at < present.at) put(entry, at, present.generation)
       return time
     }),
     remove: async (entry) => await write(() => remove(entry)),
@@ -62,7 +67,7 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
       return await write(() => {
         const time = now()
         const entries = find(limit, time).map(({ entry }) => entry)
-        for (const entry of entries) put(entry, time + holdMs, generationOf(entry))
+        for (const entry of entries) put(entry, time + holdMs, read(entry).generation)
         return toTaken(entries, find(1)[0]?.time, time)
       })
     }

@@ -216,10 +216,11 @@ return nil
 export const SET_DUE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local generation = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0)
-if generation > tonumber(ARGV[3]) and redis.call('ZSCORE', KEYS[1], ARGV[1]) then return now end
-redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+local due, present = now + ARGV[2], redis.call('ZSCORE', KEYS[1], ARGV[1])
+local generation = present and tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0) or 0
+if generation > tonumber(ARGV[3]) and due >= tonumber(present) then return now end
+redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], string.format('%.0f', math.max(generation, ARGV[3])))
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return now
 `)
