@@ -10,7 +10,7 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
   const store = openLmdbStateStore(folder, {
     prefix, onBroken: (err) => log.warn({ err }, 'state is not available any more')
   })
-  const claim = await claimFolder(folder, prefix).catch(async (error: unknown) => {
+  const claim = await claimFolder(folder, prefix, store.exclusively).catch(async (error: unknown) => {
     await store.close()
     throw error
   })

@@ -32,6 +32,8 @@ interface LmdbStateStoreOptions {
 export interface LmdbStateStore extends StateStore {
   /** In the same folder. */
   readonly dueTimes: DueTimes
+  /** Runs the work while no other process writes to the folder. It blocks the thread. */
+  exclusively<T> (work: () => T): T
 }
 
 /**
@@ -92,6 +94,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   }
 
   return {
+    exclusively: (work) => root.transactionSync(work),
     dueTimes: createLmdbDueTimes({ times: dueTimes, transactions, now }),
     create: async (key, { bytes }, lifetime, limit) => (
       await write(key, (id) => records.create(id, bytes, lifetime, limit))
