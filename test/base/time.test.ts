@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { withinDeadline } from '../../src/base/deadline.ts'
 import { pauseAfter, retry } from '../../src/base/retry.ts'
@@ -16,6 +17,36 @@ t.test('every clock, timer and random number comes from the source that a test p
   t.strictSame(pauses, [1e9])
   restore()
   t.ok(Math.abs(clock.now() - Date.now()) < 1000)
+})
+
+t.test('a timer may be longer than those of Node, and can be stopped', async (t) => {
+  const ms = 2 ** 31 + 5
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  let calls = 0
+  const count = () => { calls++ }
+  timers.setTimeout(count, ms).unref()
+  timers.clear(timers.setTimeout(count, ms))
+  // In two steps: a timer that begins within a step begins at its end.
+  mock.timers.tick(2 ** 31 - 1)
+  mock.timers.tick(5)
+  t.equal(calls, 0)
+  mock.timers.tick(1)
+  t.equal(calls, 1)
+  timers.setTimeout(count, ms).refresh()
+  mock.timers.tick(2 ** 31 - 1)
+  t.equal(calls, 1)
+  mock.timers.tick(6)
+  t.equal(calls, 2)
+})
+
+t.test('a pause may be longer than the timers of Node', async (t) => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const pause = timers.pause(2 ** 31, { signal }).then(() => 'over', () => 'aborted')
+  await timers.pause(20)
+  controller.abort()
+  t.equal(await pause, 'aborted')
 })
 
 t.test('retries with pauses that grow up to the longest, and rejects with the last error', async (t) => {

@@ -19,7 +19,7 @@ import type { FirstAnswers } from '../../store/records/first-answers.ts'
 import { isOutage } from '../../store/records/handle-kind.ts'
 import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
-import { checkNumber, checkStepOptions, MAX_TIMER_MS, runStep } from '../questions/run-step.ts'
+import { checkNumber, checkStepOptions, runStep } from '../questions/run-step.ts'
 import { unknownDefinition, type RequestContext } from './request-context.ts'
 import type { FileAccess, TaskStarter } from './seams.ts'
 
@@ -196,10 +196,8 @@ export class HandlerContext implements Context {
 
   async sleep (ms: number): Promise<void> {
     checkNumber('sleep: ms', ms, 0, MAX_SLEEP_MS)
-    let leftMs = this.#round.sleep?.(ms) ?? ms
-    const { signal } = this
-    for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await timers.pause(MAX_TIMER_MS, { signal })
-    await timers.pause(leftMs, { signal })
+    const leftMs = this.#round.sleep?.(ms) ?? ms
+    await timers.pause(leftMs, { signal: this.signal })
   }
 }
 

@@ -23,9 +23,6 @@ export interface MessageSink {
   onClose (listener: (isComplete: boolean) => void): void
 }
 
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2_147_483_647
-
 /** Calls `end` when the access token that opened the stream expires, unless the stream is closed before. */
 export function endAtExpiry (
   { expiresAt }: Principal, stream: Pick<MessageSink, 'onClose'>, end: () => void
@@ -35,7 +32,7 @@ export function endAtExpiry (
   function wait (until: number): void {
     const ms = until - clock.now()
     if (ms <= 0) end()
-    else timer = timers.setTimeout(() => wait(until), Math.min(ms, MAX_TIMER_MS)).unref()
+    else timer = timers.setTimeout(() => wait(until), ms).unref()
   }
   stream.onClose(() => timers.clear(timer))
   wait(expiresAt)
