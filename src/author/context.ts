@@ -143,9 +143,8 @@ export interface Context {
   /**
    * A content block that links to a resource of this catalog, without reading it. It has the name, the title,
    * the description, the MIME type and the size of the entry in `resources/list`; those of the template for a
-   * resource that is not listed. Throws as `readResource` does where no resource and no template of the
-   * caller has the URI. A template's link may lead nowhere: it does not tell whether a resource exists or is
-   * hidden.
+   * resource that is not listed. Throws as `readResource` does where no resource and no template that the
+   * caller sees has the URI. The link of a template does not tell whether the resource exists.
    *
    * For a file of more than 1 MiB `uri` is an https URL, as `files.put` makes it: clients cannot take such a
    * file from a message. It works for one day. A service that does not know its public URL gives the URI of

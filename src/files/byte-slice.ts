@@ -23,6 +23,8 @@ export function sliceOf (
   }
 
   const slice = Readable.from(read(), { objectMode: false })
+  // The generator throws it. It may not have begun to read.
+  source.on('error', () => {})
   // At once: the generator may wait for a chunk that does not come.
   return slice.once('close', () => source.destroy())
 }

@@ -72,6 +72,7 @@ const WORKS: { readonly [name: string]: (store: StateStore) => Promise<void> } =
       Array.from({ length: 20 }, async (_, index) => await create(`other${index}`))
     )
     print(`refused ${others.filter((one) => one.status === 'rejected' && one.reason.name === 'StoreUnavailable').length} of 20`)
+    print(`check ${await store.check().then(() => 'passed', ({ name }: Error) => name)}`)
     print(`reads ${(await store.read({ owner: 'o', name: 'n0' }))?.value.bytes.length}`)
     await store.close()
     print('closed')

@@ -14,6 +14,9 @@ type Databases = Pick<LmdbFolder, 'headers' | 'values' | 'expiries' | 'owners'>
 interface Owned { readonly count: number, readonly earliest: number }
 
 const NOTHING = Buffer.alloc(0)
+/** No id has this form. */
+const PROBE = '!probe'
+const PROBE_BYTES = 32_768
 /** A use is written only if it extends the lifetime by at least this fraction of the idle lifetime. */
 const EXTENSION_THRESHOLD = 0.01
 
@@ -109,6 +112,14 @@ export class LmdbRecords {
     if (header === undefined) return
     headers.put(id, fromHeader({ ...header, notedAt: header.expiresAt }))
     expiries.put([header.expiresAt, id], NOTHING)
+  }
+
+  /**
+   * Writes a value that is no record. LMDB reuses pages only after a later commit, so the write needs free
+   * pages, or room on the disk, as the write of a record does.
+   */
+  probe (): void {
+    this.#databases.values.put(PROBE, Buffer.alloc(PROBE_BYTES))
   }
 
   #findHeader (id: string): Header | undefined {

@@ -1,6 +1,7 @@
 // The store of one machine: a folder that survives restarts and crashes. Processes on the machine may share
 // it.
 
+import { singleFlight } from '../../../base/single-flight.ts'
 import { clock, timers } from '../../../base/time.ts'
 import type { DueTimes } from '../../records/due-times.ts'
 import type { StateKey, StateStore } from '../../records/state-store.ts'
@@ -52,6 +53,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
   })
   const transactions = new Transactions(root, check, writeDeadlineMs)
   const records = new LmdbRecords(databases, now)
+  /** Checks that come together share a write. */
+  const probe = singleFlight(async () => await transactions.write(() => records.probe()))
   let isExtending = false
   let isSweeping = false
 
@@ -116,8 +119,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     list: async (owner) => transactions.read(() => records.list(owner)),
     async check () {
       transactions.assertOpen()
-      // An empty transaction needs the writing thread and the folder's lock, like any write.
-      await transactions.write(() => {})
+      await probe()
     },
     close () {
       timers.clear(timer)

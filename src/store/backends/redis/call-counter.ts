@@ -1,6 +1,7 @@
 // The call counter of all replicas. While Redis is away, each replica counts its own calls.
 
 import { createHash } from 'node:crypto'
+import { withinDeadline } from '../../../base/deadline.ts'
 import { PARTS, type CallCounter, type CountedRate, type UsedRate } from '../../../limits/call-counter.ts'
 import { toRedisError } from './redis-error.ts'
 import { COUNT, runScript, type ScriptRunner } from './scripts.ts'
@@ -14,6 +15,13 @@ interface RedisCallCounterOptions {
   onError (error: unknown): void
 }
 
+/**
+ * How long a call may wait for its count, in milliseconds. Much shorter than the timeout of a command: the
+ * tool may then wait for its state, and fails within two seconds all the same.
+ */
+const DEADLINE_MS = 300
+const toLateError = () => new Error(`calls were not counted within ${DEADLINE_MS} ms`)
+
 export function createRedisCallCounter (
   client: ScriptRunner, { prefix, local, onError }: RedisCallCounterOptions
 ): CallCounter {
@@ -26,7 +34,8 @@ export function createRedisCallCounter (
     async count (rates) {
       try {
         const args = rates.flatMap(({ calls, perMs }) => [calls, perMs / PARTS])
-        return readUsed(await runScript(client, COUNT, rates.map(toKey), args), rates)
+        const counting = runScript(client, COUNT, rates.map(toKey), args)
+        return readUsed(await withinDeadline(counting, DEADLINE_MS, toLateError), rates)
       } catch (error) {
         onError(toRedisError(error))
         return await local.count(rates)

@@ -207,8 +207,8 @@ t.test('a write that the disk refuses rejects with the reason', async (t) => {
   t.equal(await within(writer.exited, 'the process to end', 30_000), 0, writer.stderr())
   const failed = writer.lines().find((line) => line.startsWith('failed')) ?? ''
   t.match(failed, /^failed StoreUnavailable: .*(?:too large|no space|input\/output error)/i)
-  const goesOn = ['refused 20 of 20', 'reads 20000', 'closed']
-  t.strictSame(writer.lines().slice(-3), goesOn, 'and goes on refusing, reads, and closes')
+  const goesOn = ['refused 20 of 20', 'check StoreUnavailable', 'reads 20000', 'closed']
+  t.strictSame(writer.lines().slice(-4), goesOn, 'and goes on refusing, is not ready, reads, and closes')
   const store = openStore(t, folder)
   const acknowledged = writer.lines().filter((line) => line.startsWith('o '))
   t.ok(acknowledged.length > 10)

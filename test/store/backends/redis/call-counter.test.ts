@@ -5,9 +5,24 @@ import { createLocalCallCounter } from '../../../../src/limits/local-call-counte
 import { createRedisCallCounter } from '../../../../src/store/backends/redis/call-counter.ts'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { checkCallCounter } from '../../../contracts/call-counter-contract.ts'
+import { VirtualTime } from '../../../helpers/virtual-time.ts'
 import { hasRedisServer, startRedisServer, type RedisServer } from '../../../servers/redis-server.ts'
 
 const RATE = { key: 'a caller', calls: 100, perMs: 60_000 }
+
+t.test('while Redis is silent a call soon counts by itself', async (t) => {
+  const time = new VirtualTime(t)
+  const begin = time.now
+  const errors: unknown[] = []
+  const counter = createRedisCallCounter({ callBuffer: async () => await new Promise(() => {}) }, {
+    prefix: 'silent', local: createLocalCallCounter(), onError: (error) => errors.push(error)
+  })
+  const one = { ...RATE, calls: 1 }
+  t.equal(await time.during(Promise.resolve(counter.count([one])), 2000), undefined)
+  t.match(await time.during(Promise.resolve(counter.count([one])), 2000), { rate: one })
+  t.equal(time.now - begin, 600)
+  t.match(errors, [{ message: 'calls were not counted within 300 ms' }, {}])
+})
 
 if (hasRedisServer(t)) {
   const server = await startRedisServer(t)
