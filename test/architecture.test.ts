@@ -50,7 +50,8 @@ const ROOMS = {
     'store/changes', 'store/records', 'store/sealing'
   ],
   files: [
-    'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/records', 'store/sealing'
+    'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/changes', 'store/records',
+    'store/sealing'
   ],
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],

@@ -3,12 +3,15 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { overloaded } from '../protocol/errors.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
 import { acceptedType } from './accepted-types.ts'
 import { FilesFull } from './accounts.ts'
 import { toFileName } from './file-options.ts'
 import type { FileRoom } from './file-room.ts'
+import { StorageFailed } from './kept-files.ts'
 import type { FileLink, StoredLink, UploadLink } from './links.ts'
 import type { ByteRange } from './storage.ts'
+import type { UploadTurn } from './upload-records.ts'
 
 /** A file to send. Close it unless `read` was called. */
 export interface LinkedFile {
@@ -37,7 +40,8 @@ export interface LinkedUpload extends Pick<UploadLink, 'message' | 'accept' | 'm
   typeOf (file: Pick<SentFile, 'name' | 'mimeType'>): string | undefined
   /**
    * Keeps the file, unless the link is used, or another file is being sent by it. Rejects as `keep` of
-   * KeptFiles does: nothing is kept then. Rejects with a StoreUnavailable if the store does not answer.
+   * KeptFiles does: nothing is kept then. Rejects with a StorageFailed if the store does not answer: the file
+   * may then have been received.
    */
   receive (file: SentFile): Promise<'received' | 'used' | 'busy'>
 }
@@ -101,9 +105,10 @@ function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUp
     isUsed: async () => await uploads.isUsed(link),
     typeOf: (file) => acceptedType(accept, file),
     async receive ({ name, mimeType, bytes }) {
-      const turn = await uploads.begin(link)
-      if (turn === undefined) return 'busy'
+      let turn: UploadTurn | undefined
       try {
+        turn = await uploads.begin(link)
+        if (turn === undefined) return 'busy'
         const expiresAt = now() + ttlMs
         const file = await kept.keep({ owner: link, bytes, maxBytes, expiresAt })
         const upload = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
@@ -113,8 +118,10 @@ function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUp
         await kept.drop(link, upload)
         if (outcome === 'full') throw new FilesFull()
         return 'used'
+      } catch (error) {
+        throw error instanceof StoreUnavailable ? new StorageFailed(error) : error
       } finally {
-        await turn.end()
+        await turn?.end()
       }
     }
   }

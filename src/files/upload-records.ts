@@ -22,7 +22,7 @@ export interface ReceivedFile extends KeptFile {
 export type LinkRecord = Pick<UploadLink, 'id' | 'owner' | 'records'>
 
 /** The right to send a file by a link. It ends by itself soon after the replica is lost. */
-interface Turn { end (): Promise<void> }
+export interface UploadTurn { end (): Promise<void> }
 
 /** The record of an upload link names the file that came by it. A link that has a record is used up. */
 export interface UploadRecords {
@@ -30,7 +30,7 @@ export interface UploadRecords {
   /** Resolves to whether the link has a record, when that is as durable as one that was just added. */
   isUsed (link: LinkRecord): Promise<boolean>
   /** Resolves to `undefined` while another file is being sent by the link. */
-  begin (link: UploadLink): Promise<Turn | undefined>
+  begin (link: UploadLink): Promise<UploadTurn | undefined>
   /**
    * Resolves to `taken` if the link has been used, and to `full` if its owner has too many records. Rejects
    * with a StoreUnavailable if it is not known whether the record exists.

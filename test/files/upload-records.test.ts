@@ -132,7 +132,7 @@ t.test('a file whose record cannot be confirmed is kept', async (t) => {
     ...lossy,
     async replace () { throw new StoreUnavailable(new Error('away')) }
   }, link)
-  await t.rejects(upload.receive(sent('x')), { name: 'StoreUnavailable' })
+  await t.rejects(upload.receive(sent('x')), { name: 'StorageFailed' })
   const file = await openRecords(store).find(link)
   t.strictSame(await list(), [file?.key])
 })

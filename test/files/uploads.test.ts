@@ -267,8 +267,8 @@ t.test('a client of an earlier revision is asked on the stream of its call (344,
 t.test('a task asks for its file, and gets it', async (t) => {
   const catalog = await open(t, FILES)
   const answers = { upload: { action: 'accept', file: { name: 'a.txt', bytes: 'task' } } } as const
-  const task = await catalog.begin('take_in_task', {}, { answers })
-  t.match(await task.result(), { structuredContent: { head: 'task' } })
+  const task = await catalog.begin('take_in_task')
+  t.match(await task.result({ answers }), { structuredContent: { head: 'task' } })
   t.equal((await task.get()).status, 'completed')
 })
 

@@ -9,7 +9,6 @@ import { timers } from '../../base/time.ts'
 import { FilesFull } from '../../files/accounts.ts'
 import type { LinkedUpload } from '../../files/file-server.ts'
 import { FileTooLarge, StorageFailed } from '../../files/kept-files.ts'
-import { StoreUnavailable } from '../../store/records/state-store.ts'
 import { describeBytes, toFormPage, toMessagePage, PAGE_POLICY } from './page.ts'
 
 /** How long a client may send nothing, in milliseconds. */
@@ -28,7 +27,6 @@ const REFUSING_MS = 5000
 const OVERHEAD_BYTES = 65_536
 
 const USED = 'A file has been sent by this link already. Ask your assistant for a new link.'
-const AWAY = 'The service cannot keep files at the moment. Try again in a minute.'
 const BUSY = 'A file is being sent by this link. Wait until it has arrived, or try again in a minute.'
 
 export async function sendPage (
@@ -74,7 +72,6 @@ class UploadError extends Error {
 function toUploadError (error: unknown, upload: LinkedUpload): UploadError | undefined {
   if (error instanceof UploadError) return error
   if (error instanceof FileTooLarge) return tooLarge(upload)
-  if (error instanceof StoreUnavailable) return new UploadError(503, 'Not stored', AWAY, error)
   if (error instanceof StorageFailed) return new UploadError(503, 'Not stored', error.message, error.cause)
   return error instanceof FilesFull ? new UploadError(507, 'Not stored', error.message) : undefined
 }
