@@ -8,7 +8,7 @@ import { networkOf, type Sender } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { createRemovals } from '../store/records/removals.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
-import type { StateStore } from '../store/records/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../store/records/state-store.ts'
 import { ABANDONED_MS } from './storage.ts'
 
 /** The owner of a file, without addresses and subjects: it travels in links. */
@@ -87,17 +87,23 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
     return [...sizes.values()].reduce((sum, size) => sum + size, 0)
   }
 
-  /** Deletes the records of this name. A record that cannot be reached now is deleted in the background. */
-  async function forget (owner: FileOwner, name: string): Promise<void> {
+  /**
+   * Deletes the records of this name. A record that cannot be reached now is deleted in the background.
+   *
+   * @param isAway whether the store did not answer before: another timeout would come on top.
+   */
+  async function forget (owner: FileOwner, name: string, isAway = false): Promise<void> {
     for (const account of accountsOf(owner)) {
       const key = { owner: account.owner, name }
-      await store.delete(key).catch(() => removals.add(key))
+      if (isAway) removals.add(key)
+      else await store.delete(key).catch(() => removals.add(key))
     }
   }
 
   return {
     open (owner, key) {
       let reserved: { readonly size: number, readonly name: string, readonly endsAt: number } | undefined
+      let isAway = false
 
       /** @param checks whether the sum must allow the file. */
       async function add (name: string, endsAt: number, checks: boolean): Promise<void> {
@@ -112,13 +118,14 @@ export function createAccounts (store: StateStore, maxBytes: number, now: () => 
             if (checks && await sumOf(account.owner) > account.maxBytes) throw new FilesFull()
           }
         } catch (error) {
-          await forget(owner, name)
+          isAway ||= error instanceof StoreUnavailable
+          await forget(owner, name, isAway)
           throw error
         }
       }
 
       async function end (): Promise<void> {
-        if (reserved !== undefined) await forget(owner, reserved.name)
+        if (reserved !== undefined) await forget(owner, reserved.name, isAway)
         reserved = undefined
       }
 

@@ -132,7 +132,7 @@ function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: Receive
 function accountOf ({ principal: { claims = {}, subject } }: Sender): string | undefined {
   const names = [claims.email, claims.preferred_username, claims.name, subject]
   const name = names.find((one) => typeof one === 'string' && one !== '')
-  return typeof name === 'string' ? name.slice(0, 100) : undefined
+  return typeof name === 'string' ? [...name].slice(0, 100).join('') : undefined
 }
 
 async function * untilAborted (

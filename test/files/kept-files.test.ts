@@ -5,6 +5,7 @@ import { createAccounts, type FileOwner } from '../../src/files/accounts.ts'
 import { createKeptFiles } from '../../src/files/kept-files.ts'
 import type { FileStorage } from '../../src/files/storage.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
 
 const MAX_BYTES = 200_000
 const HOUR_MS = 3_600_000
@@ -16,14 +17,14 @@ function createGate () {
   return { open, opened }
 }
 
-function openKept () {
+function openKept (change: (store: StateStore) => StateStore = (store) => store) {
   const clock = { now: Date.now() }
   const written = { bytes: 0 }
   const storage: Pick<FileStorage, 'write' | 'delete'> = {
     async write (_key, source) { for await (const chunk of source) written.bytes += chunk.length },
     async delete () {}
   }
-  const store = createMemoryStateStore({ now: () => clock.now })
+  const store = change(createMemoryStateStore({ now: () => clock.now }))
   const kept = createKeptFiles(storage as FileStorage, createAccounts(store, MAX_BYTES, () => clock.now))
   const keep = async (bytes: AsyncIterable<Uint8Array>, owner: FileOwner = OWNER) => {
     return await kept.keep({ owner, bytes, maxBytes: MAX_BYTES, expiresAt: clock.now + 24 * HOUR_MS })
@@ -94,4 +95,17 @@ t.test('a kept file has one record, of its size, until it is dropped', async (t)
   t.equal((await names()).length, 1)
   await kept.drop(OWNER, { key, size, expiresAt: 0 })
   t.strictSame(await names(), [])
+})
+
+t.test('while the store is away a file waits for one timeout of it', async (t) => {
+  const asked: string[] = []
+  const { keep } = openKept((store) => {
+    const away = (name: string) => async () => {
+      asked.push(name)
+      throw new StoreUnavailable(new Error('away'))
+    }
+    return { ...store, create: away('create'), delete: away('delete') }
+  })
+  await t.rejects(keep(chunks(10)), { name: 'StoreUnavailable' })
+  t.strictSame(asked, ['create'])
 })
