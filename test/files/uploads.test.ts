@@ -221,6 +221,24 @@ t.test('after accept the handler waits for the file', async (t) => {
   t.match(await answering, { structuredContent: { head: 'late' } }, 'longer than its own time limit')
 })
 
+t.test('the handler hears of the file, and does not have to look for it', async (t) => {
+  const { app, post, ask } = await build(t)
+  const { url, requestState } = await ask()
+  let beginPause = (): void => {}
+  const paused = new Promise<void>((resolve) => { beginPause = resolve })
+  t.teardown(replaceTime({
+    // Ends only by its signal.
+    pause: async (_ms, { signal } = {}) => await new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+      beginPause()
+    })
+  }))
+  const answering = call(app, 'take', {}, { more: { requestState, ...ACCEPTED } })
+  await paused
+  await post(url, await toForm('a.txt', 'heard'))
+  t.match(await answering, { structuredContent: { head: 'heard' } })
+})
+
 t.test('an upload whose link expired is cancelled, and its page is gone', async (t) => {
   let now = Date.now()
   const catalog = await writeCatalog(t, FILES)
