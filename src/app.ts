@@ -19,7 +19,7 @@ import type { Era } from './http/era.ts'
 import { createKeepAlive } from './http/event-stream.ts'
 import { createFastify } from './http/fastify.ts'
 import { createModernEra } from './http/modern/era.ts'
-import { Readiness } from './http/readiness.ts'
+import { Readiness, type CheckedPart } from './http/readiness.ts'
 import { createReplies, type Replies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
@@ -133,7 +133,8 @@ async function openService (
   const state = await openServiceState(basis, lifecycle)
   const { backend, live, catalog } = state
   const files = await lifecycle.open(openFiles(config, state))
-  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log))
+  const parts: CheckedPart[] = []
+  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log, parts))
   const tasks = lifecycle.add(openTasks(state))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, storePart, metrics, tracer } = measures
@@ -163,7 +164,7 @@ async function openService (
     drainMs: config.drainMs,
     closeRest: async () => await lifecycle.close()
   })
-  const readiness = new Readiness(shutdown, () => [storePart, ...toCheckedParts(catalog.current)])
+  const readiness = new Readiness(shutdown, () => [storePart, ...parts, ...toCheckedParts(catalog.current)])
   registerRoutes(app, config, {
     authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
   })

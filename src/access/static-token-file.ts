@@ -41,8 +41,17 @@ export function createStaticToken (
   return { token, entry: `- ${JSON.stringify(fields)}` }
 }
 
-/** Rejects if the file cannot be read: with an Error that names the line, and quotes nothing of the file. */
-export async function loadStaticTokens (file: string): Promise<StaticTokens> {
+/** The tokens of a file, and its first mistake, which names the line and quotes nothing of the file. */
+export interface StaticTokenFile {
+  readonly tokens: StaticTokens
+  readonly problem: Error | undefined
+}
+
+/**
+ * Rejects if the file cannot be read. A line with a mistake keeps the token that it had before, and no other
+ * line does: whoever deletes a line takes its token back, whatever else is wrong.
+ */
+export async function loadStaticTokens (file: string, before: StaticTokens): Promise<StaticTokenFile> {
   const text = await readFile(file, 'utf8')
   const lines = new LineCounter()
   // Every scalar is a text, so that a subject such as 0042 stays as it is.
@@ -50,17 +59,47 @@ export async function loadStaticTokens (file: string): Promise<StaticTokens> {
     schema: 'failsafe', lineCounter: lines, prettyErrors: false, version: '1.2'
   })
   const lineOf = (offset = 0) => lines.linePos(offset).line
-  if (error !== undefined) throw new Error(`line ${lineOf(error.pos[0])} is not YAML (${error.code})`)
-  const tokens = new Map<string, StaticToken>()
-  if (contents === null) return tokens
-  if (!isSeq(contents)) throw new Error('the file is not a list of tokens')
-  for (const item of contents.items) {
-    const line = lineOf(isMap(item) ? item.range?.[0] : 0)
-    const token = readStaticToken(item, `line ${line}`)
-    if (tokens.has(token.sha256)) throw new Error(`line ${line} has the same sha256 as a line before`)
-    tokens.set(token.sha256, token)
+  if (error !== undefined) {
+    const problem = new Error(`line ${lineOf(error.pos[0])} is not YAML (${error.code})`)
+    return { tokens: keepNamed(before, text), problem }
   }
-  return tokens
+  if (contents === null) return { tokens: new Map(), problem: undefined }
+  if (!isSeq(contents)) {
+    return { tokens: keepNamed(before, text), problem: new Error('the file is not a list of tokens') }
+  }
+  return readEntries(contents.items, before, (item) => lineOf(isMap(item) ? item.range?.[0] : 0))
+}
+
+/** Nobody knows which lines the text has, so the tokens stay that it names outside of comments. */
+function keepNamed (before: StaticTokens, text: string): StaticTokens {
+  const data = text.replace(/(?:^|\s)#.*$/gm, '')
+  return new Map([...before].filter(([sha256]) => data.includes(sha256)))
+}
+
+function readEntries (
+  items: readonly unknown[], before: StaticTokens, lineOf: (item: unknown) => number
+): StaticTokenFile {
+  const tokens = new Map<string, StaticToken>()
+  const doubtful = new Set<string>()
+  let problem: Error | undefined
+  for (const item of items) {
+    const line = lineOf(item)
+    const sha256 = isMap(item) ? String(item.get('sha256')) : ''
+    try {
+      const token = readStaticToken(item, `line ${line}`)
+      if (tokens.has(sha256)) throw new Error(`line ${line} has the same sha256 as a line before`)
+      tokens.set(sha256, token)
+    } catch (error) {
+      problem ??= error instanceof Error ? error : new Error(`line ${line} cannot be read`)
+      doubtful.add(sha256)
+    }
+  }
+  for (const sha256 of doubtful) {
+    const token = before.get(sha256)
+    if (token === undefined) tokens.delete(sha256)
+    else tokens.set(sha256, token)
+  }
+  return { tokens, problem }
 }
 
 function readStaticToken (item: unknown, place: string): StaticToken {
@@ -83,9 +122,20 @@ function readText (item: YAMLMap, field: string, place: string, form = /./, what
 }
 
 function readDate (item: YAMLMap, place: string): number {
-  const ms = Date.parse(readText(item, 'expiresAt', place, DATE, 'a date, or a date and time with a zone'))
-  if (Number.isNaN(ms)) throw new Error(`${place}: expiresAt is a day that does not exist`)
+  const text = readText(item, 'expiresAt', place, DATE, 'a date, or a date and time with a zone')
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms) || !hasRealDay(text)) {
+    throw new Error(`${place}: expiresAt is a day that does not exist`)
+  }
   return ms
+}
+
+/** Whether the day of an ISO date exists. The parser takes the 31st of February for the 3rd of March. */
+export function hasRealDay (text: string): boolean {
+  const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
+  if (day === undefined) return true
+  const ms = Date.parse(day)
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)
 }
 
 function readScopes (item: YAMLMap, place: string): readonly string[] {

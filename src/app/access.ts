@@ -4,21 +4,31 @@ import { openToAll, reasonOf, type Authenticator } from '../access/authenticatio
 import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'
 import { createIntrospectionVerifier } from '../access/introspection-verifier.ts'
 import { createJwtVerifier } from '../access/jwt-verifier.ts'
-import { openStaticTokens, type StaticTokensLog } from '../access/static-tokens.ts'
+import {
+  openStaticTokens, type StaticTokensLog, type StaticTokensState, type StaticTokensVerifier
+} from '../access/static-tokens.ts'
 import type { TokenVerifier } from '../access/token.ts'
+import { CheckedPart } from '../http/readiness.ts'
 import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 
-/** Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError. */
+/**
+ * Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError.
+ * @param parts gets what the authenticator needs to serve requests.
+ */
 export async function openAuthenticator (
-  config: AccessConfig, log: StaticTokensLog
+  config: AccessConfig, log: StaticTokensLog, parts: CheckedPart[]
 ): Promise<Authenticator> {
   const modes = config.auth.filter((mode) => mode !== 'none')
   if (modes.length === 0) return openToAll
   try {
     const verifiers: TokenVerifier[] = []
     // The cheapest answer to "not mine" first.
-    if (config.authTokens !== undefined) verifiers.push(await openStaticTokens(config.authTokens, log))
+    if (config.authTokens !== undefined) {
+      const staticTokens = await openStaticTokens(config.authTokens, log)
+      verifiers.push(staticTokens)
+      parts.push(new CheckedPart('static tokens', async () => readState(staticTokens)))
+    }
     const issued = { audiences: audiencesIn(config), rules: rulesIn(config) }
     if (modes.includes('jwt')) verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
     if (modes.includes('introspection')) {
@@ -28,6 +38,12 @@ export async function openAuthenticator (
   } catch (error) {
     throw new ConfigError([reasonOf(error)], { cause: error })
   }
+}
+
+/** Throws while the file of the tokens cannot be read. */
+function readState ({ state }: StaticTokensVerifier): StaticTokensState {
+  if (state.tokens === undefined) throw new Error(state.problem)
+  return state
 }
 
 /** Returns the authorization server to ask, and what this service is to it. */

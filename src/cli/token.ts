@@ -1,6 +1,6 @@
 // The command `trivet token`: makes a static access token, and the line for the file of TRIVET_AUTH_TOKENS.
 
-import { createStaticToken } from '../access/static-token-file.ts'
+import { createStaticToken, hasRealDay } from '../access/static-token-file.ts'
 import { clock } from '../base/time.ts'
 import { splitScopes, toJsonText, UsageError, type AddCommand } from './command.ts'
 
@@ -47,6 +47,7 @@ function makeToken ({ subject, scopes: text = '', client, expires }: TokenOption
   const scopes = splitScopes(text)
   const wrong = scopes.find((scope) => !SCOPE.test(scope))
   if (wrong !== undefined) throw new UsageError(`--scopes has ${JSON.stringify(wrong)}, which is no scope`)
+  if (!hasRealDay(expires ?? '')) throw new UsageError('--expires is a day that does not exist')
   const expiresAt = new Date(expires ?? now + DEFAULT_LIFETIME_MS)
   if (!(expiresAt.getTime() > now)) throw new UsageError('--expires must be a later date than today')
   const { token, entry } = createStaticToken({

@@ -20,18 +20,18 @@ export interface ServicePart {
 /** A part that requests need, such as the state store. */
 export class CheckedPart {
   readonly #name: string
-  readonly #run: () => Promise<void>
+  readonly #run: () => Promise<object | void>
 
-  /** @param run rejects if the part is not available now. */
-  constructor (name: string, run: () => Promise<void>) {
+  /** @param run rejects if the part is not available now. Resolves to more facts for operators, if any. */
+  constructor (name: string, run: () => Promise<object | void>) {
     this.#name = name
     this.#run = run
   }
 
   async check (): Promise<ServicePart> {
     try {
-      await this.#run()
-      return { name: this.#name, ready: true }
+      const facts = await this.#run()
+      return { ...facts, name: this.#name, ready: true }
     } catch (error) {
       return { name: this.#name, ready: false, reason: messageOf(error) }
     }

@@ -16,11 +16,11 @@ const make = (change: Partial<NewStaticToken> = {}) => createStaticToken({
   subject: 'ada', scopes: ['books:read'], expiresAt: EXPIRES, ...change
 })
 
-async function open (t: Test, text: string, now = Date.now) {
+async function open (t: Test, text: string, now = Date.now, pollMs = 50) {
   const file = join(await makeFolder(t), 'tokens.yaml')
   await writeFile(file, text)
   const log = createReadableLog()
-  const verifier = await openStaticTokens(file, log.logger, { now })
+  const verifier = await openStaticTokens(file, log.logger, { now, pollMs })
   t.teardown(async () => await verifier.close())
   return { file, log, verifier }
 }
@@ -116,22 +116,52 @@ t.test('the swap of the link of a mounted Secret counts', async (t) => {
   t.notOk(await worksAt(verifier, old.token))
 })
 
-t.test('a broken or missing file keeps the tokens before it, and is logged once', async (t) => {
+t.test('a line that was deleted is taken back, though another line has a mistake', async (t) => {
+  const [kept, broken, gone, added] = [make(), make(), make(), make()]
+  const all = [kept, broken, gone].map(({ entry }) => entry).join('\n')
+  const spoil = (entry: string) => entry.replace('"subject"', '"subjekt"')
+  for (const [text, works] of [
+    [`${kept.entry}\n${spoil(broken.entry)}\n# ${gone.entry}\n${added.entry}`, [true, true, false, true]],
+    [`${kept.entry}\n${broken.entry}\n${broken.entry}`, [true, true, false, false]],
+    [`${kept.entry}\n${broken.entry}\n- {a\n# ${gone.entry}\n${added.entry}`, [true, true, false, false]],
+    [`tokens:\n${kept.entry}`, [true, false, false, false]]
+  ] as const) {
+    const { file, log, verifier } = await open(t, all)
+    await writeFile(file, text)
+    await until(() => log.lines.some(({ level }) => level === 50), 'a line of the log')
+    const tokens = [kept, broken, gone, added].map(async ({ token }) => await worksAt(verifier, token))
+    t.strictSame(await Promise.all(tokens), works, text)
+    t.match(verifier.state.problem, /^(?:line \d|the file is not a list)/)
+    await writeFile(file, added.entry)
+    await until(() => verifier.state.problem === undefined, 'the mended file')
+    t.strictSame(verifier.state, { tokens: 1 })
+    t.ok(await worksAt(verifier, added.token))
+    t.notOk(await worksAt(verifier, kept.token))
+    t.equal(log.lines.filter(({ level }) => level === 50).length, 1)
+  }
+})
+
+t.test('while the file is missing nobody knows which tokens count, and the log says so once', async (t) => {
   const { token, entry } = make()
   const { file, log, verifier } = await open(t, entry)
   const errors = () => log.lines.filter(({ level }) => level === 50)
-  await writeFile(file, `${make().entry}\n- {subject: eve}\n`)
-  await until(() => errors().length === 1, 'a line of the log')
-  t.match(errors()[0], { err: { message: /^line 2: sha256 must be/ }, msg: /the tokens before the change count/ })
-  t.ok(await worksAt(verifier, token))
   await rm(file)
-  await until(() => errors().length === 2, 'a line of the log')
-  t.ok(await worksAt(verifier, token))
-  const added = make()
-  await writeFile(file, added.entry)
-  await until(async () => await worksAt(verifier, added.token), 'the added token')
-  t.equal(errors().length, 2)
-  t.notOk(await worksAt(verifier, token))
+  await until(() => errors().length === 1, 'a line of the log')
+  await t.rejects(verifier.verify(token), { name: 'AuthenticationUnavailable' })
+  await t.rejects(verifier.verify('other'), { name: 'TokenNotKnown' })
+  t.match(verifier.state, { tokens: undefined, problem: /ENOENT/ })
+  await writeFile(file, entry)
+  await until(async () => await worksAt(verifier, token), 'the token')
+  t.strictSame([verifier.state, errors().length], [{ tokens: 1 }, 1])
+})
+
+t.test('a file that never rests counts all the same', async (t) => {
+  const [old, added] = [make(), make()]
+  const { file, verifier } = await open(t, old.entry, Date.now, 60)
+  for (let writes = 0; await worksAt(verifier, old.token); writes++) {
+    await writeFile(file, `${added.entry}\n# ${writes}`)
+  }
+  t.ok(await worksAt(verifier, added.token))
 })
 
 t.test('a file that cannot be read at first is refused, and nothing of it is shown (273)', async (t) => {
@@ -154,6 +184,9 @@ t.test('a file that cannot be read at first is refused, and nothing of it is sho
     [line({ clientId: '' }), /^line 1: clientId/],
     [line({ expiresAt: '1 January 2100' }), /^line 1: expiresAt/],
     [line({ expiresAt: '2100-13-01' }), /^line 1: expiresAt is a day/],
+    [line({ expiresAt: '2100-02-29' }), /^line 1: expiresAt is a day/],
+    [line({ expiresAt: '2100-02-31T10:00Z' }), /^line 1: expiresAt is a day/],
+    [line({ expiresAt: '2100-04-31T10:00+02:00' }), /^line 1: expiresAt is a day/],
     [line({ expires: 'secret' }), /^line 1 has a field that is none of/],
     [`- {sha256: ${hash}, subject: a, scopes: [], expiresAt: 2100-01-01}\n`.repeat(2), /^line 2 has the same/]
   ] as const) {

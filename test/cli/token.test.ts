@@ -36,6 +36,7 @@ t.test('says what is wrong with the arguments, and exits with 2', async (t) => {
     [['--subject', 'a', 'b'], /too many arguments/],
     [['--subject', 'a', '--scopes', 'a "b'], /^--scopes has "\\"b", which is no scope$/m],
     [['--subject', 'a', '--expires', 'soon'], /^--expires must be a later date than today$/m],
+    [['--subject', 'a', '--expires', '2999-02-31'], /^--expires is a day that does not exist$/m],
     [['--subject', 'a', '--expires', '2025-12-31'], /^--expires must be a later date than today$/m]
   ]
   for (const [args, message] of cases) {

@@ -1,5 +1,9 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { buildApp } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 
 t.test('/livez and /readyz answer GET and HEAD', async (t) => {
   const app = await buildApp(t, {})
@@ -10,4 +14,16 @@ t.test('/livez and /readyz answer GET and HEAD', async (t) => {
     t.strictSame([head.statusCode, head.body], [200, ''], url)
     t.equal((await app.inject({ method: 'POST', url })).statusCode, 404, url)
   }
+})
+
+t.test('a replica without its file of static tokens is not ready', async (t) => {
+  const authTokens = join(await makeFolder(t), 'tokens.yaml')
+  await writeFile(authTokens, '')
+  const app = await buildApp(t, {}, { auth: ['tokens'], authTokens })
+  const isReady = async () => (await app.inject('/readyz')).statusCode === 200
+  t.ok(await isReady())
+  await rm(authTokens)
+  await until(async () => !await isReady(), 'the end of readiness')
+  await writeFile(authTokens, '')
+  await until(isReady, 'readiness')
 })
