@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Authenticator } from './access/authentication.ts'
+import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
 import { openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
@@ -147,7 +148,8 @@ async function openService (
   const replies = createReplies(observer, tracer)
   // A process loads its catalog again after SIGHUP too.
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
-  const others = { files: files.access, tasks, observer, replies, changingLists }
+  const tokenWatch = lifecycle.add(createTokenWatch(authenticator))
+  const others = { tokenWatch, files: files.access, tasks, observer, replies, changingLists }
   const { pipeline, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
 
   const app = createFastify(log, config)
@@ -204,6 +206,7 @@ function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
 
 /** What the eras take beside the state and the measures. */
 interface EraParts {
+  readonly tokenWatch: TokenWatch
   readonly files: FileAccess
   readonly tasks: Tasks
   readonly observer: Required<Observer>
@@ -214,14 +217,14 @@ interface EraParts {
 /** Opens the eras: the first one checks each request first, and the modern era serves all others. */
 async function openEras (
   state: OpenedState, { lifetimes, openStreams, limiter, tracer, metrics }: OpenedMeasures,
-  { files, tasks, observer, replies, changingLists }: EraParts, lifecycle: Lifecycle
+  { tokenWatch, files, tasks, observer, replies, changingLists }: EraParts, lifecycle: Lifecycle
 ) {
   const { config, log, clock, sealer, catalog, live, backend: { store, broadcast, eventLog } } = state
   const subscriptions = createSubscriptions(broadcast, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
   })
-  const shared = { subscriptions, scopeGroups: createScopeGroups(catalog), changingLists }
+  const shared = { subscriptions, tokenWatch, scopeGroups: createScopeGroups(catalog), changingLists }
   const { methods, dependencies } = composeMethods(state, {
     ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle
   })

@@ -5,7 +5,7 @@ import { clock } from '../base/time.ts'
 import {
   AuthenticationError, AuthenticationUnavailable, TokenNotKnown, type Authenticator
 } from './authentication.ts'
-import { ANONYMOUS, type Principal } from './principal.ts'
+import { ANONYMOUS, ownerOf, type Principal } from './principal.ts'
 import { hashToken, readBearerToken, type TokenVerifier } from './token.ts'
 
 export interface BearerAuthenticatorOptions {
@@ -17,6 +17,7 @@ export interface BearerAuthenticatorOptions {
 }
 
 export interface BearerAuthenticator extends Authenticator {
+  isStillValid (principal: Principal): Promise<boolean>
   /** Closes the verifiers. */
   close (): Promise<void>
 }
@@ -38,15 +39,34 @@ export function createBearerAuthenticator (
   // Requests with one token share its verification.
   const verifying = new Map<string, Promise<Principal>>()
 
+  /** What a principal of an open stream came with. */
+  const tokens = new WeakMap<Principal, string>()
+
   async function verify (token: string, key: string): Promise<Principal> {
     try {
       const { principal, maxAgeMs } = await verifyByFirst(verifiers, token)
       const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
       if (until > now()) cache.set(key, { principal, until })
+      tokens.set(principal, token)
       return principal
     } finally {
       verifying.delete(key)
     }
+  }
+
+  function authenticateToken (token: string, checkRoom?: () => void): Principal | Promise<Principal> {
+    const key = hashToken(token)
+    const entry = cache.get(key)
+    if (entry !== undefined) {
+      if (entry.until > now()) return entry.principal
+      cache.delete(key)
+    }
+    checkRoom?.()
+    const running = verifying.get(key)
+    if (running !== undefined) return running
+    const verification = verify(token, key)
+    verifying.set(key, verification)
+    return verification
   }
 
   return {
@@ -56,24 +76,30 @@ export function createBearerAuthenticator (
         if (anonymous) return ANONYMOUS
         throw new AuthenticationError(undefined, 'the request has no bearer token')
       }
-      const key = hashToken(token)
-      const entry = cache.get(key)
-      if (entry !== undefined) {
-        if (entry.until > now()) return entry.principal
-        cache.delete(key)
+      return authenticateToken(token, checkRoom)
+    },
+    async isStillValid (principal) {
+      const token = tokens.get(principal)
+      if (token === undefined) return true
+      try {
+        return covers(await authenticateToken(token), principal)
+      } catch (error) {
+        if (error instanceof AuthenticationError) return false
+        throw error
       }
-      checkRoom?.()
-      const running = verifying.get(key)
-      if (running !== undefined) return running
-      const verification = verify(token, key)
-      verifying.set(key, verification)
-      return verification
     },
     async close () {
       cache.clear()
       await Promise.all(verifiers.map(async (verifier) => await verifier.close?.()))
     }
   }
+}
+
+/** Whether the principal is the same as before, with all scopes that it had. */
+function covers (principal: Principal, before: Principal): boolean {
+  return principal === before || (
+    ownerOf(principal) === ownerOf(before) && [...before.scopes].every((scope) => principal.scopes.has(scope))
+  )
 }
 
 async function verifyByFirst (

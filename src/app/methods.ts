@@ -35,7 +35,8 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
 }
 
 interface ComposedDependencies extends Pick<
-  MethodDependencies, 'files' | 'subscriptions' | 'openStreams' | 'scopeGroups' | 'changingLists' | 'lists'
+  MethodDependencies,
+  'files' | 'subscriptions' | 'openStreams' | 'scopeGroups' | 'tokenWatch' | 'changingLists' | 'lists'
 > {
   readonly tasks: Tasks
   /** Called for each handle that a tool creates. */

@@ -18,7 +18,7 @@ import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
 import { SessionCalls } from './http/outlet.ts'
 import { createResumedStreams } from './http/resumed-streams.ts'
-import { SessionStreams } from './http/session-streams.ts'
+import { SessionStreams, type SessionStreamsDependencies } from './http/session-streams.ts'
 import { createLegacyMethods } from './methods/session-methods.ts'
 import { createCallStreams } from './sessions/call-streams.ts'
 import { ClientAnswers } from './sessions/client-answers.ts'
@@ -49,13 +49,14 @@ interface LegacyDependencies {
   readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly scopeGroups: ScopeGroups
+  readonly tokenWatch: SessionStreamsDependencies['tokenWatch']
   readonly sealer: Sealer
 }
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
     config, changingLists, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store,
-    broadcast, eventLog, subscriptions, scopeGroups, sealer
+    broadcast, eventLog, subscriptions, scopeGroups, tokenWatch, sealer
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
@@ -82,6 +83,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     subscriptions,
     openStreams,
     scopeGroups,
+    tokenWatch,
     changes,
     changingLists,
     settingsIdleMs: config.sessionIdleMs

@@ -4,6 +4,7 @@
 // ("Listening for Messages from the Server")
 
 import type { Principal, ScopeGroup } from '../../access/principal.ts'
+import type { TokenWatch } from '../../access/token-watch.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/holder.ts'
@@ -11,7 +12,6 @@ import type { OpenStreams } from '../../limits/open-streams.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import { toListFilter, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'
-import { endAtExpiry } from '../../store/changes/message-sink.ts'
 import { Subscription } from '../../store/changes/subscription.ts'
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
@@ -21,7 +21,7 @@ import type { SessionSettings } from '../sessions/session-settings.ts'
 import type { Session } from '../sessions/session.ts'
 import type { SharedClock } from '../sessions/shared-clock.ts'
 
-interface SessionStreamsDependencies {
+export interface SessionStreamsDependencies {
   readonly messages: SessionMessages
   readonly clock: Pick<SharedClock, 'now' | 'read'>
   readonly endedSessions: Pick<EndedSessions, 'onEnd'>
@@ -32,6 +32,7 @@ interface SessionStreamsDependencies {
   readonly openStreams: OpenStreams
   /** What the callers with the scopes of a principal may hear of. */
   readonly scopeGroups: { of (principal: Principal): ScopeGroup }
+  readonly tokenWatch: TokenWatch
   readonly changes: RecentChanges
   /** The lists that can change while the service runs. */
   readonly changingLists: ReadonlySet<ListName>
@@ -97,7 +98,7 @@ export class SessionStreams {
    * @param lastEventId the id of the last event that the client received on an earlier stream.
    */
   async open (session: Session, sender: Sender, lastEventId: string | undefined): Promise<EventStream> {
-    const { clock, settings, subscriptions, openStreams, scopeGroups } = this.#dependencies
+    const { clock, settings, subscriptions, openStreams, scopeGroups, tokenWatch } = this.#dependencies
     // A stream that replaces an older one is not refused.
     if (!this.#bySession.has(session.id)) openStreams.checkRoom(sender)
     const stream = new SessionEventStream(clock.now)
@@ -118,7 +119,7 @@ export class SessionStreams {
     if (hasStreamPolling(session.revision)) stream.send('')
     else stream.keepAlive()
     subscriptions.open(subscription)
-    endAtExpiry(sender.principal, stream, () => stream.end())
+    tokenWatch.add(sender.principal, stream, () => stream.end())
     // The settings may have changed since they were read above.
     this.#refresh(session, subscription)
     this.#announce(open)

@@ -1,6 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../../access/principal.ts'
+import type { TokenWatch } from '../../access/token-watch.ts'
 import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
@@ -13,7 +14,6 @@ import {
 } from '../../protocol/notifications.ts'
 import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
 import { Type } from '../../schema/type.ts'
-import { endAtExpiry } from '../../store/changes/message-sink.ts'
 import { Subscription, type StreamMessages } from '../../store/changes/subscription.ts'
 import type { Subscriptions } from '../../store/changes/subscriptions.ts'
 import { defineMethod, type Method, type StreamOpening } from '../pipeline/method.ts'
@@ -29,13 +29,13 @@ export interface SubscriptionsListenDependencies {
   readonly openStreams: OpenStreams
   readonly scopeGroups: ScopeGroups
   readonly taskFollowers: TaskFollowers
+  readonly tokenWatch: TokenWatch
   /** The lists that can change while the service runs. */
   readonly changingLists: ReadonlySet<ListName>
 }
 
-export function subscriptionsListen (
-  { subscriptions, openStreams, scopeGroups, changingLists, taskFollowers }: SubscriptionsListenDependencies
-): Method {
+export function subscriptionsListen (dependencies: SubscriptionsListenDependencies): Method {
+  const { subscriptions, openStreams, scopeGroups, changingLists, taskFollowers, tokenWatch } = dependencies
   return defineMethod({
     name: 'subscriptions/listen',
     eras: ['modern'],
@@ -61,7 +61,7 @@ export function subscriptionsListen (
           open (sink) {
             const subscription = new Subscription(listener, filter, messages, sink)
             subscriptions.open(subscription)
-            endAtExpiry(principal, sink, () => subscriptions.end(subscription))
+            tokenWatch.add(principal, sink, () => subscriptions.end(subscription))
             if (ownTasks === undefined) return
             const toMessage = (members: string) => taskNotification(id, members)
             taskFollowers.follow(principal, ownTasks, { sink, toMessage })

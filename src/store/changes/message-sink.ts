@@ -1,8 +1,5 @@
 // A stream of messages to a client, independent of the transport.
 
-import type { Principal } from '../../access/principal.ts'
-import { clock, type Timer, timers } from '../../base/time.ts'
-
 /** One open stream of messages to one client. */
 export interface MessageSink {
   /** Sends one message, as JSON. Does nothing once the stream has ended. */
@@ -21,19 +18,4 @@ export interface MessageSink {
    * Calls the listener once, when the stream is closed. `isComplete` says whether the last message was sent.
    */
   onClose (listener: (isComplete: boolean) => void): void
-}
-
-/** Calls `end` when the access token that opened the stream expires, unless the stream is closed before. */
-export function endAtExpiry (
-  { expiresAt }: Principal, stream: Pick<MessageSink, 'onClose'>, end: () => void
-): void {
-  if (expiresAt === undefined) return
-  let timer: Timer | undefined
-  function wait (until: number): void {
-    const ms = until - clock.now()
-    if (ms <= 0) end()
-    else timer = timers.setTimeout(() => wait(until), ms).unref()
-  }
-  stream.onClose(() => timers.clear(timer))
-  wait(expiresAt)
 }

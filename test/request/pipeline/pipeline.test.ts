@@ -293,6 +293,7 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
       subscriptions: nothing,
       openStreams: nothing,
       scopeGroups: nothing,
+      tokenWatch: nothing,
       changingLists: new Set(),
       lists: nothing,
       requestTimeoutMs: 1,
