@@ -58,11 +58,11 @@ t.test('measures the service', async (t) => {
   await post(t, service.url, { method: 'tools/call', params: { name: 'a' } })
   const { body } = await get(`${admin}/metrics`)
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  const discovered = await post(t, service.url, { method: 'server/discover' })
-  const catalogVersion = discovered.response.result._meta['dev.trivet/catalogVersion']
+  const { parts } = JSON.parse((await get(`${admin}/readyz`)).body)
+  const catalog = parts.find(({ name }: { name: string }) => name === 'catalog')
   t.strictSame(linesOf(body, 'trivet_build_info'), [
     `trivet_build_info{version="${version}",node="${process.versions.node}",` +
-      `catalog_version="${catalogVersion}"} 1`
+      `catalog_version="${catalog.version}"} 1`
   ])
   t.match(linesOf(body, 'mcp_server_operation_duration_seconds_count'), [/gen_ai_tool_name="a"\} 1$/])
   t.strictSame(linesOf(body, 'trivet_catalog_primitives'), [

@@ -21,8 +21,6 @@ interface TokenWatchOptions {
 const MAX_ASKING = 8
 /** Other work has its turn after this many answers that need no server. */
 const CHECKS_PER_TURN = 100
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2_147_483_647
 
 /** Streams of one principal share a check. While nobody knows whether a token counts, its streams stay. */
 export function createTokenWatch (
@@ -79,7 +77,7 @@ function endAtExpiry (
   function wait (until: number): void {
     const ms = until - clock.now()
     if (ms <= 0) end()
-    else timer = timers.setTimeout(() => wait(until), Math.min(ms, MAX_TIMER_MS)).unref()
+    else timer = timers.setTimeout(() => wait(until), ms).unref()
   }
   stream.onClose(() => timers.clear(timer))
   wait(expiresAt)

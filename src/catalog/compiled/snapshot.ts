@@ -16,7 +16,7 @@ import type { CompiledSettings } from './definitions/compile-settings.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
 import type { Listing } from './lists/listings.ts'
 import { createResultWriter, type ResultWriter } from './results/result-json.ts'
-import { toScopesKey } from './scopes/access-rule.ts'
+import { scopesToSee, toScopesKey } from './scopes/access-rule.ts'
 import type { ScopeHierarchy } from './scopes/scope-hierarchy.ts'
 import { createViews, type Primitives, type View } from './view.ts'
 
@@ -36,7 +36,7 @@ export interface SnapshotParts {
   readonly hierarchy: ScopeHierarchy
   /** A hash of all files. */
   readonly digest: string
-  /** A short hash of all that is served. */
+  /** A short hash of all that is served. Callers must not learn it: it changes with hidden entries. */
   readonly version: string
 }
 
@@ -118,6 +118,17 @@ export function toCatalogVersion ({ server, primitives, hierarchy, digest }: Ver
   const lists = Object.entries(primitives).map(([list, all]) => `${list} ${all.map(digestOf).join(' ')}`)
   const scopes = [...hierarchy].map(([scope, included]) => [scope, ...included])
   return hash('sha256', JSON.stringify([digest, server, scopes, lists])).slice(0, VERSION_LENGTH)
+}
+
+/** Hashes what every caller may see. It says nothing of hidden entries, of files and of code. */
+export function toPublicVersion ({ server, primitives }: Snapshot): string {
+  const { info, instructions, listTtlMs, readTtlMs, pageSize } = server
+  const lists = Object.entries(primitives).map(([list, all]) => {
+    const open = all.filter((primitive: CompiledPrimitive) => scopesToSee(primitive).length === 0)
+    return `${list} ${open.map(digestOf).join(' ')}`
+  })
+  const parts = [info, instructions, listTtlMs, readTtlMs, pageSize, lists]
+  return hash('sha256', JSON.stringify(parts)).slice(0, VERSION_LENGTH)
 }
 
 /** A reload takes over the compiled primitives that have not changed. */

@@ -1,7 +1,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import { createResultWriter } from '../../catalog/compiled/results/result-json.ts'
-import { toExtensions, type Snapshot } from '../../catalog/compiled/snapshot.ts'
+import { toExtensions, toPublicVersion, type Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { toServerCapabilities } from '../../protocol/capabilities.ts'
 import { META_CATALOG_VERSION } from '../../protocol/envelope.ts'
 import type { ListName } from '../../protocol/notifications.ts'
@@ -18,7 +18,7 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
   const results = new WeakMap<Snapshot, string>()
 
   function serialise (snapshot: Snapshot): string {
-    const { server: { info, instructions, listTtlMs, openCacheScope }, version } = snapshot
+    const { server: { info, instructions, listTtlMs, openCacheScope } } = snapshot
     const capabilities = {
       ...toServerCapabilities(changingLists), ...toExtensions(snapshot, CURRENT_REVISION)
     }
@@ -26,7 +26,8 @@ export function serverDiscover ({ changingLists }: DiscoverDependencies): Method
       supportedVersions: SUPPORTED_REVISIONS, capabilities, instructions
     }).slice(1, -1)
     const cache = { ttlMs: listTtlMs, cacheScope: openCacheScope }
-    return createResultWriter(info).writeCacheable(members, cache, { [META_CATALOG_VERSION]: version })
+    const meta = { [META_CATALOG_VERSION]: toPublicVersion(snapshot) }
+    return createResultWriter(info).writeCacheable(members, cache, meta)
   }
 
   return defineMethod({

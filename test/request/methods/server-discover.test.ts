@@ -163,3 +163,16 @@ t.test('unknown params are ignored, and known ones are checked', async (t) => {
     )
   }
 })
+
+t.test('the version of the catalog is that of what every caller may see', async (t) => {
+  const versionOf = async (files: Files) => {
+    const app = await buildApp(t, { ...FILES, ...files })
+    return (await send(app, { method: 'server/discover' })).response.result._meta[CATALOG_VERSION]
+  }
+  const version = await versionOf({})
+  t.equal(await versionOf({ 'tools/b.ts': toolModule('b', "scopes: ['staff']") }), version)
+  t.equal(await versionOf({ 'tools/a.ts': toolModule('a', '', "() => 'other code'") }), version)
+  t.not(await versionOf({ 'tools/b.ts': toolModule('b') }), version)
+  const challenging = toolModule('b', "scopes: ['x'], whenMissing: 'challenge'")
+  t.not(await versionOf({ 'tools/b.ts': challenging }), version)
+})
