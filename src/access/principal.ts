@@ -53,6 +53,26 @@ export function isAnonymous ({ subject, clientId }: Principal): boolean {
   return subject === undefined && clientId === undefined
 }
 
+/** The claims with scopes that a client may ask for. Roles and permissions are no such scopes. */
+const ASKED_CLAIMS = ['scope', 'scp'] as const
+
+/**
+ * Returns the granted scopes that a client can ask an authorization server for. Others, such as roles, come
+ * from the administrator, and a request for them would fail.
+ */
+export function askableScopes ({ scopes, claims }: Principal): string[] {
+  const all = [...scopes].filter((scope) => SCOPE_TOKEN.test(scope))
+  if (claims === undefined) return all
+  const asked = new Set(ASKED_CLAIMS.flatMap((name): unknown => {
+    const value = claims[name]
+    return typeof value === 'string' ? value.split(' ') : value
+  }))
+  return all.filter((scope) => asked.has(scope))
+}
+
+/** RFC 6749, section 3.3. */
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
 /** The callers with the same granted scopes. A reload of the catalog may change what they may hear of. */
 export interface ScopeGroup {
   /** Whether its callers hold all of these scopes. */

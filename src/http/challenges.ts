@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
 
 import type { AuthenticationErrorCode } from '../access/authentication.ts'
-import { isAnonymous, type Principal } from '../access/principal.ts'
+import { askableScopes, isAnonymous, type Principal } from '../access/principal.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { challenges: Challenges }
@@ -14,7 +14,9 @@ export interface Challenges {
   /**
    * For a caller that lacks scopes. Without a token the caller is asked for one, if there is a server that
    * issues them.
-   * @param required all scopes that the operation needs: a client asks for exactly these.
+   * The challenge also names the scopes that the token has: a client asks for exactly those of a challenge,
+   * and its new token must not lose the others.
+   * @param required all scopes that the operation needs.
    */
   insufficientScope (required: readonly string[], caller: Principal): {
     readonly status: 401 | 403
@@ -54,9 +56,18 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
     insufficientScope (required, caller) {
       return metadataUrl !== undefined && isAnonymous(caller)
         ? { status: 401, header: write(undefined, undefined, required) }
-        : { status: 403, header: write('insufficient_scope', LACKING, required) }
+        : { status: 403, header: write('insufficient_scope', LACKING, join(required, askableScopes(caller))) }
     }
   }
+}
+
+/** Some clients and proxies refuse headers of 8 KiB. */
+const MAX_SCOPE_CHARS = 4000
+
+/** Leaves the scopes of the token out where the header would be too long. */
+function join (required: readonly string[], held: readonly string[]): readonly string[] {
+  const all = [...new Set([...required, ...held])]
+  return all.join(' ').length > MAX_SCOPE_CHARS ? required : all
 }
 
 function toQuotedString (text: string): string {

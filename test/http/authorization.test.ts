@@ -2,7 +2,8 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
 
 import t from 'tap'
-import { buildApp } from '../helpers/app.ts'
+import type { Authenticator } from '../../src/access/authentication.ts'
+import { buildApp, listen } from '../helpers/app.ts'
 import { startAuthorizationServer } from '../servers/authorization-server.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
@@ -200,6 +201,21 @@ t.test('streams of changes end when the token of their principal expires', async
   t.match(listening.messages.at(-1), { id: 1, result: {} }, 'the last message is the result')
 })
 
+t.test('streams of changes end when their token is taken back, in both eras', async (t) => {
+  let isValid = true
+  const authenticator: Authenticator = {
+    authenticate: () => ({ subject: 'ada', scopes: new Set() }), isStillValid: () => isValid
+  }
+  const url = await listen(await buildApp(t, {}, { authenticator, watch: 'on', keepAliveMs: 60_000 }))
+  const listening = await openStream(t, url, {
+    method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }
+  })
+  const stream = await (await openSession(t, url)).get()
+  isValid = false
+  await within(Promise.all([listening.ended(), stream.ended()]), 'the end of the streams')
+  t.match(listening.messages.at(-1), { id: 1, result: {} }, 'the last message is the result')
+})
+
 t.test('an anonymous caller is let in beside tokens if the setting says so', async (t) => {
   const service = await openProtectedApp(t, { options: { auth: ['none', 'jwt'] } })
   const { response } = await call(service, 'whoami', {})
@@ -241,7 +257,10 @@ export const any = defineResourceTemplate({
     t.equal(refused.status, 403, kind)
     const challenge = readChallenge(refused.headers['www-authenticate'])
     t.match(challenge, { error: 'insufficient_scope' })
-    t.strictSame(challenge['scope']?.split(' ').toSorted(), [`library:${kind}`, 'library:read'].toSorted())
+    const needed = [`library:${kind}`, 'library:read']
+    t.strictSame(
+      challenge['scope']?.split(' ').toSorted(), [...needed, 'library:base'].toSorted(), 'and what it has'
+    )
     const { status, response } = await send(service.app, {
       ...operation, headers: await service.authorize(challenge['scope'])
     })
