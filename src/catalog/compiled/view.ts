@@ -96,7 +96,7 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
     function findDirectories (): ReadonlyMap<string, Pages> {
       const entriesByUri = findSkillDirectories(all.skills, all.resources, isGranted)
       return new Map([...entriesByUri].map(
-        ([uri, entries]) => [uri, createPages(entries, { ...options, member: 'resources' })]
+        ([uri, entries]) => [uri, createPages(entries, { ...options, member: 'resources', list: uri })]
       ))
     }
 

@@ -89,21 +89,32 @@ t.test('refuses a string that is not a cursor (182)', async (t) => {
   const pages = pagesOf(offered('a', 'b', 'c'), 1)
   for (const cursor of [
     '', 'x', '0', 'AAAA', '????', 'null', '日本', Buffer.from('x a').toString('base64url'),
-    `${toCursor({ order: 0, key: 'a' })}=`
+    `${toCursor({ order: 0, key: 'a' }, 'tools')}=`
   ]) {
     t.equal(pages.page(cursor), undefined, cursor)
   }
 })
 
+t.test('refuses a cursor of another list, and one that no list has issued (182)', async (t) => {
+  const list = offered('a', 'b', 'c')
+  const pages = pagesOf(list, 1)
+  const { nextCursor = '' } = read(pages)
+  const prompts = createPages(list, { member: 'prompts', pageSize: 1, writer })
+  const directory = createPages(list, { member: 'tools', list: 'skill://a', pageSize: 1, writer })
+  for (const other of [prompts, directory]) t.equal(other.page(nextCursor), undefined)
+  t.equal(pages.page(Buffer.from('12345678 0 a').toString('base64url')), undefined)
+  t.ok(pages.page(nextCursor))
+})
+
 t.test('a cursor is opaque and may stand in a URL', async (t) => {
-  t.match(toCursor({ order: -1.5, key: 'x://größe/{id}' }), /^[\w-]+$/)
+  t.match(toCursor({ order: -1.5, key: 'x://größe/{id}' }, 'tools'), /^[\w-]+$/)
 })
 
 const order = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
 
 t.test('reads every cursor that it made', async () => {
   fc.assert(fc.property(order, fc.string({ unit: 'binary', minLength: 1 }), (order, key) => {
-    const place = readCursor(toCursor({ order, key }))
+    const place = readCursor(toCursor({ order, key }, 'tools'), 'tools')
     return place?.key === key && place.order === order
   }), { numRuns: 1000 })
 })
@@ -114,8 +125,8 @@ t.test('reads any string without an error', async () => {
     ([order, key]) => Buffer.from(`${order} ${key}`).toString('base64url')
   )
   fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), encoded, almost), (cursor) => {
-    const place = readCursor(cursor)
-    return place === undefined || toCursor(place) === cursor
+    const place = readCursor(cursor, 'tools')
+    return place === undefined || toCursor(place, 'tools') === cursor
   }), { numRuns: 1000 })
 })
 

@@ -109,9 +109,8 @@ const malformed: ReadonlyArray<readonly [template: string, problem: RegExp]> = [
   ['x://{=a}', /malformed variable/],
   ['x://{a b}', /malformed variable/],
   ['x://{a,}', /malformed variable ""/],
-  ['x://{a:3}', /prefix modifier :3/],
-  ['x://{a}/{a}', /names the variable "a" twice/],
-  ['x://{a,a}', /names the variable "a" twice/]
+  ['x://{a:3}/{a*}', /explodes the variable "a" in one place and not in another/],
+  ['x://{a}/{a*}', /explodes the variable "a" in one place and not in another/]
 ]
 
 for (const [text, message] of malformed) {
@@ -200,4 +199,30 @@ t.test('matches any string without an error', async () => {
   fc.assert(fc.property(any, fc.constantFrom(...templates), (uri, template) => {
     template.match(uri)
   }), { numRuns: 1000 })
+})
+
+t.test('a variable may stand in several places, in some with a prefix', async (t) => {
+  const cases: ReadonlyArray<readonly [text: string, uri: string, variables: object | undefined]> = [
+    ['x://{a:3}', 'x://abc', { a: 'abc' }],
+    ['x://{a:3}', 'x://ab', { a: 'ab' }],
+    ['x://{a:3}', 'x://abcd', undefined],
+    ['x://{a:2}', 'x://%C3%A4%C3%B6', { a: 'äö' }],
+    ['x://{a:1}/{a}', 'x://t/trivet', { a: 'trivet' }],
+    ['x://{a:1}/{a}', 'x://x/trivet', undefined],
+    ['x://{a}/{a:2}/{a:1}', 'x://trivet/tr/t', { a: 'trivet' }],
+    ['x://{a:1}/{a:2}', 'x://t/tr', { a: 'tr' }],
+    ['x://{a}/{a}', 'x://b/b', { a: 'b' }],
+    ['x://{a}/{a}', 'x://b/c', undefined],
+    ['x://{a}{?a,b}', 'x://1?b=2&a=1', { a: '1', b: '2' }],
+    ['x://{a}{?a}', 'x://1?a=2', undefined],
+    ['x://{?a:2}', 'x://?a=12', { a: '12' }],
+    ['x://{?a:2}', 'x://?a=123', undefined]
+  ]
+  for (const [text, uri, variables] of cases) {
+    const template = createUriTemplate(text)
+    const match = template.match(uri)
+    t.strictSame(match && { ...match }, variables, `${text} ${uri}`)
+    if (match !== undefined && !text.includes('?')) t.equal(template.expand(variables as never), uri)
+  }
+  t.strictSame(createUriTemplate('x://{a:1}/{a}').variables, ['a'])
 })

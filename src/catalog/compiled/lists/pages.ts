@@ -2,6 +2,7 @@
 // otherwise block requests while it serialises pages that nobody may ask for.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
+import { hash } from 'node:crypto'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { compareListOrder, type CompiledPrimitive, type ListPosition } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
@@ -14,6 +15,8 @@ export interface Pages {
 export interface PagesOptions {
   /** The member of the result that holds the list, such as `tools`. */
   readonly member: string
+  /** Names the list in its cursors. The member by default. */
+  readonly list?: string
   readonly pageSize: number
   /** `undefined`: the result says nothing of caches. */
   readonly cache?: CacheHints | undefined
@@ -30,14 +33,14 @@ export function toEntryBytes ({ json }: CompiledPrimitive): Buffer {
 /** @param offered in list order. */
 export function createPages (
   offered: readonly CompiledPrimitive[],
-  { member, pageSize, cache, writer, bytesOf = toEntryBytes }: PagesOptions
+  { member, list = member, pageSize, cache, writer, bytesOf = toEntryBytes }: PagesOptions
 ): Pages {
   const pageByStart = new Map<number, Buffer>()
 
   return {
     page (cursor) {
       if (cursor === undefined) return pageAt(0)
-      const last = readCursor(cursor)
+      const last = readCursor(cursor, list)
       if (last === undefined) return undefined
       return pageAt(firstAfter(offered, last))
     }
@@ -54,7 +57,7 @@ export function createPages (
   function serialise (start: number): Buffer {
     const entries = offered.slice(start, start + pageSize)
     const last = start + pageSize < offered.length ? entries.at(-1) : undefined
-    const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last))}`
+    const next = last === undefined ? '' : `,"nextCursor":${JSON.stringify(toCursor(last, list))}`
     const members = `"${member}":[]${next}`
     const frame = cache === undefined ? writer.write(members) : writer.writeCacheable(members, cache)
     const middle = frame.indexOf('[]') + 1
@@ -78,18 +81,24 @@ function firstAfter (offered: readonly CompiledPrimitive[], last: ListPosition):
   return low
 }
 
-const FORM = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
+const FORM = /^[\w-]{8} (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([^]+)$/
 
-export function toCursor ({ order, key }: ListPosition): string {
-  return Buffer.from(`${order} ${key}`).toString('base64url')
+/**
+ * A cursor has its position, so that every replica reads it, and also a later snapshot. Its checksum tells it
+ * from cursors of other lists and from strings that no list has issued. It is no secret: a position gives no
+ * access.
+ */
+export function toCursor ({ order, key }: ListPosition, list: string): string {
+  const checksum = hash('sha256', JSON.stringify([list, order, key]), 'base64url').slice(0, 8)
+  return Buffer.from(`${checksum} ${order} ${key}`).toString('base64url')
 }
 
-/** Returns `undefined` for a string that is not a cursor. */
-export function readCursor (cursor: string): ListPosition | undefined {
+/** Returns `undefined` for a string that is not a cursor of the list. */
+export function readCursor (cursor: string, list: string): ListPosition | undefined {
   const bytes = Buffer.from(cursor, 'base64url')
   if (bytes.toString('base64url') !== cursor) return undefined
   const [, order, key] = FORM.exec(bytes.toString('utf8')) ?? []
   if (order === undefined || key === undefined) return undefined
   const place = { order: Number(order), key }
-  return toCursor(place) === cursor ? place : undefined
+  return toCursor(place, list) === cursor ? place : undefined
 }

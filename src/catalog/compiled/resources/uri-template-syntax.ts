@@ -2,7 +2,12 @@
 
 export type Operator = '' | '+' | '#' | '.' | '/' | ';' | '?' | '&'
 
-export interface Variable { readonly name: string, readonly explode: boolean }
+export interface Variable {
+  readonly name: string
+  readonly explode: boolean
+  /** How many characters of the value are written, if not all. */
+  readonly maxLength: number | undefined
+}
 
 export type Part =
   | { readonly kind: 'literal', readonly text: string }
@@ -15,16 +20,17 @@ const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(\*|:[1-9]\
 /** Throws a SyntaxError that names the problem. */
 export function parseTemplate (template: string): Part[] {
   const parts: Part[] = []
-  const names = new Set<string>()
+  const explodes = new Map<string, boolean>()
   for (const [piece, expression, literal] of template.matchAll(PIECE)) {
     if (literal !== undefined) parts.push({ kind: 'literal', text: literal })
-    else if (expression !== undefined) parts.push(parseExpression(expression, names))
+    else if (expression !== undefined) parts.push(parseExpression(expression, explodes))
     else throw new SyntaxError(`has an unbalanced ${piece}`)
   }
   return parts
 }
 
-function parseExpression (text: string, names: Set<string>): Part {
+/** @param explodes whether each variable so far is exploded. */
+function parseExpression (text: string, explodes: Map<string, boolean>): Part {
   const [, operator, list] = EXPRESSION.exec(text) ?? []
   if (list === undefined || !isOperator(operator)) {
     throw new SyntaxError(`has an expression that RFC 6570 does not know: {${text}}`)
@@ -34,14 +40,13 @@ function parseExpression (text: string, names: Set<string>): Part {
     if (name === undefined) {
       throw new SyntaxError(`has a malformed variable ${JSON.stringify(spec)} in {${text}}`)
     }
-    if (modifier?.startsWith(':') === true) {
-      throw new SyntaxError(
-        `uses the prefix modifier ${modifier} in {${text}}, from which a value cannot be read back`
-      )
+    const explode = modifier === '*'
+    if (explodes.get(name) === !explode) {
+      throw new SyntaxError(`explodes the variable ${JSON.stringify(name)} in one place and not in another`)
     }
-    if (names.has(name)) throw new SyntaxError(`names the variable ${JSON.stringify(name)} twice`)
-    names.add(name)
-    return { name, explode: modifier === '*' }
+    explodes.set(name, explode)
+    const maxLength = explode || modifier === undefined ? undefined : Number(modifier.slice(1))
+    return { name, explode, maxLength }
   })
   return { kind: 'expression', operator, variables }
 }

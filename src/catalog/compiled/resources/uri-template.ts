@@ -5,6 +5,7 @@ import { RE2JS } from 're2js'
 import { parseTemplate as parseExpansion } from 'url-template'
 import type { TemplateVariables } from '../../../author/define-resource.ts'
 import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
+import { VariableValues } from './variable-values.ts'
 
 export interface UriTemplate {
   readonly text: string
@@ -27,12 +28,13 @@ export function createUriTemplate (text: string): UriTemplate {
       : []
   )
   const expansion = parseExpansion(text)
+  const names = [...new Set(parts.flatMap(
+    (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
+  ))]
 
   return {
     text,
-    variables: parts.flatMap(
-      (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
-    ),
+    variables: names,
     literalLength: parts.reduce(
       (length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0
     ),
@@ -42,12 +44,13 @@ export function createUriTemplate (text: string): UriTemplate {
       const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
       if (!matcher.matches()) return undefined
       try {
-        const values: { [name: string]: string | string[] | undefined } = Object.create(null)
+        const values = new VariableValues()
         pathVariables.forEach(({ variable, operator }, index) => {
-          values[variable.name] = decode(matcher.group(index + 1), variable, operator)
+          values.add(variable, decode(matcher.group(index + 1), variable, operator))
         })
-        if (query === undefined) return values
-        return readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, values) ? values : undefined
+        const isMatch = query === undefined ||
+          readQuery(mark === -1 ? '' : uri.slice(mark + 1), query, pairs, values)
+        return isMatch ? values.toVariables(names) : undefined
       } catch (error) {
         // A malformed percent-encoding names no resource.
         if (error instanceof URIError) return undefined
@@ -135,23 +138,27 @@ function decode (
 }
 
 function readQuery (
-  text: string, query: readonly Variable[], pairs: readonly string[],
-  values: { [name: string]: string | string[] | undefined }
+  text: string, query: readonly Variable[], pairs: readonly string[], values: VariableValues
 ): boolean {
   if (text.includes('#')) return false
   const missingPairs = new Set(pairs)
-  for (const { name } of query) values[name] = undefined
+  const unread = [...query]
+  const lists = new Map<Variable, string[]>()
   for (const pair of text.split('&')) {
     if (pair === '' || missingPairs.delete(pair)) continue
     const [key = '', ...rest] = pair.split('=')
-    const variable = query.find(({ name }) => name === decodeURIComponent(key))
+    const name = decodeURIComponent(key)
+    const index = unread.findIndex((one) => one.name === name)
+    const variable = unread[index]
     if (variable === undefined) return false
     const value = decodeURIComponent(rest.join('='))
-    const before = values[variable.name]
-    if (variable.explode) values[variable.name] = [...(before ?? []), value]
-    else if (before === undefined) values[variable.name] = value
-    else return false
+    if (variable.explode) lists.set(variable, [...(lists.get(variable) ?? []), value])
+    else {
+      values.add(variable, value)
+      unread.splice(index, 1)
+    }
   }
+  for (const [variable, list] of lists) values.add(variable, list)
   return missingPairs.size === 0
 }
 
