@@ -13,7 +13,7 @@ export type {
 } from './author/define-prompt.ts'
 export { defineResource, defineResourceTemplate } from './author/define-resource.ts'
 export type {
-  ListedResource, OutputContents, ResourceDefinition, ResourceOptions, ResourceOutput,
+  ListContext, ListedResource, OutputContents, ResourceDefinition, ResourceOptions, ResourceOutput,
   ResourceTemplateDefinition, ResourceTemplateOptions, TemplateVariables, VariablesOf
 } from './author/define-resource.ts'
 export { defineHandle } from './author/define-handle.ts'

@@ -227,6 +227,10 @@ export interface Context {
 
 /** The context of a request that reads one resource. */
 export interface ReadContext extends Context {
-  /** The requested URI, exactly as the client sent it. */
+  /**
+   * The URI of the resource: the requested one, in which what a URI cannot have is percent-encoded. `é` is
+   * `%C3%A9`. The variables of a template are decoded.
+   * https://www.rfc-editor.org/rfc/rfc3986#section-2.1
+   */
   readonly uri: string
 }

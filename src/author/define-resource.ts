@@ -3,7 +3,7 @@
 import type { Annotations, Meta, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
 import type { CompletionSource } from './completion.ts'
-import type { ReadContext } from './context.ts'
+import type { Context, ReadContext } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 
 /** The contents of one resource. Bytes in `blob` are sent as base64. */
@@ -102,6 +102,12 @@ type ParsedVariables<U extends string> =
 /** The type of a template's variables, taken from the text of the template. */
 export type VariablesOf<U extends string> = string extends U ? TemplateVariables : ParsedVariables<U>
 
+/** What the `list` of a template may use. It acts for no caller. */
+export interface ListContext extends Pick<Context, 'settings' | 'use'> {
+  /** Aborts when the time for the list is over. */
+  readonly signal: AbortSignal
+}
+
 /** What `defineResourceTemplate` takes. */
 export interface ResourceTemplateOptions<U extends string = string> extends CommonResourceOptions {
   /**
@@ -116,16 +122,14 @@ export interface ResourceTemplateOptions<U extends string = string> extends Comm
    * `listTtlMs` says. It may take 30 seconds: `signal` aborts then. None by default.
    *
    * A problem of the list keeps the catalog from loading. Later the problem is logged, and the list from
-   * before is served.
+   * before is served. `trivet check`, `list` and `diff` open no dependency: a list that uses one is empty there.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#listing-resources
    *
    * @example list: async ({ signal }) => (await notes.all({ signal })).map(({ id, title }) => {
    *   return { variables: { id }, name: id, title }
    * })
    */
-  list? (
-    ctx: { readonly signal: AbortSignal }
-  ): readonly ListedResource[] | Promise<readonly ListedResource[]>
+  list? (ctx: ListContext): readonly ListedResource[] | Promise<readonly ListedResource[]>
   /**
    * How old the list may become, in milliseconds, at least 1,000. The first request for the list after that
    * gets the old one, and all replicas call `list` in the background. Clients are told if the list differs

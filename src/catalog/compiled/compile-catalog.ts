@@ -102,23 +102,33 @@ class Compilation {
       contents.templates, (located, report) => compileTemplate(located, server.readTtlMs, report)
     )
     const skills = await this.#compileAll(contents.skills, compileSkill)
-    const listing = templates.filter(({ located: { definition } }) => definition.list !== undefined)
-    const listings = (await makeListings(listing, this.#problems, this.#options))
-      .filter((one) => one !== undefined)
-    const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
-
+    const list = async (open: DependencySet | undefined) => (await makeListings(
+      templates.filter(({ located: { definition } }) => definition.list !== undefined), this.#problems,
+      { settings, dependencies: open, isComplete: openDependencies !== undefined }, this.#options
+    )).filter((one) => one !== undefined)
+    // Lists that use no dependency are made now, so that all problems are reported together.
+    const isEarly = dependencies.length === 0 || openDependencies === undefined
+    const early = isEarly ? await list(undefined) : undefined
     this.#checkCreators(handles)
     this.#problems.push(
       ...findDuplicates('handle', handles, ({ kind }) => kind),
       ...findDuplicates('dependency', dependencies, ({ name }) => name),
       ...findDuplicates('tool', tools, toKey),
       ...findDuplicates('prompt', prompts, toKey),
-      ...findDuplicates('resource', [...unlisted, ...entries], toKey),
+      ...findDuplicates('resource', [...unlisted, ...resources], toKey),
       ...findDuplicates('resource template', templates, toKey),
       ...findDuplicates('skill', skills, toKey)
     )
     this.#assertNoProblem()
     await this.#options.yieldToRequests?.()
+    // After all other problems, so that nothing is open when the catalog has one. Lists use what is open.
+    const open = await this.#openDependencies(dependencies)
+    this.#assertNoProblem()
+    const listings = early ?? await list(open)
+    const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
+    this.#problems.push(...findDuplicates('resource', [...unlisted, ...entries], toKey))
+    if (this.#problems.length > 0) open?.release()
+    this.#assertNoProblem()
 
     const primitives = {
       tools: inOrder(tools),
@@ -139,9 +149,6 @@ class Compilation {
       digest,
       version: toCatalogVersion({ server, primitives, hierarchy, digest })
     }
-    // Last, so that nothing is open when the catalog has a problem.
-    const open = await this.#openDependencies(dependencies)
-    this.#assertNoProblem()
     return createSnapshot({ ...parts, dependencies: open }, this.#options)
   }
 

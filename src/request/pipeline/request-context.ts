@@ -4,6 +4,7 @@ import type { Principal } from '../../access/principal.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
 import { clock } from '../../base/time.ts'
+import { findDependency, findSettings } from '../../catalog/compiled/definitions/shared-values.ts'
 import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import type { View } from '../../catalog/compiled/view.ts'
@@ -123,18 +124,12 @@ export class RequestContext {
 
   /** Throws if the definition was unknown when the catalog was loaded. */
   settings<V> (definition: SettingsDefinition<V>): V {
-    const values = this.snapshot.settings.values.get(definition)
-    if (values === undefined) throw unknownDefinition('settings')
-    // Each value was checked against the schema that `V` is inferred from.
-    return values as V
+    return findSettings(this.snapshot, definition)
   }
 
   /** Throws if the definition was unknown when the catalog was loaded. */
   use<T> (definition: DependencyDefinition<T>): T {
-    const dependency = this.snapshot.dependencies?.get(definition)
-    if (dependency === undefined) throw unknownDefinition(`dependency ${JSON.stringify(definition.name)}`)
-    // `T` is the type of what `open` of this definition returns.
-    return dependency.value as T
+    return findDependency(this.snapshot, definition)
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */
@@ -178,11 +173,6 @@ export class RequestContext {
   disconnect (retryMs: number): void {
     if (this.lifetime.isActive) this.outlet.disconnect?.(retryMs)
   }
-}
-
-export function unknownDefinition (what: string): Error {
-  return new Error(`Unknown ${what}. Define it at the top level of a module of the catalog. ` +
-    'Export it if the module imports another copy of trivet.')
 }
 
 function toLogNotification (level: LogLevel, message: string, data: object | undefined): string {

@@ -1,6 +1,6 @@
 // The entries of `resources/list` that resource templates list themselves.
 
-import type { ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
+import type { ListContext, ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
 import { runWithin } from '../../../base/deadline.ts'
 import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
@@ -8,6 +8,7 @@ import type { Located } from '../contents.ts'
 import { hasShape } from '../definitions/check-definition.ts'
 import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
+import { findDependency, findSettings, type SharedValues } from '../definitions/shared-values.ts'
 import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
@@ -28,16 +29,22 @@ const MAX_ENTRIES = 100_000
 /** The most problems of one list. The entries after them are not checked. */
 const MAX_ENTRY_PROBLEMS = 100
 
+/** The values that lists may use. */
+export interface ListValues extends SharedValues {
+  /** Whether dependencies are open, and required settings are set. */
+  readonly isComplete: boolean
+}
+
 /**
  * Calls the `list` of each template. `undefined` for a template with a problem: every problem was added to
  * `problems`. All are called at the same time, so that several that never end take one deadline.
  */
 export async function makeListings (
-  templates: readonly LocatedTemplate[], problems: Problem[],
+  templates: readonly LocatedTemplate[], problems: Problem[], values: ListValues,
   { listDeadlineMs = LIST_DEADLINE_MS, yieldToRequests = () => undefined }: ListingOptions
 ): Promise<Array<Listing | undefined>> {
   const results = await Promise.allSettled(
-    templates.map(async ({ located: { definition } }) => await callList(definition, listDeadlineMs))
+    templates.map(async ({ located: { definition } }) => await callList(definition, values, listDeadlineMs))
   )
   const listings: Array<Listing | undefined> = []
   for (const [index, template] of templates.entries()) {
@@ -58,9 +65,27 @@ function reportFailure (error: unknown, report: ReportProblem): [] {
 }
 
 async function callList (
-  definition: ResourceTemplateDefinition, deadlineMs: number
+  definition: ResourceTemplateDefinition, values: ListValues, deadlineMs: number
 ): Promise<readonly ListedResource[]> {
-  const entries = await runWithin(deadlineMs, (signal) => definition.list?.({ signal }))
+  let isIncomplete = false
+  const toContext = (signal: AbortSignal): ListContext => ({
+    signal,
+    settings (settings) {
+      isIncomplete ||= !values.isComplete
+      return findSettings(values, settings)
+    },
+    use (dependency) {
+      isIncomplete ||= !values.isComplete
+      return findDependency(values, dependency)
+    }
+  })
+  const entries = await runWithin(deadlineMs, (signal) => definition.list?.(toContext(signal))).catch(
+    (error: unknown) => {
+      // Without its values a list cannot be made.
+      if (isIncomplete) return []
+      throw error
+    }
+  )
   if (!Array.isArray(entries)) throw new TypeError('it must return a list')
   if (entries.length > MAX_ENTRIES) {
     throw new RangeError(`it returned ${entries.length} resources, the limit is ${MAX_ENTRIES}`)

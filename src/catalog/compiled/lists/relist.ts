@@ -23,7 +23,10 @@ export async function relist (
 ): Promise<Relisted> {
   const outdated = before.listings.filter(isOutdated)
   const problems: Problem[] = []
-  const results = await makeListings(outdated, problems, options)
+  // A reload must not close what the lists use.
+  before.dependencies?.beginRequest()
+  const results = await makeListings(outdated, problems, { ...before, isComplete: true }, options)
+    .finally(() => before.dependencies?.endRequest())
   const nextOf = new Map(outdated.map((listing, index) => [listing, results[index] ?? listing]))
   const listings = before.listings.map((listing) => nextOf.get(listing) ?? listing)
   const resources = [...locateFixed(before), ...locateEntries(listings)]

@@ -1,0 +1,35 @@
+// The values that all requests of a snapshot share: those of its settings, and its open dependencies.
+
+import type { DependencyDefinition } from '../../../author/define-dependency.ts'
+import type { SettingsDefinition } from '../../../author/define-settings.ts'
+import type { DependencySet } from '../dependencies/dependency-set.ts'
+import type { CompiledSettings } from './compile-settings.ts'
+
+export interface SharedValues {
+  readonly settings: Pick<CompiledSettings, 'values'>
+  /** `undefined` if the catalog has none, or none is open. */
+  readonly dependencies: DependencySet | undefined
+}
+
+/** Throws if the definition was unknown when the catalog was loaded. */
+export function findSettings<V> ({ settings }: SharedValues, definition: SettingsDefinition<V>): V {
+  const values = settings.values.get(definition)
+  if (values === undefined) throw unknownDefinition('settings')
+  // Each value was checked against the schema that `V` is inferred from.
+  return values as V
+}
+
+/** Throws if the definition was unknown when the catalog was loaded. */
+export function findDependency<T> (
+  { dependencies }: SharedValues, definition: DependencyDefinition<T>
+): T {
+  const dependency = dependencies?.get(definition)
+  if (dependency === undefined) throw unknownDefinition(`dependency ${JSON.stringify(definition.name)}`)
+  // `T` is the type of what `open` of this definition returns.
+  return dependency.value as T
+}
+
+export function unknownDefinition (what: string): Error {
+  return new Error(`Unknown ${what}. Define it at the top level of a module of the catalog. ` +
+    'Export it if the module imports another copy of trivet.')
+}
