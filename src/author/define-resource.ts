@@ -122,7 +122,8 @@ export interface ResourceTemplateOptions<U extends string = string> extends Comm
    * `listTtlMs` says. It may take 30 seconds: `signal` aborts then. None by default.
    *
    * A problem of the list keeps the catalog from loading. Later the problem is logged, and the list from
-   * before is served. `trivet check`, `list` and `diff` open no dependency: a list that uses one is empty there.
+   * before is served. `trivet check`, `list` and `diff` open no dependency: there a list that uses one is
+   * empty.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#listing-resources
    *
    * @example list: async ({ signal }) => (await notes.all({ signal })).map(({ id, title }) => {

@@ -76,7 +76,16 @@ function addFlags (command: Command): Command {
 async function open (
   url: string | undefined, flags: CallFlags, surroundings: Surroundings
 ): Promise<OpenedRemote> {
-  const onNotification = (json: string) => surroundings.err(toNotificationLine(json))
+  let reached = -Infinity
+  const onNotification = (json: string) => {
+    const { method, params }: Told = JSON.parse(json)
+    if (method === 'notifications/progress') {
+      // A handler that runs again after an answer begins again too. The call goes on.
+      if (params.progress <= reached) return
+      reached = params.progress
+    }
+    surroundings.err(toNotificationLine({ method, params }))
+  }
   if (url === undefined) return await openFolder(flags, surroundings, onNotification)
   const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
   if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
@@ -133,9 +142,10 @@ function toText ({ text, structuredContent, isError }: CallResult): string {
   return structuredContent === undefined ? `${text}\n` : toJsonText(structuredContent)
 }
 
-/** @param json a notification of progress, or a message for the log: what the tool reports while it runs. */
-function toNotificationLine (json: string): string {
-  const { method, params }: { method: string, params: Progress & MessageParams } = JSON.parse(json)
+/** A notification of progress, or a message for the log: what the tool reports while it runs. */
+interface Told { readonly method: string, readonly params: Progress & MessageParams }
+
+function toNotificationLine ({ method, params }: Told): string {
   return `${toPlain(method === 'notifications/progress' ? toProgressText(params) : toMessageText(params))}\n`
 }
 

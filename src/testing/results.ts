@@ -109,7 +109,8 @@ export class HandlerReport implements Reported {
     const notification: HandlerNotification = JSON.parse(json)
     if (notification.method === 'notifications/progress') {
       const { progressToken, ...progress } = notification.params
-      this.progress.push(progress)
+      // A handler that runs again after an answer begins again too. The call goes on.
+      if (progress.progress > (this.progress.at(-1)?.progress ?? -Infinity)) this.progress.push(progress)
     } else this.logs.push(toLogMessage(notification.params))
   }
 

@@ -28,7 +28,10 @@ const catalog = await writeCatalog(t, {
   'tools/fails.ts': toolModule('fails', '', "() => { throw new ToolError('no such thing') }"),
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
   'tools/lies.ts': toolModule('lies', "outputSchema: { type: 'object', required: ['n'] }", '() => ({})'),
-  'tools/asks.ts': ASKS
+  'tools/asks.ts': ASKS,
+  'tools/reports.ts': ASKS.replace("name: 'asks'", "name: 'reports'")
+    .replace('  const {', '  ctx.progress(1, 2)\n  const {')
+    .replace('  return', '  ctx.progress(2, 2)\n  return')
 })
 const run = async (...args: string[]) => {
   const { out, err, exitCode } = await runProgram(['call', ...args], { TRIVET_CATALOG: catalog })
@@ -50,6 +53,13 @@ t.test('progress and log messages go to standard error', async (t) => {
   t.match(JSON.parse((await run('says', '--json')).out), {
     isError: false, text: 'done', progress: [{ progress: 1 }]
   })
+})
+
+t.test('progress is told once, although the handler runs again after an answer', async (t) => {
+  const { err } = await run('reports', '--answer', 'size={"size":"large"}')
+  t.equal(err, 'progress 1 of 2\nprogress 2 of 2\n')
+  const { out } = await run('reports', '--json', '--answer', 'size={"size":"large"}')
+  t.strictSame(JSON.parse(out).progress, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }])
 })
 
 t.test('the caller has the subject and the scopes of the flags', async (t) => {

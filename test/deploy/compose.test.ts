@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
+import { SETTINGS } from '../../src/ops/config/settings.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { hasNginx, startNginx } from '../servers/nginx.ts'
 import { readComposition } from '../servers/proxy.ts'
@@ -20,6 +21,16 @@ const readYaml = async (path: string): Promise<Message> => parse(await readFile(
 const PROMETHEUS = 'deploy/prometheus/prometheus.yml'
 const composition = await readComposition()
 const { services } = composition
+
+t.test('proxies wait longer than a handler may be silent', async (t) => {
+  const texts: string[] = [composition.configs.nginx.content, composition.configs.haproxy.content]
+  const seconds = texts.flatMap(
+    (text) => [...text.matchAll(/(?:proxy_read_timeout|timeout (?:client|server)) (\d+)s/g)].map(([, one]) => Number(one))
+  )
+  t.equal(seconds.length, 3)
+  const { fallback } = SETTINGS.requestTimeoutMs
+  for (const one of seconds) t.ok(one * 1000 > fallback, `${one} s, and ${fallback} ms`)
+})
 
 t.test('nginx serves the official client over TLS, with a certificate as in deploy/README.md', async (t) => {
   if (!hasNginx(t) || !hasPrograms(t, ['openssl'], 'openssl')) return

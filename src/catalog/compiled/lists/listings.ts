@@ -1,6 +1,8 @@
 // The entries of `resources/list` that resource templates list themselves.
 
-import type { ListContext, ListedResource, ResourceTemplateDefinition } from '../../../author/define-resource.ts'
+import type {
+  ListContext, ListedResource, ResourceTemplateDefinition
+} from '../../../author/define-resource.ts'
 import { runWithin } from '../../../base/deadline.ts'
 import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
