@@ -32,6 +32,7 @@ export async function findReusable (
     for (const requested of module.requested) if (requested instanceof PackageModule) reusable.add(requested)
   }
   removeImporters(files, reusable)
+  while (removeWritten(files, reusable)) removeImporters(files, reusable)
   return reusable
 }
 
@@ -66,6 +67,25 @@ function requestsAreUnchanged (module: SourceModule, resolver: Resolver): boolea
       return false
     }
   })
+}
+
+/**
+ * Removes the modules that a module outside the set may have written to, such as a list of hooks: what it wrote
+ * would stay. Returns whether there were any.
+ */
+function removeWritten (files: readonly FileModule[], reusable: Set<ModuleRecord>): boolean {
+  const before = reusable.size
+  const visited = new Set<ModuleRecord>()
+  const waiting: ModuleRecord[] = files.filter(
+    (one) => one instanceof SourceModule && !reusable.has(one) && one.compiled.actsAtTopLevel
+  )
+  for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
+    if (visited.has(module) || !(module instanceof SourceModule)) continue
+    visited.add(module)
+    reusable.delete(module)
+    waiting.push(...module.requested)
+  }
+  return reusable.size < before
 }
 
 /** Removes each module that requests, directly or not, a module that is not in the set. */

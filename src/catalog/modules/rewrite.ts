@@ -18,6 +18,7 @@ export interface RewrittenModule extends ModuleFacts {
   readonly usesMeta: boolean
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean
+  readonly actsAtTopLevel: boolean
 }
 
 /** An unused import of a TypeScript file is dropped, because it may name a type. */
@@ -63,7 +64,8 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
     columnOffset: -head.length,
     isAsync: tree.isAsync,
     usesMeta: tree.metas.length > 0,
-    importsDynamically: tree.dynamicImports.length > 0
+    importsDynamically: tree.dynamicImports.length > 0,
+    actsAtTopLevel: tree.actsAtTopLevel
   }
 }
 

@@ -27,6 +27,8 @@ export class TreeFacts {
   readonly htmlComments: number[] = []
   /** Whether there is a top-level await. */
   isAsync = false
+  /** Whether a statement outside functions calls or assigns something: it may write to what is imported. */
+  actsAtTopLevel = false
   /** Whether there is a `using` declaration. */
   hasUsing = false
   /** Whether there is a comparison by `<`. */
@@ -60,10 +62,15 @@ export class TreeFacts {
         this.hasUsing ||= node.kind === 'using' || node.kind === 'await using'
         this.isAsync ||= !isInFunction && node.kind === 'await using'
         break
+      case 'ExpressionStatement': this.actsAtTopLevel ||= !isInFunction && isAct(node.expression); break
       case 'AwaitExpression': this.isAsync ||= !isInFunction; break
       case 'ForOfStatement': this.isAsync ||= !isInFunction && node.await
     }
   }
+}
+
+function isAct (expression: AnyNode): boolean {
+  return expression.type === 'AwaitExpression' ? isAct(expression.argument) : expression.type !== 'Literal'
 }
 
 interface ScopeFacts {

@@ -167,3 +167,19 @@ t.test('old versions of an edited file are collected while a module beside them 
   const after = await bytesAfter(6, 30)
   t.ok(after - before < 5 * held, `grew by ${after - before} bytes in 30 reloads`)
 })
+
+t.test('evaluates again what an edited module has written to', async (t) => {
+  const entries = ['a.ts', 'b.ts', 'c.ts', 'hooks.ts']
+  const { root, load } = await openFolder(t, {
+    'hooks.ts': `export const hooks = []\n${TOKEN}`,
+    'lib.ts': TOKEN,
+    'a.ts': `import { hooks } from './hooks.ts'\nhooks.push('a1')\n${TOKEN}`,
+    'b.ts': `import { hooks } from './hooks.ts'\nhooks.push('b1')\n${TOKEN}`,
+    'c.ts': `import './lib.ts'\n${TOKEN}`
+  }, entries)
+  const before = await load()
+  await writeInPlace(root, 'a.ts', `import { hooks } from './hooks.ts'\nhooks.push('a2')\n${TOKEN}`)
+  const after = await load()
+  t.strictSame(after['hooks.ts']?.hooks, ['a2', 'b1'])
+  t.strictSame(differing(before, after), ['a.ts', 'b.ts', 'hooks.ts'], 'the others stay')
+})
