@@ -49,19 +49,19 @@ const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
 const hasTerminal = terminals.includes(0)
 /** Present once the log takes what is printed. */
 let printed: PrintedLines | undefined
+/** Present once the log is open. */
+let openedLogger: Logger | undefined
 
 try {
   const args = process.argv.slice(2)
   const secrets = takeSecrets()
-  if (args.length === 0) await serve(readConfig({ ...process.env, ...secrets }))
+  if (args.length === 0) await serve(() => readConfig({ ...process.env, ...secrets }))
   else await runCommand(args, secrets)
 } catch (error) {
   // A signal during the start may have closed the app before it listened.
   if (!isClosing) {
-    const expected = [ConfigError, CatalogError, StartError]
-    const isExpected = expected.some((kind) => error instanceof kind)
-    printed?.release()
-    process.stderr.write(`${error instanceof Error && !isExpected ? error.stack : messageOf(error)}\n`)
+    const isUnexpected = error instanceof Error && problemsOf(error) === undefined
+    process.stderr.write(`${isUnexpected ? error.stack : messageOf(error)}\n`)
     // A timer or a connection of a module would keep the process alive.
     process.exit(1)
   }
@@ -102,7 +102,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
       isServing = true
-      await serve(readConfig({ ...environment, ...secrets }, spell), isForPeople)
+      await serve(() => readConfig({ ...environment, ...secrets }, spell), isForPeople)
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
@@ -111,13 +111,38 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
 }
 
 /** @param isForPeople whether the log has lines for people instead of JSON also where it is no terminal. */
-async function serve (config: Config, isForPeople = false): Promise<void> {
+async function serve (readOwnConfig: () => Config, isForPeople = false): Promise<void> {
+  try {
+    await startService(readOwnConfig(), isForPeople)
+  } catch (error) {
+    if (!isClosing) reportFailedStart(error, isForPeople)
+    throw error
+  }
+}
+
+/** Logs one record for programs. Standard error gets the same as text for people. */
+function reportFailedStart (error: unknown, isForPeople: boolean): void {
+  printed?.release()
+  if (isForPeople || isatty(1)) return
+  const problems = problemsOf(error)
+  const logger = openedLogger ?? openLog('info').logger
+  logger.fatal(problems === undefined ? { err: error } : { problems }, 'the service has not started')
+  flushAllSync()
+}
+
+/** What the operator can remove. `undefined` for an error that nobody expects. */
+function problemsOf (error: unknown): readonly unknown[] | undefined {
+  if (error instanceof ConfigError || error instanceof CatalogError) return error.problems
+  return error instanceof StartError ? [error.message] : undefined
+}
+
+async function startService (config: Config, isForPeople: boolean): Promise<void> {
   const hangUps = listenForHangUps()
   const { adminPort, otlpUrl } = config
   const level = readLogLevel(config)
   const toText = isForPeople || isatty(1) ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
-  const { logger } = log
+  const logger = openedLogger = log.logger
   const lines = printed = logPrinted(logger, process)
   process.on('exit', () => {
     lines.flush()

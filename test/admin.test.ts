@@ -113,7 +113,7 @@ t.test('a port in use ends the start with a message', async (t) => {
     TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_ADMIN_PORT: new URL(admin).port
   })
   t.equal(code, 1)
-  t.equal(stdout, '')
+  t.match(stdout, /^[^\n]*"level":60[^\n]*\n$/, 'one record')
   t.match(
     stderr,
     /^Cannot listen on port \d+ of 127\.0\.0\.1: another process .*set TRIVET_ADMIN_PORT \(EADDRINUSE\)\n$/

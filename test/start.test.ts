@@ -1,13 +1,14 @@
 // Starts of the built service that are interrupted or fail: all that is open is closed.
 
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { within } from './helpers/deadline.ts'
 import { makeFolder } from './helpers/folder.ts'
+import type { Message } from './helpers/request.ts'
 import { hasRedisServer, startRedisServer } from './servers/redis-server.ts'
 import { launch, runService, startService } from './helpers/service.ts'
 
@@ -107,4 +108,25 @@ t.test('a Redis that connects and then is too slow ends the start with one line'
   }), 'the exit', 20_000)
   t.equal(code, 1)
   t.match(stderr, /^The state of TRIVET_STATE_URL failed during the start: Command timed out\n$/)
+})
+
+t.test('a failed start is one record of level 60 with its problems, and leaves no secret', async (t) => {
+  const folder = await makeFolder(t)
+  const state = join(folder, 'data')
+  const broken = await writeCatalog(t, { 'tools/a.ts': 'export default 1 +\n', 'tools/b.ts': '+\n' })
+  const cases = [
+    { environment: { TRIVET_CATALOG: broken, TRIVET_STATE_URL: `file:${state}` }, count: 2 },
+    { environment: { TRIVET_CATALOG: broken, PORT: 'abc', TRIVET_WATCH: 'x' }, count: 2 }
+  ]
+  for (const { environment, count } of cases) {
+    for (const args of [[], ['serve']]) {
+      const { code, stdout, stderr } = await runService(environment, { args })
+      t.equal(code, 1)
+      const records = stdout.trim().split('\n').map((line): Message => JSON.parse(line))
+      t.match(records, [{ level: 60, msg: 'the service has not started' }])
+      t.equal(records[0]?.problems.length, count)
+      t.match(stderr, /^The (?:catalog does not load|settings are not usable):\n {2}/)
+    }
+  }
+  t.notOk((await readdir(state)).some((file) => file.endsWith('.secret')))
 })

@@ -39,8 +39,9 @@ export interface OpenedState extends ServiceBasis {
 /** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
 export async function openServiceState (basis: ServiceBasis, lifecycle: Lifecycle): Promise<OpenedState> {
   const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
-  const sealer = openSealer(basis, backend)
   const live = await lifecycle.open(openServedCatalog(basis, backend.broadcast, lifecycle.signal))
+  // A start that fails because of the catalog leaves no file with a secret behind.
+  const sealer = openSealer(basis, backend)
   return { ...basis, backend, sealer, live, catalog: live.catalog }
 }
 

@@ -75,7 +75,8 @@ t.test('extends a project, and refuses only files that it would overwrite', asyn
 
 t.test('names the package by the source that it was installed from', async (t) => {
   const installed = (resolved?: string) => {
-    const packages = { 'node_modules/trivet': { version: '1.2.3', ...resolved !== undefined && { resolved } } }
+    const entry = { version: '1.2.3', ...resolved !== undefined && { resolved } }
+    const packages = { 'node_modules/trivet': entry }
     const root = t.testdir({ node_modules: { '.package-lock.json': JSON.stringify({ packages }) } })
     return { root, source: readSource(join(root, 'node_modules/trivet/'), '1.2.3') }
   }
