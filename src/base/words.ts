@@ -24,3 +24,18 @@ export function clip (text: string, maxLength = 100): string {
 export function toPlain (text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')
 }
+
+/** What a terminal obeys instead of showing it: control characters, and those that change the direction. */
+const OBEYED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Makes a text of others safe for a terminal. Its lines and tabs stay. */
+export function toPlainLines (text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(OBEYED, (one) => one === '\n' || one === '\t' ? one : ' ')
+}
+
+/** Makes JSON safe for a terminal, and keeps its value. @param json indented, or on one line. */
+export function toPlainJson (json: string): string {
+  return json.replaceAll(OBEYED, (one) => (
+    one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+  ))
+}

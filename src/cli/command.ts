@@ -1,7 +1,7 @@
 // What the commands of `trivet` have in common.
 
 import type { Command } from 'commander'
-import { toPlain } from '../base/words.ts'
+import { toPlain, toPlainJson } from '../base/words.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 
 /** Exit codes. */
@@ -91,5 +91,5 @@ export function firstSentence (text: string): string {
 
 /** The result of a command, for programs. */
 export function toJsonText (result: unknown): string {
-  return `${JSON.stringify(result, undefined, 2)}\n`
+  return `${toPlainJson(JSON.stringify(result, undefined, 2))}\n`
 }

@@ -1,5 +1,6 @@
 // The command `trivet list`: what a catalog offers.
 
+import { toPlain } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import {
   firstSentence, FOLDER_OR_URL, isUrl, toJsonText, type AddCommand, type Surroundings
@@ -69,7 +70,7 @@ const HEADINGS: { readonly [kind: string]: string } = {
 
 function toText (lists: Lists): string {
   const parts = Object.entries(lists).filter(([, entries]) => entries.length > 0).map(([kind, entries]) => {
-    const keys = entries.map(({ name, uri, uriTemplate }) => uri ?? uriTemplate ?? name ?? '')
+    const keys = entries.map(({ name, uri, uriTemplate }) => toPlain(uri ?? uriTemplate ?? name ?? ''))
     const width = Math.min(40, Math.max(...keys.map((key) => key.length)))
     const lines = entries.map(({ description, frontmatter, title = '' }, index) => {
       const about = firstSentence(description ?? frontmatter?.description ?? title)

@@ -1,6 +1,7 @@
 // The command line of Trivet: `trivet`, and the commands beside serving.
 
 import { Command, CommanderError } from 'commander'
+import { toPlainLines } from '../base/words.ts'
 import { CatalogError } from '../catalog/compiled/problem.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import { callCommand } from './call.ts'
@@ -34,7 +35,13 @@ function isOnlyFlags ([first = '']: readonly string[]): boolean {
  * Runs a command. Resolves to its exit code. Rejects with the error of a command that did not expect it.
  * With `--json` the errors are JSON on standard output, as results are.
  */
-export async function runProgram (args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runProgram (args: readonly string[], terminal: Surroundings): Promise<number> {
+  // Results and errors have texts of services, of clients and of catalogs.
+  const surroundings: Surroundings = {
+    ...terminal,
+    out (text) { terminal.out(toPlainLines(text)) },
+    err (text) { terminal.err(toPlainLines(text)) }
+  }
   const isJson = args.includes('--json')
   let exitCode = 0
   const program = new Command('trivet')

@@ -124,3 +124,22 @@ t.test('what fails makes the exit code 1, what is misused 2', async (t) => {
   t.match(await run('asks', '--answer', 'size=large'), { exitCode: 2, err: /^--answer size must be the content of a form/ })
   t.match(await run(), { exitCode: 2, err: /missing required argument 'tool'/ })
 })
+
+t.test('a result gives the terminal no orders, and its JSON keeps its value', async (t) => {
+  const order = '\u001b[2J\u009b2J\u202e'
+  const catalog = await writeCatalog(t, {
+    'tools/a.ts': toolModule('a', '', `() => ${JSON.stringify(`one\n${order}two`)}`),
+    'tools/b.ts': toolModule('b', '', `() => ({ text: ${JSON.stringify(order)} })`),
+    'tools/c.ts': toolModule('c', '', `() => { throw new Error(${JSON.stringify(order)}) }`)
+  })
+  const callHere = async (...args: string[]) => {
+    const { out, err } = await runProgram(['call', ...args, '--catalog', catalog])
+    t.notMatch(out + err, /[^\P{C}\n]/u)
+    return out
+  }
+  t.match(await callHere('a'), /^one\n.*two\n$/)
+  t.strictSame(JSON.parse(await callHere('b')), { text: order })
+  t.match(JSON.parse(await callHere('a', '--json')), { text: `one\n${order}two` })
+  await callHere('c')
+  await callHere(order)
+})

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { styleText } from 'node:util'
+import { toPlain, toPlainJson, toPlainLines } from '../../base/words.ts'
 import { lineNumberOf, type Problem } from '../../catalog/compiled/problem.ts'
 import { isAuthorFrame, isFrame } from './author-frames.ts'
 
@@ -31,9 +32,10 @@ export function toPeople (line: string): string {
   return [`${clock} ${marked}`, ...toDetails(fields), ''].join('\n')
 }
 
+/** Any text may come from a client. */
 function parse (line: string): Fields | undefined {
   try {
-    return JSON.parse(line)
+    return JSON.parse(line, (_, value) => typeof value === 'string' ? toPlainLines(value) : value)
   } catch {
     return undefined
   }
@@ -44,7 +46,7 @@ function toRequest ({ method, name, status, durationMs, code, cancelled, reason 
   const failure = code === undefined ? undefined : `error ${String(code)}`
   const parts = [method, name, status, failure, cancelled === true ? 'cancelled' : undefined]
   const text = parts.filter((part) => part !== undefined).join(' ')
-  return `${text} ${String(durationMs)} ms${reason === undefined ? '' : `: ${String(reason)}`}`
+  return toPlain(`${text} ${String(durationMs)} ms${reason === undefined ? '' : `: ${String(reason)}`}`)
 }
 
 /** `The Shop serves 3 tools at http://127.0.0.1:3000/mcp` */
@@ -52,12 +54,12 @@ function toMessage (fields: Fields): string {
   const { msg = '', url, isFixed } = fields
   const place = url === undefined ? '' : ` at ${String(url)}`
   const state = isFixed === true ? ': its problems are fixed' : ''
-  return `${String(msg)}${place}${state} ${toRest(fields)}`.trim()
+  return `${indent(String(msg)).trimStart()}${place}${state} ${toRest(fields)}`.trim()
 }
 
 function toRest (fields: Fields): string {
   const rest = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
-  const text = rest.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')
+  const text = rest.map(([name, value]) => `${toPlain(name)}=${toPlainJson(JSON.stringify(value))}`).join(' ')
   return text === '' ? '' : styleText('gray', text)
 }
 

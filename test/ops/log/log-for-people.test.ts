@@ -24,6 +24,20 @@ t.test('a request is its method, its primitive, its status and its time', async 
   )
 })
 
+t.test('text of a client gives the terminal no orders, and makes no line that looks like another', async (t) => {
+  const order = '\u001b]0;owned\u0007\u009b2J\u202e'
+  const line = (fields: object) => toPeople(JSON.stringify({ level: 30, time: TIME, ...fields }))
+    .replace(/^\S+ /, '')
+  const request = { method: `tools/${order}`, name: `a\n03:04:05 b${order}`, status: 400, durationMs: 1 }
+  const err = { stack: `E: ${order}\n    at x` }
+  const record = { msg: `a\r\n03:04:05 b${order}`, [`field${order}`]: [order], err }
+  for (const text of [line({ ...request, msg: 'request' }), line(record)]) {
+    t.notMatch(stripVTControlCharacters(text), /[^\P{C}\n]/u)
+    t.notOk(text.includes('\u001b]'))
+    t.notMatch(text, /^03:04:05/m)
+  }
+})
+
 t.test('any other line has its level, its message, and the fields that say something', async (t) => {
   const changes = ['+ tool a', '~ prompt b', '- resource c', 'and 2 more']
   t.equal(
