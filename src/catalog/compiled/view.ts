@@ -48,6 +48,11 @@ export interface View {
   resource (uri: string): ResourceMatch | undefined
   /** Finds the resources of those URIs that have one. One error names the scopes of all of them. */
   resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
+  /**
+   * Finds the key of a primitive that exists and that the caller does not see. For observers: a client must
+   * not learn of it. Does not throw.
+   */
+  hidden (kind: 'tool' | 'prompt' | 'resource', name: string): string | undefined
   /** Finds the entry of `resources/list` with this URI, whether or not the caller sees it. */
   listed (uri: string): CompiledPrimitive | undefined
   /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
@@ -91,6 +96,12 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       return matches
     }
 
+    function findAny (kind: 'tool' | 'prompt' | 'resource', name: string): CompiledPrimitive | undefined {
+      if (kind !== 'resource') return (kind === 'tool' ? tools : prompts).get(name)
+      const match = findResource(name, () => true)
+      return typeof match === 'object' ? match.resource : undefined
+    }
+
     // Made for the first directory that is read: few clients read any.
     let directories: ReadonlyMap<string, Pages> | undefined
     function findDirectories (): ReadonlyMap<string, Pages> {
@@ -118,6 +129,10 @@ export function createViews (all: Primitives, options: ListOptions): (isGranted:
       skillDirectory: (uri) => (directories ??= findDirectories()).get(uri),
       resource: (uri) => resourcesAt([uri])[0],
       resourcesAt,
+      hidden (kind, name) {
+        const primitive = findAny(kind, name)
+        return sees(primitive) ? undefined : primitive?.key
+      },
       listed: (uri) => (entries ??= byKey(all.listed)).get(uri),
       mayHearOf (uri) {
         // A handler may announce thousands of changes, and a look-up matches all templates.

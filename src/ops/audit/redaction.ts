@@ -24,6 +24,10 @@ const WORDS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g
 const SECRET_TEXTS = [
   // A handle of any catalog: its prefix, and 128 random bits.
   /\b[a-z][a-z0-9]{0,15}_[\w-]{22}(?![\w-])/g,
+  // What the service seals: links to files, request states, session ids. They open without a token.
+  /(?<![\w-])[\w-]{8}\.[\w-]{46,}/g,
+  // What signs the links of a storage.
+  /(?<=[?&](?:x-amz-(?:signature|credential|security-token)|sig|signature|token|access_token|key)=)[^&\s#]+/gi,
   // A JSON Web Token.
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   /\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/gi,

@@ -8,6 +8,7 @@ import { invalidParams, unknownPrompt } from '../../protocol/errors.ts'
 import { Type } from '../../schema/type.ts'
 import { HandlerContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
+import { noteHidden } from '../pipeline/request-context.ts'
 import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'prompts/get'
@@ -23,7 +24,10 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
     mirroredName: 'name',
     open ({ name, arguments: args = {}, ...retry }, request) {
       const prompt = request.view.prompt(name)
-      if (prompt === undefined) throw unknownPrompt(name)
+      if (prompt === undefined) {
+        noteHidden(request, 'prompt', name)
+        throw unknownPrompt(name)
+      }
       return {
         subject: prompt.key,
         limits: NO_LIMITS,

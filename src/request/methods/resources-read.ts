@@ -6,12 +6,14 @@ import { findResource, readMatch } from '../../catalog/compiled/resources/resour
 import type { ResourceMatch } from '../../catalog/compiled/resources/resource-lookup.ts'
 import { readResult } from '../../catalog/compiled/results/read-result.ts'
 import { NO_LIMITS } from '../../limits/call-limits.ts'
-import { invalidCursor, invalidParams, resourceNotFound, ResourceTooLarge } from '../../protocol/errors.ts'
+import {
+  invalidCursor, invalidParams, resourceNotFound, ResourceNotFound, ResourceTooLarge
+} from '../../protocol/errors.ts'
 import { UNCACHED } from '../../protocol/primitives.ts'
 import { Type } from '../../schema/type.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
+import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
 import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'resources/read'
@@ -23,7 +25,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     params: Type.Object({ uri: Type.String(), ...retryParams }),
     mirroredName: 'uri',
     open ({ uri: asked, ...retry }, request) {
-      const match = findResource(request.view, asked)
+      const match = findAsked(asked, request)
       const { uri } = match
       const { mimeType, cache: ownCache, timeoutMs = dependencies.requestTimeoutMs } = match.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.
@@ -54,6 +56,16 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
       }
     }
   })
+}
+
+/** Throws as `findResource` does. */
+function findAsked (asked: string, request: RequestContext): ResourceMatch {
+  try {
+    return findResource(request.view, asked)
+  } catch (error) {
+    if (error instanceof ResourceNotFound) noteHidden(request, 'resource', asked)
+    throw error
+  }
 }
 
 /** A client can load a large file from a URL, but not from a message. */

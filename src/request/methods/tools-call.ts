@@ -10,7 +10,7 @@ import type { Verdict } from '../../schema/check.ts'
 import { Type, type Static } from '../../schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
+import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
 import { runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
@@ -51,7 +51,10 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     mirroredName: 'name',
     open (params, request) {
       const tool = request.view.tool(params.name)
-      if (tool === undefined) throw unknownTool(params.name, request.view.nearestTools(params.name))
+      if (tool === undefined) {
+        noteHidden(request, 'tool', params.name)
+        throw unknownTool(params.name, request.view.nearestTools(params.name))
+      }
       return {
         subject: tool.key,
         requiredCapabilities: requiredCapabilitiesOf(tool, request),

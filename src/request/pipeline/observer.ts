@@ -22,9 +22,9 @@ export interface GivenArguments {
 }
 
 /**
- * Why a call without a protocol error has no new result. The tool does not allow this caller or these
- * arguments; a limit refused the call; the client must answer a question first; the call is a repetition
- * and gets the first answer; it became a task; or its task sleeps.
+ * Why a call has no new result. The tool does not allow this caller or these arguments, or the caller does not
+ * see what it names; a limit refused the call; the handler took too long; the client must answer a question
+ * first; the call is a repetition and gets the first answer; it became a task; or its task sleeps.
  */
 export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated' | 'task' | 'sleeping'
 

@@ -184,3 +184,13 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
     return logNotification(level, message)
   }
 }
+
+/** Notes that a request names a primitive which its caller does not see. The client learns nothing of it. */
+export function noteHidden (
+  { view, observed }: RequestContext, kind: Parameters<View['hidden']>[0], name: string
+): void {
+  const key = view.hidden(kind, name)
+  if (key === undefined) return
+  observed.subject = key
+  observed.special = 'denied'
+}

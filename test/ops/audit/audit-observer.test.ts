@@ -19,6 +19,10 @@ const FILES: Files = {
   'tools/kept.ts': toolModule('kept', `audit: 'values', ${SCHEMA}`),
   'tools/few.ts': toolModule('few', "limits: { calls: '1/1h' }"),
   'tools/own.ts': toolModule('own', 'authorize: () => false'),
+  'tools/hidden.ts': toolModule('hidden', "scopes: ['x']"),
+  'prompts/hidden.md': '---\nscopes: [x]\n---\nHidden.\n',
+  'resources/secret.resource.ts': "import { defineResourceTemplate } from 'trivet'\nexport default " +
+    "defineResourceTemplate({ uriTemplate: 'secret://{id}', name: 's', scopes: ['x'], read: () => 's' })\n",
   'tools/refuses.ts': toolModule('refuses', '', "() => { throw new ToolError('no') }"),
   'tools/fails.ts': toolModule('fails', '', "() => { throw new Error('canary4711') }"),
   'tools/asks.ts': `import { defineTool, elicit } from 'trivet'
@@ -109,6 +113,23 @@ t.test('says how a call ended', async (t) => {
   t.notMatch(JSON.stringify(written), 'canary4711')
   t.match(written.filter(({ event }) => event === 'call'), expected.slice(0, 7).map(([, line]) => line))
   t.match(written.at(-1), expected.at(-1)?.[1])
+})
+
+t.test('tells an attempt on what is hidden from a name that does not exist', async (t) => {
+  const { app, lines } = await buildAudited(t)
+  const requests: RequestParts[] = [
+    call('hidden'), call('hiden'),
+    { method: 'prompts/get', params: { name: 'hidden' } },
+    { method: 'prompts/get', params: { name: 'hiden' } },
+    { method: 'resources/read', params: { uri: 'secret://1' } },
+    { method: 'resources/read', params: { uri: 'secrets://1' } }
+  ]
+  for (const parts of requests) await send(app, parts)
+  t.strictSame((await lines()).map(({ outcome, name, code }) => [outcome, name, code]), [
+    ['denied', 'hidden', -32602], ['invalid', undefined, -32602],
+    ['denied', 'hidden', -32602], ['invalid', undefined, -32602],
+    ['denied', 'secret://{id}', -32602], ['invalid', undefined, -32602]
+  ])
 })
 
 t.test('says who signed in, once for each token, and who was refused', async (t) => {

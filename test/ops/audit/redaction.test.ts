@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createSealer } from '../../../src/store/sealing/sealer.ts'
 import { redact } from '../../../src/ops/audit/redaction.ts'
 
 const NONE: ReadonlySet<string> = new Set()
@@ -53,6 +54,9 @@ t.test('texts that are secrets are not kept under any name', (t) => {
   const texts = {
     'a handle': `basket_${ID}B`,
     'a handle in a text': `in bsk_${ID}- please`,
+    'a request state': createSealer([SECRET]).seal('any', '', Buffer.alloc(0), 1),
+    'a link to a file': `https://a/mcp/files/${createSealer([SECRET]).seal('any', '', Buffer.alloc(99), 1)}`,
+    'a link of a storage': `https://a/b?X-Amz-Signature=${SECRET}&x=1`,
     'a JSON Web Token': 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl',
     'an Authorization header': `Bearer ${SECRET}${SECRET}`,
     'another one': 'Basic dXNlcjpwYXNzd29yZA==',

@@ -24,7 +24,7 @@ t.test('a request is its method, its primitive, its status and its time', async 
   )
 })
 
-t.test('text of a client gives the terminal no orders, and makes no line that looks like another', async (t) => {
+t.test('text of a client gives the terminal no orders, and makes no line of its own', async (t) => {
   const order = '\u001b]0;owned\u0007\u009b2J\u202e'
   const line = (fields: object) => toPeople(JSON.stringify({ level: 30, time: TIME, ...fields }))
     .replace(/^\S+ /, '')
