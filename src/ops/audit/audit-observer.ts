@@ -2,8 +2,9 @@
 
 import { LRUCache } from 'lru-cache'
 import { isAnonymous, ownerOf, type Principal } from '../../access/principal.ts'
-import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../protocol/errors.ts'
-import type { Ending, GivenArguments, Observed, Observer } from '../../request/pipeline/observer.ts'
+import {
+  toOutcomeWord, type Ending, type GivenArguments, type Observed, type Observer
+} from '../../request/pipeline/observer.ts'
 import { redact } from './redaction.ts'
 
 /** @param members of a JSON object, without braces. */
@@ -42,7 +43,7 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
       if (!isAnonymous(principal)) noteSignIn(observed, principal, from)
     },
     end (observed, ending) {
-      const outcome = toOutcome(observed, ending)
+      const outcome = toOutcomeWord(observed, ending)
       const event = EVENTS.get(observed.method) ?? (isRefusal(observed, outcome) ? 'refusal' : undefined)
       if (event === undefined) return
       write(toMembers({ event, outcome, address: addresses.get(observed) }, observed, ending))
@@ -52,19 +53,6 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
 
 function isRefusal ({ refused }: Observed, outcome: string): boolean {
   return refused !== undefined || outcome === 'denied' || outcome === 'limited'
-}
-
-function toOutcome ({ special, isToolError }: Observed, { isCancelled, protocolError }: Ending): string {
-  if (isCancelled) return 'cancelled'
-  if (special !== undefined) return special
-  if (protocolError !== undefined) return toErrorOutcome(protocolError)
-  return isToolError ? 'tool_error' : 'ok'
-}
-
-function toErrorOutcome (error: ProtocolError): string {
-  if (error instanceof LimitReached) return 'limited'
-  if ([401, 403].includes(error.httpStatus)) return 'denied'
-  return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
 }
 
 interface LineFacts {

@@ -42,9 +42,10 @@ function parse (line: string): Fields | undefined {
 }
 
 /** `tools/call search_books 200 1.2 ms` */
-function toRequest ({ method, name, status, durationMs, code, cancelled, reason }: Fields): string {
+function toRequest ({ method, name, status, outcome, durationMs, code, reason }: Fields): string {
   const failure = code === undefined ? undefined : `error ${String(code)}`
-  const parts = [method, name, status, failure, cancelled === true ? 'cancelled' : undefined]
+  const word = outcome === 'ok' ? undefined : outcome
+  const parts = [method, name, status, word, failure]
   const text = parts.filter((part) => part !== undefined).join(' ')
   return toPlain(`${text} ${String(durationMs)} ms${reason === undefined ? '' : `: ${String(reason)}`}`)
 }

@@ -1,9 +1,10 @@
-// Writes one line to the log for each request: its method and its ending, never its arguments or its result.
+// Writes one line to the log for each request: its method, its subject and its ending, never its arguments or
+// its result.
 
 import { INTERNAL_ERROR } from '../../protocol/errors.ts'
 import type { RequestLog } from './caller.ts'
 import { ClientGone, ServiceClosing } from './lifetime.ts'
-import type { Ending, Observed, Observer } from './observer.ts'
+import { toOutcomeWord, type Ending, type Observed, type Observer, type OutcomeWord } from './observer.ts'
 
 export interface RequestLines {
   readonly logger: Pick<RequestLog, 'info' | 'warn' | 'error'>
@@ -18,24 +19,27 @@ export function createLogObserver (log: RequestLines): Observer {
   return {
     end (observed, ending) {
       const { requestId: reqId, method, subject: name, traceId, refused } = observed
-      const { status, protocolError, isCancelled } = ending
+      const { status, protocolError } = ending
       if (isInternalError(ending)) logger.error({ reqId, err: ending.error, method, name }, 'request failed')
       else if (protocolError?.cause !== undefined) {
         logger.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
       }
+      const outcome = toOutcomeWord(observed, ending)
+      const subject = observed.principal?.subject
       const durationMs = Math.round(ending.durationMs * 100) / 100
       if (log.writeInfo !== undefined && isPlain(observed, ending)) {
-        log.writeInfo(toFields(observed, status, durationMs), MESSAGE)
+        log.writeInfo(toFields(observed, status, outcome, durationMs), MESSAGE)
       } else {
         logger.info({
           reqId,
           method,
           name,
+          ...subject !== undefined && { subject },
           status,
+          outcome,
           durationMs,
           ...(traceId !== undefined && { traceId }),
           ...(protocolError !== undefined && { code: protocolError.code }),
-          ...(isCancelled && { cancelled: true }),
           ...refused
         }, MESSAGE)
       }
@@ -50,13 +54,15 @@ function isPlain ({ refused }: Observed, { protocolError, isCancelled }: Ending)
 
 /** The fields of a plain line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
 function toFields (
-  { requestId, method, subject, traceId }: Observed, status: number | undefined, durationMs: number
+  { requestId, method, subject: name, principal, traceId }: Observed, status: number | undefined,
+  outcome: OutcomeWord, durationMs: number
 ): string {
   return `"reqId":${JSON.stringify(requestId)}` +
     (method === undefined ? '' : `,"method":${JSON.stringify(method)}`) +
-    (subject === undefined ? '' : `,"name":${JSON.stringify(subject)}`) +
+    (name === undefined ? '' : `,"name":${JSON.stringify(name)}`) +
+    (principal?.subject === undefined ? '' : `,"subject":${JSON.stringify(principal.subject)}`) +
     (status === undefined ? '' : `,"status":${status}`) +
-    `,"durationMs":${durationMs}` +
+    `,"outcome":"${outcome}","durationMs":${durationMs}` +
     (traceId === undefined ? '' : `,"traceId":"${traceId}"`)
 }
 

@@ -3,7 +3,8 @@
 import type { Principal } from '../../access/principal.ts'
 import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
 import type { Sender } from '../../limits/holder.ts'
-import type { ProtocolError } from '../../protocol/errors.ts'
+import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../protocol/errors.ts'
+import { HandlerTimeout } from './lifetime.ts'
 
 /** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */
 export interface RefusedRequest {
@@ -22,11 +23,12 @@ export interface GivenArguments {
 }
 
 /**
- * Why a call has no new result. The tool does not allow this caller or these arguments, or the caller does not
- * see what it names; a limit refused the call; the handler took too long; the client must answer a question
- * first; the call is a repetition and gets the first answer; it became a task; or its task sleeps.
+ * Why a call has no new result. The tool does not allow this caller or these arguments, or the caller does
+ * not see what it names; a limit refused the call; the handler took too long; the client must answer a
+ * question first; the call is a repetition and gets the first answer; it became a task; or its task sleeps.
  */
-export type SpecialAnswer = 'denied' | 'limited' | 'input_required' | 'repeated' | 'task' | 'sleeping'
+export type SpecialAnswer = 'denied' | 'limited' | 'timed_out' | 'input_required' | 'repeated' | 'task' |
+  'sleeping'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {
@@ -63,6 +65,25 @@ export interface Ending {
   readonly error: unknown
   /** Whether the client left or cancelled before the answer. */
   readonly isCancelled: boolean
+}
+
+/** How a request ended, in one word. */
+export type OutcomeWord = SpecialAnswer | 'ok' | 'tool_error' | 'invalid' | 'failed' | 'cancelled'
+
+export function toOutcomeWord (
+  { special, isToolError }: Observed, { isCancelled, protocolError, error }: Ending
+): OutcomeWord {
+  if (isCancelled) return 'cancelled'
+  if (special !== undefined) return special
+  if (error instanceof HandlerTimeout) return 'timed_out'
+  if (protocolError !== undefined) return toErrorWord(protocolError)
+  return isToolError ? 'tool_error' : 'ok'
+}
+
+function toErrorWord (error: ProtocolError): OutcomeWord {
+  if (error instanceof LimitReached) return 'limited'
+  if ([401, 403].includes(error.httpStatus)) return 'denied'
+  return error.code === INTERNAL_ERROR || error.httpStatus >= 500 ? 'failed' : 'invalid'
 }
 
 /** Must not throw. */

@@ -97,6 +97,7 @@ export function toErrorResult (
     return errorResult(snapshot.writer, error.message)
   }
   if (error instanceof HandlerTimeout) {
+    observed.special = 'timed_out'
     return errorResult(
       snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
     )

@@ -13,11 +13,20 @@ const show = (fields: object) => stripVTControlCharacters(
 
 t.test('a request is its method, its primitive, its status and its time', async (t) => {
   const request = {
-    reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.25, msg: 'request'
+    reqId: 'a-1',
+    method: 'tools/call',
+    name: 'search',
+    status: 200,
+    outcome: 'ok',
+    durationMs: 1,
+    msg: 'request'
   }
-  t.equal(show(request), '03:04:05 tools/call search 200 1.25 ms\n')
-  t.equal(show({ ...request, code: -32603 }), '03:04:05 tools/call search 200 error -32603 1.25 ms\n')
-  t.equal(show({ ...request, cancelled: true }), '03:04:05 tools/call search 200 cancelled 1.25 ms\n')
+  t.equal(show(request), '03:04:05 tools/call search 200 1 ms\n')
+  t.equal(
+    show({ ...request, outcome: 'failed', code: -32603 }),
+    '03:04:05 tools/call search 200 failed error -32603 1 ms\n'
+  )
+  t.equal(show({ ...request, outcome: 'cancelled' }), '03:04:05 tools/call search 200 cancelled 1 ms\n')
   t.equal(
     show({ method: 'POST', status: 401, durationMs: 1, reason: 'no token', path: '/mcp', msg: 'request' }),
     '03:04:05 POST 401 1 ms: no token\n'

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { methodNotFound } from '../../../src/protocol/errors.ts'
+import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 
@@ -37,7 +38,8 @@ function lineOf (observed: Observed, ending: Ending): { readonly [form: string]:
 }
 
 t.test('the line of a request without an error has the same fields in both forms', async (t) => {
-  const expected = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200, durationMs: 1.23 }
+  const facts = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200 }
+  const expected = { ...facts, outcome: 'ok', durationMs: 1.23 }
   t.strictSame(lineOf(OBSERVED, ENDING), { logger: expected, fast: expected })
   const traced = { ...expected, traceId: '0af7651916cd43dd8448eb211c80319c' }
   t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, ENDING), { logger: traced, fast: traced })
@@ -48,14 +50,29 @@ t.test('the line of a request without an error has the same fields in both forms
   const { logger, fast } = lineOf(
     { ...OBSERVED, method: undefined, subject: undefined }, { ...ENDING, status: undefined }
   )
-  t.strictSame(fast, { reqId: 'a-1', durationMs: 1.23 })
+  t.strictSame(fast, { reqId: 'a-1', outcome: 'ok', durationMs: 1.23 })
   t.strictSame(logger, fast)
+})
+
+t.test('says how a call ended, and who called', async (t) => {
+  const principal = { subject: 'ada', scopes: new Set<string>() }
+  for (const [facts, ending, outcome] of [
+    [{ isToolError: true }, {}, 'tool_error'],
+    [{ isToolError: true, special: 'limited' }, {}, 'limited'],
+    [{ isToolError: true, special: 'timed_out' }, {}, 'timed_out'],
+    [{}, { error: new HandlerTimeout(1), protocolError: methodNotFound('a') }, 'timed_out']
+  ] as const) {
+    const { logger, fast } = lineOf({ ...OBSERVED, principal, ...facts }, { ...ENDING, ...ending })
+    t.match(logger, { outcome, subject: 'ada' })
+    if (!('error' in ending)) t.strictSame(fast, logger)
+  }
 })
 
 t.test('any other line is that of the logger', async (t) => {
   const protocolError = methodNotFound('none')
-  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: { code: -32601 } } })
-  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { cancelled: true } } })
+  const invalid = { outcome: 'invalid', code: -32601 }
+  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: invalid } })
+  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { outcome: 'cancelled' } } })
   const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
   const slow = { reason: 'origin', address: '192.0.2.1' }
   t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
