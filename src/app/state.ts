@@ -8,6 +8,7 @@ import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../http/readiness.ts'
@@ -87,6 +88,7 @@ async function openServedCatalog (
   signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
+  await assertLayout(catalog)
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
   const source = openCatalogFolder(catalog, {

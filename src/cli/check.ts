@@ -2,6 +2,8 @@
 // handle badly, as text for people, as JSON, or in the Static Analysis Results Interchange Format, which code
 // hosts show beside the lines.
 
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Option } from 'commander'
 import { counted } from '../base/words.ts'
 import { findAdvice } from '../catalog/advice/find-advice.ts'
@@ -9,7 +11,7 @@ import { ADVICE, ADVICE_NAMES, type CatalogAdvice } from '../catalog/advice/piec
 import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
 import { CatalogError, lineNumberOf, type Problem } from '../catalog/compiled/problem.ts'
 import { FAILED, FOLDER, toJsonText, type AddCommand, type Surroundings } from './command.ts'
-import { loadCatalog } from './named-catalog.ts'
+import { findCatalog, loadCatalog } from './named-catalog.ts'
 
 /**
  * What is wrong with a catalog, and the settings that it needs. A catalog with problems gets no advice, and
@@ -23,8 +25,10 @@ interface Findings {
 
 type Format = 'text' | 'json' | 'sarif'
 
+type WriteFindings = (findings: Findings, version: string, base: string) => string
+
 /** Each writes the findings in one format. */
-const WRITERS: { readonly [format in Format]: (findings: Findings, version: string) => string } = {
+const WRITERS: { readonly [format in Format]: WriteFindings } = {
   text: ({ problems, advice, settings }) => {
     const lines = [
       ...settings.map(toSettingLine),
@@ -35,7 +39,7 @@ const WRITERS: { readonly [format in Format]: (findings: Findings, version: stri
     return [...lines, `${counted(problems.length, 'problem')}, ${pieces}`, ''].join('\n')
   },
   json: toJsonText,
-  sarif: (findings, version) => toJsonText(toSarif(findings, version))
+  sarif: (findings, version, base) => toJsonText(toSarif(findings, version, base))
 }
 
 interface CheckFlags {
@@ -63,7 +67,8 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
     .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
       const { problems, advice, settings } = await find(folder, surroundings)
       const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)), settings }
-      surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version))
+      const base = findBase(findCatalog(folder, surroundings))
+      surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version, base))
       if (problems.length > 0) finish(FAILED)
     })
 }
@@ -96,8 +101,23 @@ interface Finding { readonly file: string, readonly place: string, readonly rule
 
 const PROBLEM = 'problem'
 
-/** https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html */
-function toSarif ({ problems, advice }: Findings, version: string): object {
+/**
+ * The path of the catalog from the root of its repository, with a slash at its end: code hosts read paths
+ * from there. From the working directory where there is no repository.
+ */
+function findBase (catalog: string): string {
+  const folder = resolve(catalog)
+  let root = folder
+  while (!existsSync(join(root, '.git')) && dirname(root) !== root) root = dirname(root)
+  const path = relative(dirname(root) === root ? '' : root, folder)
+  return path === '' ? '' : `${path.split(sep).join('/')}/`
+}
+
+/**
+ * https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+ * @param base comes before the files.
+ */
+function toSarif ({ problems, advice }: Findings, version: string, base: string): object {
   const rules = [...new Set([PROBLEM, ...advice.map(({ name }) => name)])]
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -105,17 +125,17 @@ function toSarif ({ problems, advice }: Findings, version: string): object {
     runs: [{
       tool: { driver: { name: 'trivet', version, rules: rules.map((id) => ({ id })) } },
       results: [
-        ...problems.map((problem) => toResult(problem, PROBLEM, 'error')),
-        ...advice.map((one) => toResult(one, one.name, 'note'))
+        ...problems.map((problem) => toResult(problem, base, PROBLEM, 'error')),
+        ...advice.map((one) => toResult(one, base, one.name, 'note'))
       ]
     }]
   }
 }
 
-function toResult (finding: Finding, ruleId: string, level: 'error' | 'note'): object {
+function toResult (finding: Finding, base: string, ruleId: string, level: 'error' | 'note'): object {
   const { file, place, rule } = finding
   const line = lineNumberOf(finding)
-  const uri = file.split('/').map(encodeURIComponent).join('/')
+  const uri = `${base}${file}`.split('/').map(encodeURIComponent).join('/')
   return {
     ruleId,
     level,

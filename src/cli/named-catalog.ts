@@ -6,6 +6,7 @@ import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import { CatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
 import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
+import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { CONSTANTS } from '../ops/config/constants.ts'
@@ -24,6 +25,7 @@ export async function loadCatalog (
     TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
     TRIVET_MAX_RESOURCE_BYTES: environment.TRIVET_MAX_RESOURCE_BYTES
   })
+  await assertLayout(catalog)
   const trivet = await import('../index.ts')
   const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: 'off', trivet })
   return await guard.run(source.name, async () => {
@@ -32,6 +34,11 @@ export async function loadCatalog (
     const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
     return { contents, snapshot: await compiler.compile(contents) }
   })
+}
+
+/** The folder of the catalog that a command names. */
+export function findCatalog (folder: string | undefined, { environment }: Surroundings): string {
+  return readConfig({ TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG }).catalog
 }
 
 /** One side of `trivet diff`. */

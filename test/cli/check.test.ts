@@ -1,6 +1,8 @@
 // `trivet check`: problems and advice, for people, programs and code hosts.
 
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createApp } from '../../src/app.ts'
 import { toolModule, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
 
@@ -58,7 +60,7 @@ t.test('SARIF has each finding with its file and line', async (t) => {
     ruleId: 'problem',
     level: 'error',
     locations: [{
-      physicalLocation: { artifactLocation: { uri: 'tools/a.ts' }, region: { startLine: Number } }
+      physicalLocation: { artifactLocation: { uri: /tools\/a\.ts$/ }, region: { startLine: Number } }
     }]
   })
   const advised = await check(t, { 'tools/a b.ts': tool('a.b', 'Does one thing.') }, '--format', 'sarif')
@@ -66,8 +68,27 @@ t.test('SARIF has each finding with its file and line', async (t) => {
     ruleId: 'name',
     level: 'note',
     message: { text: /^name: "a\.b" has characters/ },
-    locations: [{ physicalLocation: { artifactLocation: { uri: 'tools/a%20b.ts' } } }]
+    locations: [{ physicalLocation: { artifactLocation: { uri: /tools\/a%20b\.ts$/ } } }]
   }])
+})
+
+t.test('SARIF names files from the root of the repository', async (t) => {
+  const root = t.testdir({ '.git': {}, services: { 'my shop': { tools: { 'a.ts': 'export default 1 +\n' } } } })
+  const { out } = await runProgram(['check', join(root, 'services/my shop'), '--format', 'sarif'])
+  const [{ locations: [{ physicalLocation }] }] = JSON.parse(out).runs[0].results
+  t.equal(physicalLocation.artifactLocation.uri, 'services/my%20shop/tools/a.ts')
+})
+
+t.test('a folder that is no catalog is refused, and says which one may be meant', async (t) => {
+  const root = t.testdir({ 'package.json': '{}', node_modules: {}, shop: { tools: {} }, other: {} })
+  for (const command of ['check', 'list']) {
+    const { out, err, exitCode } = await runProgram([command, root])
+    t.match(out + err, `${root}: is no catalog: it has none of server.yaml, tools, `)
+    t.match(out + err, `name ${join(root, 'shop')}\n`)
+    t.equal(exitCode, 1)
+  }
+  await t.rejects(createApp({ catalog: root, stateUrl: 'memory:' }), { name: 'CatalogError' })
+  t.match((await runProgram(['check', join(root, 'other')])).out, '0 problems', 'an empty one is a beginning')
 })
 
 t.test('descriptions: of tools, prompts and arguments', async (t) => {
