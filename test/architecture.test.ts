@@ -56,7 +56,7 @@ const ROOMS = {
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],
   'ops/log': ['catalog/compiled', 'ops/config'],
-  'ops/audit': ['access', 'ops/config', 'ops/log', 'protocol', 'request/pipeline'],
+  'ops/audit': ['access', 'ops/config', 'ops/log', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],
   // An adapter knows no method and no catalog: the pipeline does.

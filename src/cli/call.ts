@@ -1,5 +1,6 @@
 // The command `trivet call`: calls a tool of a folder in this process, as a test would, or of a URL.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import { toPlain } from '../base/words.ts'
 import { readConfig } from '../ops/config/config.ts'
@@ -137,9 +138,22 @@ function describe ({ name, message, stack = '' }: Error): string {
   return `${name}: ${message}${place === undefined ? '' : ` at ${place}`}`
 }
 
-function toText ({ text, structuredContent, isError }: CallResult): string {
+/** Structured content, and the content beside it that says more than its own text. */
+function toText ({ text, content, structuredContent, isError }: CallResult): string {
   if (isError) return `The tool failed: ${text}\n`
-  return structuredContent === undefined ? `${text}\n` : toJsonText(structuredContent)
+  const parts = content.filter((block) => !(block.type === 'text' && isTextOf(structuredContent, block.text)))
+  const lines = parts.map((block) => block.type === 'text' ? `${block.text}\n` : toJsonText(block))
+  return `${structuredContent === undefined ? '' : toJsonText(structuredContent)}${lines.join('')}`
+}
+
+/** Services send structured content also as text, for clients that do not know it. */
+function isTextOf (structuredContent: unknown, text: string): boolean {
+  if (structuredContent === undefined) return false
+  try {
+    return isDeepStrictEqual(JSON.parse(text), structuredContent)
+  } catch {
+    return false
+  }
 }
 
 /** A notification of progress, or a message for the log: what the tool reports while it runs. */

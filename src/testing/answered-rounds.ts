@@ -43,7 +43,8 @@ export async function runRounds<R extends object> (
     const result: RoundJson<R> = JSON.parse(reply.json)
     if (result.resultType !== 'input_required') {
       const end = result.resultType === 'task' ? await follow(result.taskId, answers) : result
-      answers.assertUsed(end)
+      // A task that has only begun may still ask.
+      if (!('taskId' in end)) answers.assertUsed(end)
       return end
     }
     const { inputRequests, requestState } = result
@@ -57,13 +58,23 @@ export class Answers {
   readonly #answers: ReadonlyMap<string, TestAnswer>
   readonly #answer: AnswerOptions['answer']
   /** The number of times that each question was asked, by key. */
-  readonly #attempts = new Map<string, number>()
+  readonly #attempts: Map<string, number>
   readonly #upload: Rounds<never>['upload']
 
-  constructor ({ answers = {}, answer }: AnswerOptions, upload: Rounds<never>['upload']) {
+  constructor (
+    { answers = {}, answer }: AnswerOptions, upload: Rounds<never>['upload'],
+    attempts: ReadonlyMap<string, number> = new Map()
+  ) {
+    this.#attempts = new Map(attempts)
     this.#upload = upload
     this.#answers = new Map(Object.entries(answers))
     this.#answer = answer
+  }
+
+  /** The same answers and more, for a task that goes on. */
+  extend ({ answers, answer = this.#answer }: AnswerOptions): Answers {
+    const all = { ...Object.fromEntries(this.#answers), ...answers }
+    return new Answers({ answers: all, ...answer !== undefined && { answer } }, this.#upload, this.#attempts)
   }
 
   async to (requests: InputRequiredJson['inputRequests']): Promise<{ [key: string]: TestAnswer }> {

@@ -46,8 +46,13 @@ export class CatalogCaller implements TestCaller {
 
   async begin (name: string, args: object = {}, options: AnswerOptions = {}): Promise<TestTask> {
     const params = { name, arguments: args }
-    const { result } = await this.#ask('tools/call', params, options, {}, toTaskOnly)
-    if ('taskId' in result) return this.#toTask(String(result.taskId))
+    let answers = new Answers(options, this.#exchange.upload)
+    const { result } = await this.#ask('tools/call', params, options, {}, async (taskId, begun) => {
+      answers = begun
+      // In place of the result of the task.
+      return JSON.parse(JSON.stringify({ taskId }))
+    })
+    if ('taskId' in result) return this.#toTask(String(result.taskId), answers)
     throw new Error(`${name} made no task: the call ended within the grace time (taskGraceMs), or it cannot`)
   }
 
@@ -111,14 +116,15 @@ export class CatalogCaller implements TestCaller {
   readonly #follow: Follow = async (taskId, answers) =>
     await followTask(this.#send, taskId, async (requests) => await answers.to(requests))
 
-  #toTask (id: string): TestTask {
+  /** @param begun the answers that the task has begun with. */
+  #toTask (id: string, begun: Answers): TestTask {
     return {
       id,
       get: async () => await this.#send('tasks/get', { taskId: id }),
       update: async (inputResponses) => { await this.#send('tasks/update', { taskId: id, inputResponses }) },
       cancel: async () => { await this.#send('tasks/cancel', { taskId: id }) },
       result: async (options = {}) => {
-        const answers = new Answers(options, this.#exchange.upload)
+        const answers = begun.extend(options)
         const result = await this.#follow<ResultsJson['tools/call']>(id, answers)
         answers.assertUsed(result)
         return toCallResult(new HandlerReport(), result)
@@ -141,9 +147,6 @@ export class CatalogCaller implements TestCaller {
 }
 
 type Follow = <R>(taskId: string, answers: Answers) => Promise<R>
-
-/** In place of the result of the task. */
-const toTaskOnly: Follow = async (taskId) => JSON.parse(JSON.stringify({ taskId }))
 
 function toCallResult (report: HandlerReport, result: ResultsJson['tools/call']): CallResult {
   const { content, structuredContent, isError = false, _meta } = result

@@ -143,3 +143,15 @@ t.test('a result gives the terminal no orders, and its JSON keeps its value', as
   await callHere('c')
   await callHere(order)
 })
+
+t.test('content beside structured content is shown', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'tools/a.ts': `import { defineTool, toolResult } from 'trivet'
+      const content = [{ type: 'text', text: 'Three are left.' }, { type: 'text', text: '{"left":3}' }]
+      export default defineTool({
+        name: 'a', description: 'A.', run: () => toolResult({ content, structuredContent: { left: 3 } })
+      })`
+  })
+  const { out } = await runProgram(['call', 'a', '--catalog', catalog])
+  t.equal(out, '{\n  "left": 3\n}\nThree are left.\n')
+})

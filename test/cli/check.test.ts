@@ -73,7 +73,8 @@ t.test('SARIF has each finding with its file and line', async (t) => {
 })
 
 t.test('SARIF names files from the root of the repository', async (t) => {
-  const root = t.testdir({ '.git': {}, services: { 'my shop': { tools: { 'a.ts': 'export default 1 +\n' } } } })
+  const catalog = { tools: { 'a.ts': 'export default 1 +\n' } }
+  const root = t.testdir({ '.git': {}, services: { 'my shop': catalog } })
   const { out } = await runProgram(['check', join(root, 'services/my shop'), '--format', 'sarif'])
   const [{ locations: [{ physicalLocation }] }] = JSON.parse(out).runs[0].results
   t.equal(physicalLocation.artifactLocation.uri, 'services/my%20shop/tools/a.ts')

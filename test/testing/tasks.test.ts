@@ -40,6 +40,16 @@ t.test('its questions are answered as those of a call', async (t) => {
   t.match(await other.result({ answers }), { text: 'decline' })
 })
 
+t.test('answers of its beginning hold for questions after the grace time', async (t) => {
+  const catalog = await open(t, FILES)
+  const task = await catalog.begin('send', {}, { answers: { go: { action: 'decline' } } })
+  catalog.advance(3_600_000)
+  t.match(await task.result(), { text: 'decline' })
+  const other = await catalog.begin('remind', {}, { answers: { none: { action: 'decline' } } })
+  catalog.advance(86_400_000)
+  await t.rejects(other.result(), { name: 'AnswerError', keys: ['none'] })
+})
+
 t.test('a call waits for the result of its task', async (t) => {
   const catalog = await open(t, FILES, { taskGraceMs: 10 })
   t.match(await catalog.call('slow'), { text: 'done' })
