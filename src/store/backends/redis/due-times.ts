@@ -3,17 +3,22 @@
 import type { DueTimes } from '../../records/due-times.ts'
 import { StoreUnavailable } from '../../records/state-store.ts'
 import { toRedisError } from './redis-error.ts'
+import type { ReplicaAcks } from './replica-acks.ts'
 import { REMOVE_DUE, runScript, SET_DUE, TAKE_DUE, type ScriptRunner } from './scripts.ts'
 
 interface RedisDueTimesOptions {
   /** Begins the name of the key. */
   readonly prefix: string
+  /** Absent if what Redis has written is not lost. A task whose due time is lost is never run again. */
+  readonly acks?: ReplicaAcks | undefined
 }
 
 /** How long generations are kept after the last one, in milliseconds: for longer than any task runs. */
 const KEEP_MS = 5_184_000_000
 
-export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueTimesOptions): DueTimes {
+export function createRedisDueTimes (
+  client: ScriptRunner, { prefix, acks }: RedisDueTimesOptions
+): DueTimes {
   // The braces keep the key apart from those of records, whose braces hold an owner.
   const key = `${prefix}:{due}:times`
   const keys = [key, `${prefix}:{due}:generations`]
@@ -29,7 +34,11 @@ export function createRedisDueTimes (client: ScriptRunner, { prefix }: RedisDueT
   return {
     set: async (entry, inMs, generation) => {
       const args = [entry, Math.ceil(inMs), generation, KEEP_MS]
-      return Number(await attempt(async () => await runScript(client, SET_DUE, keys, args)))
+      return await attempt(async () => {
+        const now = Number(await runScript(client, SET_DUE, keys, args))
+        await acks?.confirm()
+        return now
+      })
     },
     remove: async (entry) => {
       await attempt(async () => await runScript(client, REMOVE_DUE, keys, [entry]))

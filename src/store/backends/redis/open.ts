@@ -34,7 +34,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       local: createLocalCallCounter(),
       onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
     })
-    const dueTimes = createRedisDueTimes(redis.commands, { prefix })
+    const dueTimes = createRedisDueTimes(redis.commands, { prefix, acks })
     return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, redis.close)
   } catch (error) {
     // Without it, the driver would keep trying to connect.
