@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { TestCaller } from '../testing/catalog.ts'
 import type { ClientFacts } from './client/remote-service.ts'
 import { UsageError, type Surroundings } from './command.ts'
@@ -17,6 +18,9 @@ export const REMOTE_HELP = '\nFor a URL, the access token may also be in the var
 
 /** Elicitation only: nobody at a terminal has a model, or roots. */
 export const TERMINAL_CAPABILITIES = { elicitation: { form: {}, url: {} } }
+
+/** A service at a URL may answer with a task, which is followed to its end. */
+const REMOTE_CAPABILITIES = { ...TERMINAL_CAPABILITIES, ...TASKS_CAPABILITY }
 
 export function addRemoteFlags (command: Command): Command {
   return command
@@ -41,9 +45,10 @@ export async function openRemote (
   if (!URL.canParse(url)) throw new UsageError(`${url} is no URL`)
   const { openService } = await import('./client/open-service.ts')
   const { CatalogCaller } = await import('../testing/catalog-caller.ts')
-  const client: ClientFacts = { info: { name: 'trivet', version }, capabilities: TERMINAL_CAPABILITIES }
+  const client: ClientFacts = { info: { name: 'trivet', version }, capabilities: REMOTE_CAPABILITIES }
   const service = await openService({ url, headers: await readHeaders(flags, environment) }, client)
   const caller = new CatalogCaller({
+    isRemote: true,
     send: async (request, _sender, report) => await service.send(request, (json) => {
       report.addNotification(json)
       onNotification(json)

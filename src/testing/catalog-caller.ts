@@ -114,7 +114,9 @@ export class CatalogCaller implements TestCaller {
   }
 
   readonly #follow: Follow = async (taskId, answers) =>
-    await followTask(this.#send, taskId, async (requests) => await answers.to(requests))
+    await followTask(
+      this.#send, taskId, async (requests) => await answers.to(requests), this.#exchange.isRemote
+    )
 
   /** @param begun the answers that the task has begun with. */
   #toTask (id: string, begun: Answers): TestTask {

@@ -52,6 +52,8 @@ export class RequestError extends Error {
 }
 
 export interface Exchange {
+  /** Whether each request goes over a network. */
+  readonly isRemote?: boolean
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
   send (request: TestRequest, sender: TestSender, report: HandlerReport): Promise<Reply>
   /** Sends a file to the page of an upload. Rejects with an Error if the page refuses the file. */

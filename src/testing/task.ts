@@ -50,20 +50,25 @@ export type SendTaskRequest = <T>(method: string, params: object) => Promise<T>
 /** Between two looks at a task, in milliseconds. */
 const LOOK_MS = 2
 
-/** Resolves to the result of the task. @param answer answers questions. */
+/**
+ * Resolves to the result of the task.
+ * @param answer answers questions.
+ * @param isRemote whether to look as often as the service says. Otherwise a look costs next to nothing.
+ */
 export async function followTask<R> (
   send: SendTaskRequest, taskId: string,
-  answer: (requests: { readonly [key: string]: InputRequestJson }) => Promise<object>
+  answer: (requests: { readonly [key: string]: InputRequestJson }) => Promise<object>,
+  isRemote = false
 ): Promise<R> {
   for (;;) {
     const task = await send<Omit<TestTaskState, 'result'> & { result?: R }>('tasks/get', { taskId })
-    const { status, result, error, inputRequests } = task
+    const { status, result, error, inputRequests, pollIntervalMs } = task
     if (result !== undefined) return result
     if (error !== undefined) throw new RequestError(error)
     if (status === 'cancelled') throw new RequestError({ code: -32603, message: 'The task was cancelled' })
     if (inputRequests !== undefined) {
       await send('tasks/update', { taskId, inputResponses: await answer(inputRequests) })
     }
-    await timers.pause(LOOK_MS)
+    await timers.pause(isRemote ? pollIntervalMs : LOOK_MS)
   }
 }

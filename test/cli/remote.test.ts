@@ -30,6 +30,7 @@ const FILES = {
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
   'tools/mirrors.ts': toolModule('mirrors', MIRRORED, '({ region }) => region'),
   'tools/asks.ts': ASKS,
+  'tools/lasts.ts': toolModule('lasts', "task: 'required'", '() => "after a while"'),
   'prompts/p.md': '---\ndescription: A prompt.\n---\nHello.\n'
 }
 
@@ -47,6 +48,10 @@ t.test('a tool is called, with its progress and its messages on standard error',
   t.match(JSON.parse((await call('says', '--json')).out), {
     isError: false, text: 'done', progress: [{ progress: 1 }], logs: [{ level: 'info', message: 'a line' }]
   })
+})
+
+t.test('a call that becomes a task is followed to its end', async (t) => {
+  t.strictSame(await call('lasts'), { out: 'after a while\n', err: '', exitCode: 0 })
 })
 
 t.test('arguments are mirrored in headers where the list says so', async (t) => {
@@ -76,7 +81,7 @@ t.test('the lists are those of the service', async (t) => {
   t.strictSame(
     Object.keys(lists).sort(), ['prompts', 'resourceTemplates', 'resources', 'skills', 'tools']
   )
-  t.equal(lists.tools.length, 6)
+  t.equal(lists.tools.length, 7)
 })
 
 t.test('the token comes from a flag, a file or a variable, and is never shown', async (t) => {

@@ -14,7 +14,12 @@ import { readReply, type ClientFacts, type RemoteService } from './remote-servic
 
 /** What `Mcp-Name` mirrors, by method. */
 const NAMES: { readonly [method: string]: string } = {
-  'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri'
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId'
 }
 
 export function createModernService (endpoint: Endpoint, client: ClientFacts): RemoteService {
