@@ -80,7 +80,9 @@ const ROOMS = {
   app: ['*'],
   'app.ts': ['*'],
   'index.ts': ['access', 'app.ts', 'author', 'limits', 'ops/config', 'protocol'],
-  testing: ['access', 'app.ts', 'author', 'catalog/compiled', 'ops/config', 'protocol', 'request/pipeline'],
+  testing: [
+    'access', 'app.ts', 'author', 'catalog/compiled', 'limits', 'ops/config', 'protocol', 'request/pipeline'
+  ],
   'testing.ts': ['catalog/compiled', 'protocol', 'testing'],
   cli: [
     'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',

@@ -70,8 +70,8 @@ function requestsAreUnchanged (module: SourceModule, resolver: Resolver): boolea
 }
 
 /**
- * Removes the modules that a module outside the set may have written to, such as a list of hooks: what it wrote
- * would stay. Returns whether there were any.
+ * Removes the modules that a module outside the set may have written to, such as a list of hooks: what it
+ * wrote would stay. Returns whether there were any.
  */
 function removeWritten (files: readonly FileModule[], reusable: Set<ModuleRecord>): boolean {
   const before = reusable.size

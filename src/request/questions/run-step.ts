@@ -10,7 +10,7 @@ import { InputRequired } from './round-state.ts'
 const MAX_RETRIES = 100
 const MAX_BACKOFF_MS = 60_000
 /** The longest time limit of an attempt: 24 days. */
-export const MAX_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 /** An attempt took longer than the step allows. */
 class StepTimeout extends Error {
