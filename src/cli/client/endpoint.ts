@@ -50,6 +50,13 @@ export class Endpoint {
     }
   }
 
+  /** Opens the stream on which a service asks by itself. Never rejects: a service may have none. */
+  async listen (headers: Headers, signal: AbortSignal): Promise<EndpointAnswer['messages']> {
+    const response = await this.#send('GET', { accept: 'text/event-stream', ...headers }, { signal })
+      .catch(() => undefined)
+    return response?.ok === true ? readUntilClosed(response, this.url) : toMessages([])
+  }
+
   /** Ends a session. Never rejects. */
   async delete (headers: Headers): Promise<void> {
     await this.#send('DELETE', headers).catch(() => {})
@@ -75,6 +82,15 @@ async function readRefusal (response: Response, url: string): Promise<AsyncItera
 
 async function * toMessages (messages: readonly Received[]): AsyncGenerator<Received, undefined> {
   yield * messages
+}
+
+/** Ends when the connection does, for whatever reason. */
+async function * readUntilClosed (response: Response, url: string): AsyncGenerator<Received, undefined> {
+  try {
+    yield * readMessages(response, url)
+  } catch {
+    // The call goes on without the stream.
+  }
 }
 
 async function * readMessages (response: Response, url: string): AsyncGenerator<Received, undefined> {

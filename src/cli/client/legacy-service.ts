@@ -1,6 +1,6 @@
 // A service of the legacy era: a session, which begins with `initialize`. A question of a handler is a
-// request on the stream of the call; it becomes a result of type `input_required`, as in the modern era.
-// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
+// request on the stream of the call, or on that of the session; it becomes a result of type `input_required`,
+// as in the modern era. https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 
 import { isObject, isResponse } from '../../protocol/json-rpc.ts'
 import { CURRENT_REVISION, LATEST_LEGACY_REVISION } from '../../protocol/revisions.ts'
@@ -12,8 +12,29 @@ import {
 } from './remote-service.ts'
 
 /** A call that waits for the answer to a question. */
-interface WaitingCall { readonly answer: EndpointAnswer, readonly questionId: unknown, readonly key: string }
+interface WaitingCall { readonly call: Incoming, readonly questionId: unknown, readonly key: string }
 
+/** The messages of one stream. A message that was not taken is there the next time. */
+class Incoming {
+  readonly status: number
+  readonly #messages: EndpointAnswer['messages']
+  #next: Promise<{ readonly from: Incoming, readonly message: Received | undefined }> | undefined
+
+  constructor ({ messages, status }: Pick<EndpointAnswer, 'messages' | 'status'>) {
+    this.status = status
+    this.#messages = messages
+  }
+
+  /** Resolves to no message when the stream has ended. */
+  peek () {
+    this.#next ??= this.#messages.next().then(({ value }) => ({ from: this, message: value }))
+    return this.#next
+  }
+
+  take (): void { this.#next = undefined }
+}
+
+const MAY_ASK = ['tools/call', 'prompts/get', 'resources/read']
 const QUESTIONS = ['elicitation/create', 'sampling/createMessage', 'roots/list']
 
 /** Rejects with a ConnectionError if the service refuses the handshake. */
@@ -41,6 +62,13 @@ function createSession (
 ): RemoteService {
   let count = 0
   let waiting: WaitingCall | undefined
+  const isOver = new AbortController()
+  /** Opened with the first call: lists ask nothing. */
+  let own: Incoming | undefined
+
+  async function listen (): Promise<Incoming> {
+    return new Incoming({ messages: await endpoint.listen(headers, isOver.signal), status: 200 })
+  }
 
   async function respond (id: unknown, response: object): Promise<void> {
     await endpoint.post({ jsonrpc: '2.0', id, ...response }, headers)
@@ -48,16 +76,21 @@ function createSession (
 
   /** Reads until the response, or until a question that this client has promised to answer. */
   async function read (
-    method: string, answer: EndpointAnswer, asked: number, onNotification: (json: string) => void
+    method: string, call: Incoming, asked: number, onNotification: (json: string) => void
   ): Promise<Reply> {
     for (;;) {
-      const { value: message, done } = await answer.messages.next()
-      if (done === true) throw toNoResponse(endpoint.url, answer.status)
+      const { from, message } = await Promise.race([call.peek(), ...own === undefined ? [] : [own.peek()]])
+      if (message === undefined && from === call) throw toNoResponse(endpoint.url, call.status)
+      from.take()
+      if (message === undefined) {
+        own = undefined
+        continue
+      }
       if (isResponse(message)) return toReply(message, method)
       if (!('id' in message)) reportNotification(message, onNotification)
       else if (mayAnswer(message)) {
         const key = asked === 0 ? 'question' : `question${asked + 1}`
-        waiting = { answer, questionId: message.id, key }
+        waiting = { call, questionId: message.id, key }
         return { json: toQuestion(key, { method: message.method, params: message.params }, asked + 1) }
       } else if (message.method === 'ping') await respond(message.id, { result: {} })
       else {
@@ -73,20 +106,22 @@ function createSession (
   }
 
   return {
-    async send ({ method, params, headers: own, signal }, onNotification) {
+    async send ({ method, params, headers: mirrored, signal }, onNotification) {
       const { inputResponses, requestState, ...rest } = readRound(params)
       if (waiting !== undefined && isObject(inputResponses)) {
-        const { answer, questionId, key } = waiting
+        const { call, questionId, key } = waiting
         waiting = undefined
         await respond(questionId, { result: inputResponses[key] })
-        return await read(method, answer, Number(requestState), onNotification)
+        return await read(method, call, Number(requestState), onNotification)
       }
+      if (MAY_ASK.includes(method)) own ??= await listen()
       const id = ++count
       const message = { jsonrpc: '2.0', id, method, params: { ...rest, _meta: { progressToken: id } } }
-      const answer = await endpoint.post(message, { ...headers, ...own }, signal)
-      return await read(method, answer, 0, onNotification)
+      const call = new Incoming(await endpoint.post(message, { ...headers, ...mirrored }, signal))
+      return await read(method, call, 0, onNotification)
     },
     async close () {
+      isOver.abort()
       if ('mcp-session-id' in headers) await endpoint.delete(headers)
     }
   }

@@ -34,6 +34,12 @@ async function openSession (): Promise<StreamableHTTPServerTransport> {
     }
     return { content: [{ type: 'text', text: answers.join(', ') }] }
   })
+  server.registerTool('aside', { description: 'Asks beside the call.' }, async () => {
+    const { action, content } = await server.server.elicitInput({
+      message: 'Aside?', requestedSchema: { type: 'object', properties: { word: { type: 'string' } } }
+    })
+    return { content: [{ type: 'text', text: `${action} ${String(content?.word)}` }] }
+  })
   const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
     sessionIdGenerator: () => randomUUID(),
     onsessioninitialized: (id) => { transports.set(id, transport) },
@@ -69,9 +75,16 @@ t.test('its questions on the stream of the call are answered one after the other
   t.equal(given.out, 'accept a, cancel undefined\n')
 })
 
+t.test('a question on the stream of the session is answered too', async (t) => {
+  const answer = ['--answer', 'question={"word":"here"}']
+  const { out, err, exitCode } = await runProgram(['call', url, 'aside', ...answer])
+  t.strictSame([out, exitCode], ['accept here\n', 0], err)
+})
+
 t.test('lists that it does not have are empty', async (t) => {
   const { out, err, exitCode } = await runProgram(['list', url])
-  t.strictSame([out, err, exitCode], ['Tools\n  add   Adds.\n  asks  Asks twice.\n', '', 0])
+  const lines = ['Tools', '  add    Adds.', '  asks   Asks twice.', '  aside  Asks beside the call.', '']
+  t.strictSame([out, err, exitCode], [lines.join('\n'), '', 0])
 })
 
 t.test('a service of ours that serves both eras is asked in the current revision', async (t) => {
