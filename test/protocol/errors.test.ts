@@ -43,7 +43,8 @@ const table: ReadonlyArray<readonly [
   ['taskAnswersTooLarge', errors.taskAnswersTooLarge(1), 413, 413],
   ['tooManyQuestions', errors.tooManyQuestions(1), 429, 429],
   ['taskExpired', errors.taskExpired(1), -32603, 200],
-  ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200]
+  ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200],
+  ['taskPoisoned', errors.taskPoisoned(5), -32603, 200]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {

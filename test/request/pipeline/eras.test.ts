@@ -115,6 +115,6 @@ t.test('a request that the client cancels is logged as cancelled, in either era'
   await session.notify('notifications/cancelled', { requestId: 'x' })
   await legacy
   await until(() => lineOf().length === 2, 'the line of the session\'s request')
-  for (const line of lineOf()) t.equal(line.cancelled, true)
+  for (const line of lineOf()) t.equal(line.outcome, 'cancelled')
   t.strictSame(log.lines.filter(({ level, msg }) => level >= 40 && msg !== EPHEMERAL), [])
 })
