@@ -41,6 +41,7 @@ t.test('texts of every kind of output are safe', async (t) => {
   const { content, structuredContent } = await call('structured')
   t.notMatch(content[0].text, /[\u202e\u2066\u2069\x7f-\x9f]/)
   t.strictSame(structuredContent, { at: DIRTY }, 'data for programs')
+  t.strictSame(JSON.parse(content[0].text), structuredContent, 'the text has its escapes')
   t.match(await call('embedded'), {
     content: [{ resource: { text: SAFE } }, { name: SAFE, description: 'd' }]
   })

@@ -16,6 +16,13 @@ export function toSafeText (text: string): string {
   return UNSAFE.test(text) ? stripVTControlCharacters(text).replace(ALL_UNSAFE, '') : text
 }
 
+/** Returns JSON of the same value, with escapes in place of unsafe characters. */
+export function toSafeJson (json: string): string {
+  return UNSAFE.test(json)
+    ? json.replace(ALL_UNSAFE, (unsafe) => `\\u${unsafe.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    : json
+}
+
 /** Returns the block with safe texts. Its data, its URIs and its `_meta` stay as they are. */
 export function toSafeBlock (block: ContentBlock): ContentBlock {
   switch (block.type) {

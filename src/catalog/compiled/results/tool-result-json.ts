@@ -10,7 +10,7 @@ import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
 import { toBlockJson, toListJson } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
-import { toSafeBlock, toSafeText } from './safe-text.ts'
+import { toSafeBlock, toSafeJson, toSafeText } from './safe-text.ts'
 
 /** `content` and `structuredContent` are JSON. */
 interface ResultMembers {
@@ -63,7 +63,7 @@ export function outputResult (
 /** Writes structured content, and its JSON as a text block for clients and models that read only text. */
 function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
-  return write(writer, { content: `[${textBlock(json)}]`, structuredContent })
+  return write(writer, { content: `[${textBlock(json, toSafeJson)}]`, structuredContent })
 }
 
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
@@ -94,7 +94,7 @@ async function explicitResult (
   const blocks = toSafeContent(writer, content)
   // For clients that read only text.
   const needsText = json !== undefined && content.every(({ type }) => type !== 'text')
-  const texted = needsText ? [...blocks, { type: 'text', text: toSafeText(json) } as const] : blocks
+  const texted = needsText ? [...blocks, { type: 'text', text: toSafeJson(json) } as const] : blocks
   return write(writer, { content: toListJson(texted, toBlockJson), structuredContent, isError, meta })
 }
 
@@ -105,8 +105,8 @@ function write (
   return writer.write(`"content":${content}${structured}${isError ? ',"isError":true' : ''}`, meta)
 }
 
-function textBlock (text: string): string {
-  return `{"type":"text","text":${JSON.stringify(toSafeText(text))}}`
+function textBlock (text: string, toSafe = toSafeText): string {
+  return `{"type":"text","text":${JSON.stringify(toSafe(text))}}`
 }
 
 /** Throws a ContractError when a block is malformed. */
