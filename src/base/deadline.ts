@@ -11,7 +11,8 @@ export async function withinDeadline<T> (
 ): Promise<T> {
   let timer: Timer | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = timers.setTimeout(() => reject(toError()), ms)
+    // After the turn of the event loop that reads sockets: a busy process may have the answer already.
+    timer = timers.setTimeout(() => { setImmediate(() => reject(toError())) }, ms)
   })
   return await Promise.race([promise, late]).finally(() => timers.clear(timer))
 }

@@ -97,7 +97,7 @@ t.test('a folder\'s sidecar holds for the files below that do not say otherwise'
     method: 'resources/read', params: { uri: 'file:///staff/deep' }, headers: { authorization: 'b' }
   })
   t.equal(denied.status, 403, 'a directory of files that the caller sees and may not read (110)')
-  t.match(denied.headers['www-authenticate'], /scope="staff"/)
+  t.match(denied.headers['www-authenticate'], /scope="staff b"/, 'and it names what the token has')
 })
 
 t.test('every problem names the sidecar, the place and the rule', async (t) => {

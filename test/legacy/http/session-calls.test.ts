@@ -268,6 +268,6 @@ t.test('the log tells a call that runs on from one that was cancelled', async (t
   await (await cancelling).ended()
   await until(() => callsOf('hangs').length > 0, 'the line of the cancelled call')
 
-  t.strictSame(callsOf('speaks').map(({ msg, cancelled }) => [msg, cancelled]), [['request', undefined]])
-  t.strictSame(callsOf('hangs').map(({ msg, cancelled }) => [msg, cancelled]), [['request', true]])
+  t.strictSame(callsOf('speaks').map(({ msg, outcome }) => [msg, outcome]), [['request', 'ok']])
+  t.strictSame(callsOf('hangs').map(({ msg, outcome }) => [msg, outcome]), [['request', 'cancelled']])
 })
