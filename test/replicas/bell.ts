@@ -15,7 +15,12 @@ export async function createBell (
   const { basketId } = JSON.parse((await client.call('create_basket')).content[0].text)
   return [
     `basket://${basketId}`,
-    async () => { await client.call('add_to_basket', { basketId, bookId: 'moby-dick' }) }
+    async () => {
+      // On a busy machine the store may be late. Whoever rings does so again.
+      await client.call('add_to_basket', { basketId, bookId: 'moby-dick' }).catch((error: Error) => {
+        if (!error.message.includes('at the moment')) throw error
+      })
+    }
   ]
 }
 

@@ -130,7 +130,7 @@ export function createLauncher (t: Test, args: readonly string[]): () => Promise
     await until(() => {
       if (child.exitCode !== null) throw new Error(`redis-server ended:\n${printed}`)
       return /Ready to accept connections|Sentinel ID is/.test(printed)
-    }, 'redis-server', 10_000)
+    }, 'redis-server', 30_000)
     return child
   }
 }
