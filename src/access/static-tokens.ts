@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { singleFlight } from '../base/single-flight.ts'
 import { clock, timers } from '../base/time.ts'
+import { toError } from '../base/words.ts'
 import { AuthenticationError, AuthenticationUnavailable, TokenNotKnown } from './authentication.ts'
 import type { Principal } from './principal.ts'
 import { loadStaticTokens, STATIC_TOKEN_PREFIX, type StaticTokens } from './static-token-file.ts'
@@ -65,10 +66,10 @@ export async function openStaticTokens (
     try {
       const loaded = await loadStaticTokens(file, lastTokens)
       // One read may have seen a part of the file.
-      const read = isSettled ? loaded.tokens : new Map([...unsettled, ...loaded.tokens])
+      const current = isSettled ? loaded.tokens : new Map([...unsettled, ...loaded.tokens])
       unsettled = loaded.tokens
       if (!isSettled && looks < MAX_LOOKS) return
-      lastTokens = tokens = read
+      lastTokens = tokens = current
       loadedIdentity = identity
       if (isSettled) looks = 0
       report(loaded.problem, 'static tokens reloaded: lines with a mistake keep the tokens that they had')
@@ -101,10 +102,6 @@ export async function openStaticTokens (
       await checking
     }
   }
-}
-
-function toError (error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }
 
 function findPrincipal (token: string, tokens: StaticTokens | undefined, nowMs: number): Principal {

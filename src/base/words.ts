@@ -10,6 +10,11 @@ export function messageOf (error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** Returns the error, or an error with the text of any other value that was thrown. */
+export function toError (error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
 /** Quotes a text of others as JSON: it may have line ends, quotes or a megabyte. */
 export function quote (text: string): string {
   return JSON.stringify(clip(text))

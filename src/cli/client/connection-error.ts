@@ -1,6 +1,6 @@
 // Why a service cannot be reached, in words that say what to do.
 
-import { toPlain } from '../../base/words.ts'
+import { toError, toPlain } from '../../base/words.ts'
 import { CommandError } from '../command.ts'
 
 interface Details { readonly status?: number, readonly cause?: unknown }
@@ -48,7 +48,7 @@ export function toConnectionError (url: string, error: unknown): ConnectionError
 function findCause (error: unknown): Error {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0]
   if (error instanceof Error && error.cause instanceof Error) return findCause(error.cause)
-  return error instanceof Error ? error : new Error(String(error))
+  return toError(error)
 }
 
 /** @param detail the message of the answer, if it has one. */
