@@ -1,7 +1,7 @@
 // The first run of a handler, within its request. The call becomes a task if it takes too long, if it sleeps,
 // or if its tool requires a task.
 
-import { clock, random } from '../base/time.ts'
+import { clock } from '../base/time.ts'
 import type { CompiledTool, TaskRule } from '../catalog/compiled/definitions/compile-tool.ts'
 import { NotAllowed } from '../catalog/compiled/scopes/run-authorized.ts'
 import { networkOf } from '../limits/holder.ts'
@@ -9,12 +9,13 @@ import { LimitReached } from '../protocol/errors.ts'
 import type { Outcome } from '../request/pipeline/method.ts'
 import type { RequestContext } from '../request/pipeline/request-context.ts'
 import type { TaskStart } from '../request/pipeline/seams.ts'
+import { newMark } from '../store/records/lost-replies.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { findStateExcess, TaskJournal, type JournalOwner } from './journal.ts'
 import { toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import { TaskRun, toStatusMessage, type TaskRunDependencies } from './run.ts'
-import { MARK_BYTES, type TransitionDependencies } from './transitions.ts'
+import type { TransitionDependencies } from './transitions.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
@@ -187,7 +188,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       keepResultMs,
       mayRerun,
       generation: 0,
-      mark: random.name(MARK_BYTES),
+      mark: newMark(),
       status: 'working',
       statusMessage: this.#message,
       updatedAt: now,

@@ -2,10 +2,10 @@
 // sealed: it has arguments and claims, and its handler runs with the rights in it.
 
 import { ownerOf, type Principal } from '../access/principal.ts'
-import { retry } from '../base/retry.ts'
-import { clock, random } from '../base/time.ts'
+import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
+import { retryOutage } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
   StoreUnavailable, type StateKey, type StateStore, type StateValue
@@ -81,17 +81,11 @@ export class TaskRecords {
 
   async #create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
     const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
-    const startedAt = clock.monotonic()
-    const created = await retry(
+    const created = await retryOutage(
       async () => await this.#kept.create(
         record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max
       ),
-      {
-        ...LOST_REPLY,
-        mayRetry: (error) => (
-          error instanceof StoreUnavailable && clock.monotonic() - startedAt < LOST_REPLY.forMs
-        )
-      }
+      LOST_REPLY
     ).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) this.#removals.add(key.state)
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error

@@ -1,9 +1,8 @@
 // Carries out what an event does to a task: writes the record, sets the due time, and tells the followers.
 
-import { retry } from '../base/retry.ts'
-import { clock, random } from '../base/time.ts'
+import { clock } from '../base/time.ts'
 import type { DueTimes, StoreClock } from '../store/records/due-times.ts'
-import { StoreUnavailable } from '../store/records/state-store.ts'
+import { newMark, retryOutage } from '../store/records/lost-replies.ts'
 import { phaseOf, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
 import type { TaskEvent } from './events.ts'
@@ -38,8 +37,6 @@ interface ApplyOptions {
   readonly isUrgent?: boolean
 }
 
-/** A mark need not be secret: two writes of one record must not have the same by chance. */
-export const MARK_BYTES = 9
 /** The pauses while the store is unavailable. */
 const OUTAGE = { firstMs: 50, maxMs: 1000 }
 /** A failure within this time is a lost connection, and is tried again. In milliseconds. */
@@ -61,8 +58,8 @@ export class Transitions {
     key: TaskKey, event: TaskEvent, { from, isUrgent = false }: ApplyOptions = {}
   ): Promise<Applied | undefined> {
     const { records, storeClock, announce } = this.#dependencies
-    const read = async () => await this.#attempt(isUrgent, async () => await records.read(key))
-    for (let stored = from ?? await read(); stored !== undefined; stored = await read()) {
+    const readRecord = async () => await this.#attempt(isUrgent, async () => await records.read(key))
+    for (let stored = from ?? await readRecord(); stored !== undefined; stored = await readRecord()) {
       const { record: { generation } } = stored
       const heldAt = clock.monotonic()
       const transition = findTransition(stored.record, event, storeClock.now())
@@ -114,7 +111,7 @@ export class Transitions {
     key: TaskKey, stored: StoredTask, change: TaskRecord, isUrgent: boolean
   ): Promise<StoredTask | undefined> {
     const { records } = this.#dependencies
-    const record = { ...change, generation: stored.record.generation + 1, mark: random.name(MARK_BYTES) }
+    const record = { ...change, generation: stored.record.generation + 1, mark: newMark() }
     let { version } = stored
     return await this.#attempt(isUrgent, async () => {
       for (;;) {
@@ -132,10 +129,9 @@ export class Transitions {
    * Repeats the work: for as long as the store is away if it is urgent, else once after a lost connection.
    */
   async #attempt<T> (isUrgent: boolean, work: () => Promise<T>): Promise<T> {
-    const startedAt = clock.monotonic()
     const { isClosing } = this.#dependencies
-    const mayRetry = (error: unknown) => error instanceof StoreUnavailable && !isClosing() &&
-      (isUrgent || clock.monotonic() - startedAt < LOST_REPLY_MS)
-    return await retry(work, { ...OUTAGE, mayRetry })
+    return await retryOutage(work, {
+      ...OUTAGE, forMs: isUrgent ? Infinity : LOST_REPLY_MS, mayGoOn: () => !isClosing()
+    })
   }
 }

@@ -2,13 +2,13 @@
 // its repetitions wait. Only the store measures time: the clocks of replicas differ.
 
 import { ownerOf } from '../../access/principal.ts'
-import { retry } from '../../base/retry.ts'
-import { clock, random, timers } from '../../base/time.ts'
+import { timers } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/holder.ts'
 import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { isAnswer, readAnswerRecord, toHash, toAnswerValue, type Head } from './answer-record.ts'
+import { newMark, retryOutage } from './lost-replies.ts'
 import { createShares } from './shares.ts'
-import { StoreUnavailable, type StateKey, type StateRecord, type StateStore } from './state-store.ts'
+import type { StateKey, StateRecord, StateStore } from './state-store.ts'
 
 export interface FirstAnswer { readonly result: string, readonly isError: boolean }
 
@@ -61,8 +61,6 @@ const MAX_LENGTH = 65_536
 const LIMIT = new Limit('firstAnswers')
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
-/** A mark need not be secret: two runs must not have the same by chance. */
-const MARK_BYTES = 9
 /** The pauses after lost replies, in milliseconds. */
 const LOST_REPLY = { firstMs: 50, maxMs: 500 }
 /** How long a lost connection is tried again before a call is refused, in milliseconds. */
@@ -125,7 +123,7 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
       if (record && readAnswerRecord(record.value.bytes).head.mark !== head.mark) timers.clear(renewal)
     }
 
-    /** Of all runs of the call, the one that writes first decides: it may have lost its lease. */
+    /** Keeps the answer of the run that writes first, also if it has lost its lease. Returns that answer. */
     async function write (answer: FirstAnswer): Promise<FirstAnswer> {
       const value = toAnswerValue({ ...head, state: answer.isError ? 'error' : 'ok' }, answer.result)
       const lifetime = { idleMs: KEEP_MS }
@@ -183,7 +181,7 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
 
   async function begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
     const slot = toSlot(call)
-    const head: Head = { args: toHash(call.args), mark: random.name(MARK_BYTES), state: 'runs' }
+    const head: Head = { args: toHash(call.args), mark: newMark(), state: 'runs' }
     let begun = await create(slot, head) ?? await find(slot, head)
     for (let pauseMs = FIRST_PAUSE_MS; begun === undefined; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
       await timers.pause(pauseMs, { signal: signal() })
@@ -208,13 +206,8 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
 /** The call runs and nothing is kept: nobody learns of its answer. */
 const UNKEPT: FirstRun = { keep: async (answer) => answer, async drop () {} }
 
-/** Repeats the work for a time while the store is away. */
 async function insist<T> (forMs: number, work: () => Promise<T>): Promise<T> {
-  const startedAt = clock.monotonic()
-  return await retry(work, {
-    ...LOST_REPLY,
-    mayRetry: (error) => error instanceof StoreUnavailable && clock.monotonic() - startedAt < forMs
-  })
+  return await retryOutage(work, { ...LOST_REPLY, forMs })
 }
 
 function toSlot ({ sender, key, timeoutMs, onUnkept }: Repeatable): Slot {
