@@ -37,8 +37,8 @@ const COOLDOWN_MS = 5000
 /**
  * A token is valid if the server says that it is active and for this service. `iss`, `nbf`, `exp` and the
  * kind of the token are checked where the answer has them. An answer without `aud` refuses the token: many
- * servers call every active token active, whoever asks. Throws a TypeError if the issuer,
- * the endpoint or the key cannot be used, or no audience is accepted.
+ * servers say of every valid token that it is active, also to services that it is not for. Throws a TypeError
+ * if the issuer, the endpoint or the key cannot be used, or no audience is accepted.
  */
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
   const { issuer, client, rules, maxRefused = 10_000, now = clock.now } = options

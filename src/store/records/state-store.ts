@@ -51,7 +51,7 @@ export interface StateStore {
    * A use: it restarts the record's idle lifetime. `undefined` if the record does not exist or has expired.
    */
   read (key: StateKey): Promise<StateRecord | undefined>
-  /** As `read`, but not a use. */
+  /** Reads the record without using it: its idle lifetime goes on. */
   peek (key: StateKey): Promise<StateRecord | undefined>
   /**
    * Replaces the value if the record still has this version. A use. `undefined` if the record has another

@@ -16,7 +16,7 @@ export interface FolderSettings {
   readonly scopes: readonly string[]
   readonly whenMissing: WhenMissing | undefined
   readonly ttlMs: number
-  /** Of files without scopes. Those of files with scopes is `private`. */
+  /** The cache scope of files without scopes. Files with scopes have `private`. */
   readonly cacheScope: CacheHints['cacheScope']
   readonly audience: Role[] | undefined
 }
