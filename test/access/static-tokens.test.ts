@@ -159,7 +159,9 @@ t.test('a file that never rests counts all the same', async (t) => {
   const [old, added] = [make(), make()]
   const { file, verifier } = await open(t, old.entry, Date.now, 60)
   for (let writes = 0; await worksAt(verifier, old.token); writes++) {
-    await writeFile(file, `${added.entry}\n# ${writes}`)
+    // By a rename: a check may otherwise read the file while it is empty.
+    await writeFile(`${file}.new`, `${added.entry}\n# ${writes}`)
+    await rename(`${file}.new`, file)
   }
   t.ok(await worksAt(verifier, added.token))
 })
