@@ -6,17 +6,38 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { makeFolder } from './helpers/folder.ts'
+import { startService } from './helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 // The packages were just installed for this machine, so npm has them.
-const env = { PATH: process.env.PATH, HOME: process.env.HOME, npm_config_prefer_offline: 'true' }
+const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', npm_config_prefer_offline: 'true' }
+const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund']
 
-async function run (command: string, args: readonly string[], cwd: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 300_000 })
+/** The other versions of Node that the README names. The version of this process comes first. */
+const OTHER_NODES = ['20.20.2', '22.23.3', '24.21.0'].filter(
+  (version) => !process.version.startsWith(`v${version.slice(0, 3)}`)
+)
+
+async function run (command: string, args: readonly string[], cwd: string, path = env.PATH): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, {
+    cwd, env: { ...env, PATH: path }, timeout: 300_000
+  })
   return stdout
+}
+
+/** Does what the README tells a newcomer to do. The folder has the package, and `path` begins with a Node. */
+async function begin (t: Test, folder: string, name: string, path = env.PATH): Promise<void> {
+  await run('npx', ['trivet', 'init', name], folder, path)
+  const shop = join(folder, name)
+  t.match(await run('npx', ['trivet', 'check'], shop, path), '0 problems, 0 pieces of advice')
+  t.match(await run('npx', ['trivet', 'call', 'roll_dice', 'count=2'], shop, path), /"dice": \[/)
+  t.match(await run('npm', ['test'], shop, path), /^. pass 2$/m)
+  const trivet = join(folder, 'node_modules/.bin/trivet')
+  const { url, stop } = await startService(t, { PATH: path }, { command: [trivet], args: ['dev'], cwd: shop })
+  t.match(await run('npx', ['trivet', 'list', url], shop, path), 'roll_dice')
+  t.equal(await stop(), 0)
 }
 
 t.test('the package has what its manifest promises', async (t) => {
@@ -30,29 +51,41 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   // The build of this run is packed: the test has no need of another one.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
   const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', `./${tarball}`], folder)
+  await run('npm', [...INSTALL, `./${tarball}`], folder)
 
   t.match(await run('npx', ['trivet', '--version'], folder), /^\d+\.\d+\.\d+\n$/)
-  await run('npx', ['trivet', 'init', 'shop'], folder)
-  const shop = join(folder, 'shop')
-  t.match(await run('npx', ['trivet', 'check'], shop), '0 problems, 0 pieces of advice')
-  t.match(await run('npx', ['trivet', 'call', 'roll_dice', 'count=2'], shop), /"dice": \[/)
-  t.match(await run('npm', ['test'], shop), /^. pass 2$/m)
+  await begin(t, folder, 'shop')
+  const library = "import { createApp } from 'trivet'; console.log(typeof createApp)"
+  t.equal(await run(process.execPath, ['--input-type=module', '-e', library], folder), 'function\n')
 
+  for (const version of OTHER_NODES) {
+    await t.test(`on Node ${version}`, async (t) => {
+      const home = await makeFolder(t)
+      const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+      await run('npm', [...INSTALL, '--no-save', '--prefix', home, `${name}@${version}`], home)
+      const path = `${join(home, 'node_modules', name, 'bin')}:${env.PATH}`
+      t.equal(await run('node', ['--version'], folder, path), `v${version}\n`)
+      await begin(t, folder, `shop-${version}`, path)
+    })
+  }
+
+  const shop = join(folder, 'shop')
   await mkdir(join(shop, 'node_modules'))
   await symlink(join(ROOT, 'node_modules/@types'), join(shop, 'node_modules/@types'))
-  const types = await run(process.execPath, [TSC, '--skipLibCheck', 'false'], shop)
-  t.equal(types, '', 'the types of trivet are found')
+  // The compiler that init names, and the release before it.
+  for (const compiler of ['typescript7', 'typescript']) {
+    const tsc = join(ROOT, `node_modules/${compiler}/bin/tsc`)
+    const types = await run(process.execPath, [tsc, '--skipLibCheck', String(compiler === 'typescript')], shop)
+    t.equal(types, '', 'the types of trivet are found')
+  }
+  const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc')
   await writeFile(join(shop, 'catalog/tools/wrong.ts'), "import { defineTool } from 'trivet'\n" +
     "const inputSchema = { type: 'object', properties: { count: { type: 'integer' } } } as const\n" +
     "export default defineTool({ name: 'wrong', inputSchema, run: ({ count }) => count?.length })\n")
-  const refusal = await run(process.execPath, [TSC, '--skipLibCheck'], shop)
-    .catch((error: { stdout: string }) => error.stdout)
+  const refusal = await run(process.execPath, [tsc], shop).catch((error: { stdout: string }) => error.stdout)
   t.match(refusal, /wrong\.ts.*'length' does not exist on type 'number'/, 'and hold')
   await rm(join(shop, 'node_modules'), { recursive: true })
-  await run('npm', ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'], shop)
+  await run('npm', [...INSTALL, '--omit=dev'], shop)
   const installed = await readdir(join(shop, 'node_modules'))
   t.ok(installed.includes('trivet'), 'from the file of the first installation')
-  const library = "import { createApp } from 'trivet'; console.log(typeof createApp)"
-  t.equal(await run(process.execPath, ['--input-type=module', '-e', library], folder), 'function\n')
 })

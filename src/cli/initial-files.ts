@@ -37,7 +37,7 @@ function toManifest ({ name, dependency, js, manifest }: InitialOptions): object
   const own = { ...toMembers(dependencies), ...toMembers(devDependencies) }
   // Each version of Node finds the tests by itself, and reads the name of a folder in its own way.
   const commands = { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test' }
-  const tools = { '@types/node': '^20.0.0', typescript: '^5.9.0' }
+  const tools = { '@types/node': '^20.0.0', typescript: '^7.0.0' }
   const missing = Object.entries(js ? {} : tools).filter(([tool]) => !(tool in own))
   return {
     name,

@@ -31,7 +31,7 @@ for (const [flags, tool] of [[[], 'roll-dice.ts'], [['--js'], 'roll-dice.js']] a
     t.match(test.stdout, /^. pass 2$/m)
     if (tool.endsWith('.ts')) {
       await symlink(join(PROJECT, 'node_modules/@types'), join(root, 'node_modules/@types'))
-      const tsc = join(PROJECT, 'node_modules/typescript/bin/tsc')
+      const tsc = join(PROJECT, 'node_modules/typescript7/bin/tsc')
       await promisify(execFile)(process.execPath, [tsc], { cwd: root })
     }
     t.match((await runProgram(['list', join(root, 'catalog')])).out, /roll_dice[^]*plan_a_game[^]*rules\.md/)
@@ -57,7 +57,7 @@ t.test('extends a project, and refuses only files that it would overwrite', asyn
     scripts: {
       dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'tap', typecheck: 'tsc --noEmit'
     },
-    devDependencies: { trivet: 'file:x.tgz', '@types/node': '^20.0.0', typescript: '^5.9.0' }
+    devDependencies: { trivet: 'file:x.tgz', '@types/node': '^20.0.0', typescript: '^7.0.0' }
   })
   t.equal(await readFile(join(root, '.gitignore'), 'utf8'), 'dist/\nnode_modules/\ndata/\n')
 

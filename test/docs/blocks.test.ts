@@ -80,7 +80,7 @@ t.test('files and modules have the types that the package exports', { timeout: 3
   t.ok(typed.length > 10)
   await writeBlocks(root, typed)
   await writeFile(join(root, 'tsconfig.json'), JSON.stringify(TSCONFIG))
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc')
   const compiled = await promisify(execFile)(process.execPath, [tsc, '-p', root], { cwd: root })
     .then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   t.strictSame(compiled.split('\n'), [''])

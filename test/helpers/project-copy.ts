@@ -45,7 +45,7 @@ export class ProjectCopy {
 
   /** Compiles each file for itself. Resolves to the compiler's report, which has nothing but errors. */
   async build (): Promise<string> {
-    const compiler = join(this.folder, 'node_modules', 'typescript', 'bin', 'tsc')
+    const compiler = join(this.folder, 'node_modules', 'typescript7', 'bin', 'tsc')
     const compiling = promisify(execFile)(process.execPath, [
       compiler, '-p', 'tsconfig.build.json', '--emitDeclarationOnly', 'false'
     ], { cwd: this.folder })

@@ -21,6 +21,9 @@ export interface Service {
 export interface Exit { readonly code: number | null, readonly stdout: string, readonly stderr: string }
 
 interface LaunchOptions {
+  /** The program and its first arguments, in place of `node dist/main.js`. */
+  readonly command?: readonly [program: string, ...args: string[]]
+  readonly cwd?: string
   /** The user to run as, if not the own one. */
   readonly uid?: number | undefined
   readonly args?: readonly string[]
@@ -76,8 +79,9 @@ export async function runService (environment: Environment, options?: LaunchOpti
 }
 
 /** Starts `dist/main.js`, and does not wait for it. */
-export function launch (environment: Environment, { uid, args = [] }: LaunchOptions = {}) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+export function launch (environment: Environment, options: LaunchOptions = {}) {
+  const { command: [program, ...first] = [process.execPath, MAIN], args = [], cwd, uid } = options
+  const child = spawn(program, [...first, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',
@@ -88,7 +92,8 @@ export function launch (environment: Environment, { uid, args = [] }: LaunchOpti
       ...environment
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid === undefined ? {} : { uid })
+    ...(cwd !== undefined && { cwd }),
+    ...(uid !== undefined && { uid })
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => { printed.stdout += text })
