@@ -75,7 +75,8 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   // The compiler that init names, and the release before it.
   for (const compiler of ['typescript7', 'typescript']) {
     const tsc = join(ROOT, `node_modules/${compiler}/bin/tsc`)
-    const types = await run(process.execPath, [tsc, '--skipLibCheck', String(compiler === 'typescript')], shop)
+    const skips = String(compiler === 'typescript')
+    const types = await run(process.execPath, [tsc, '--skipLibCheck', skips], shop)
     t.equal(types, '', 'the types of trivet are found')
   }
   const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc')

@@ -1,11 +1,12 @@
 // Replicas are restarted and killed behind HAProxy, which checks their health.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { within } from '../helpers/deadline.ts'
 import { hasHaproxy } from '../servers/haproxy.ts'
 import { hasRedisServer } from '../servers/redis-server.ts'
 import { startReplicas, type Replica } from '../helpers/replicas.ts'
-import { ShopClient } from './shop-client.ts'
+import { PAUSE_MS, ShopClient } from './shop-client.ts'
 
 const CLIENTS = 16
 const SLOW_MS = 30_000
@@ -24,7 +25,7 @@ interface Load {
   stop (): Promise<void>
 }
 
-/** Clients that call one after the other, without a pause. */
+/** Clients that make one call after the other. */
 function startLoad (t: Test, url: string): Load {
   const client = new ShopClient(url)
   t.teardown(() => client.close())
@@ -37,6 +38,7 @@ function startLoad (t: Test, url: string): Load {
       const outcome = await client.call('search_books', { query: 'whale' })
       if (outcome.kind === 'done') done++
       else failures.push({ begunAt, cause: outcome.cause })
+      await pause(PAUSE_MS)
     }
   })
   return {

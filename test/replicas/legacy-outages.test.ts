@@ -1,6 +1,7 @@
 // Replicas that are killed or replaced, and Redis that is restarted: the sessions of official clients go on.
 
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { hasNginx } from '../servers/nginx.ts'
@@ -9,6 +10,7 @@ import type { Message } from '../helpers/request.ts'
 import { checkTold, createBell, SLOW_MS } from './bell.ts'
 import { connectOfficial, KINDS, type Kind, type OfficialClient } from './legacy-client.ts'
 import { findByPid, startShop, type Shop } from './legacy-shop.ts'
+import { PAUSE_MS } from './shop-client.ts'
 
 t.setTimeout(240_000)
 
@@ -134,6 +136,7 @@ async function checkRollingRestart (t: Test, { url, replicas }: Shop): Promise<v
         async () => await client.listTools()
       ][turn % 4]?.().catch((error: unknown) => errors.push(String(error)))
       took.push(performance.now() - sent)
+      await pause(PAUSE_MS)
     }
   })
   for (const replica of replicas) {

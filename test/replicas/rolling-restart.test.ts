@@ -1,6 +1,7 @@
 // A deployment: one replica after the other goes down and comes back, behind a load balancer, and no client
 // notices.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { hasNginx } from '../servers/nginx.ts'
@@ -8,7 +9,7 @@ import { hasRedisServer } from '../servers/redis-server.ts'
 import { startReplicas, type Replica } from '../helpers/replicas.ts'
 import { openStream, post } from '../helpers/stream.ts'
 import { Listener } from './listener.ts'
-import { ShopClient, type Outcome } from './shop-client.ts'
+import { PAUSE_MS, ShopClient, type Outcome } from './shop-client.ts'
 
 const CLIENTS = 32
 const BOOK = 'moby-dick'
@@ -49,7 +50,10 @@ if (hasRedisServer(t) && hasNginx(t)) {
       const over = new AbortController()
       const outcomes = new Map<string, number>()
       const asking = (async () => {
-        while (!over.signal.aborted) count(outcomes, await client.call('search_books', { query: 'whale' }))
+        while (!over.signal.aborted) {
+          count(outcomes, await client.call('search_books', { query: 'whale' }))
+          await pause(PAUSE_MS)
+        }
       })()
       const [last, ...others] = replicas
       // To nginx these have just failed.
@@ -81,6 +85,7 @@ if (hasRedisServer(t) && hasNginx(t)) {
         while (!over.signal.aborted) {
           if (adds) count(added, await client.call('add_to_basket', { basketId, bookId: BOOK }))
           else count(viewed, await client.call('view_basket', { basketId }))
+          await pause(PAUSE_MS)
         }
       })
 

@@ -22,7 +22,7 @@ const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
 /** The long tests mostly wait for other processes: half of the jobs are theirs, and do not fill the cores. */
 const JOBS = availableParallelism() * 2
 /** The most files that share a process. */
-const GROUP_FILES = 8
+const GROUP_FILES = 16
 
 const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
