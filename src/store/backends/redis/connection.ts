@@ -3,14 +3,20 @@
 
 import { isIP } from 'node:net'
 import { Cluster, Redis, type Command } from 'ioredis'
-import { random, timers } from '../../../base/time.ts'
+import { clock, random, timers } from '../../../base/time.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { toRedisError } from './redis-error.ts'
 
 type RedisClient = Redis | Cluster
 
 /** A command without an answer rejects after this time. */
-export const COMMAND_TIMEOUT_MS = 1500
+export const COMMAND_TIMEOUT_MS = 1200
+/**
+ * After such a command the next ones wait for this time only, until one is answered or SHORT_FOR_MS have
+ * passed. A call that sends several commands one after the other so fails within two seconds.
+ */
+const SHORT_TIMEOUT_MS = 300
+const SHORT_FOR_MS = 2000
 
 interface RedisConnection {
   /** For commands. */
@@ -211,15 +217,19 @@ async function waitForStatus (
 }
 
 class DeadlineRedis extends Redis {
+  readonly #deadlines = new Deadlines()
+
   override sendCommand (...parts: Parameters<Redis['sendCommand']>): unknown {
-    setDeadline(parts[0])
+    this.#deadlines.set(parts[0])
     return super.sendCommand(...parts)
   }
 }
 
 class DeadlineCluster extends Cluster {
+  readonly #deadlines = new Deadlines()
+
   override sendCommand (...parts: Parameters<Cluster['sendCommand']>): unknown {
-    setDeadline(parts[0])
+    this.#deadlines.set(parts[0])
     return super.sendCommand(...parts)
   }
 }
@@ -228,13 +238,25 @@ class DeadlineCluster extends Cluster {
  * The driver has a timeout for commands too, but its timer runs before the sockets are read: after a pause of
  * the event loop it would refuse commands whose answers have arrived.
  */
-function setDeadline (command: Command): void {
-  const timer = timers.setTimeout(() => {
-    // Sockets are read before this runs.
-    setImmediate(() => {
-      if (!command.isSettled) command.reject(new Error('Command timed out'))
-    })
-  }, COMMAND_TIMEOUT_MS)
-  const clear = () => { timers.clear(timer) }
-  command.promise.then(clear, clear)
+class Deadlines {
+  #shortUntil = 0
+
+  set (command: Command): void {
+    const isShort = clock.monotonic() < this.#shortUntil
+    const timer = timers.setTimeout(() => {
+      // Sockets are read before this runs.
+      setImmediate(() => {
+        if (command.isSettled) return
+        if (!isShort) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
+        command.reject(new Error('Command timed out'))
+      })
+    }, isShort ? SHORT_TIMEOUT_MS : COMMAND_TIMEOUT_MS)
+    command.promise.then(
+      () => {
+        timers.clear(timer)
+        this.#shortUntil = 0
+      },
+      () => { timers.clear(timer) }
+    )
+  }
 }
