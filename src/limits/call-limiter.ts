@@ -101,7 +101,7 @@ export function createCallLimiter (
     const rate = thing === 'call' ? defaults.calls : defaults.requests
     const key = `${caller} ${thing}s`
     const group = { key, isOfAll: false, tool: undefined, thing, rate, running: undefined }
-    check(defaults.counter.count([{ ...rate, key, group }]))
+    check(defaults.counter.count([{ calls: rate.calls, perMs: rate.perMs, key, group }]))
   }
 
   function refuse (

@@ -24,9 +24,9 @@ export function createLocalCallCounter (
   const windows = new LRUCache<string, Window>({ max: maxKeys })
 
   function add ({ key, perMs }: CountedRate, time: number): void {
-    const window = windows.get(key) ?? new Window()
+    let window = windows.peek(key)
+    if (window === undefined) windows.set(key, window = new Window())
     window.add(perMs, time)
-    windows.set(key, window)
   }
 
   return {
