@@ -12,6 +12,5 @@ export default [
   {
     files: ['test/**'],
     rules: { '@stylistic/max-len': ['error', { ...maxLen, ignoreTemplateLiterals: true }] }
-  },
-  { files: ['test/modules/cases/**'], rules: { '@stylistic/max-len': 'off' } }
+  }
 ]
