@@ -1,7 +1,7 @@
-// Runs the test files beside each other, the longest first, and ends with "N passed, N failed". A long file
-// has a process of its own, and so has each FILE of the command line. The short files of a folder share
-// processes. tap's own command line takes three times the CPU time: it starts a process for each file, and
-// adds loaders to it and to all that it starts.
+// Runs the test files beside each other, the longest first, and ends with "N passed, N failed". A long
+// file has a process of its own, and so has each FILE of the command line. Short files share processes.
+// tap's own command line takes three times the CPU time: it starts a process for each file, and adds
+// loaders to it and to all that it starts.
 //
 //   node test/runner/run.mjs [--checks] [--timeout=SECONDS] [FILE...]
 //
@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, closeSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -63,19 +63,18 @@ function listJobs () {
   const rank = (path) => LONG.findIndex((start) => path.startsWith(start))
   const tests = listTests()
   const long = tests.filter((path) => rank(path) >= 0).sort((one, other) => rank(one) - rank(other))
-  const folders = new Map()
-  for (const path of tests.filter((path) => rank(path) < 0)) {
-    const folder = ALONE.some((start) => path.startsWith(start)) ? path : dirname(path)
-    folders.set(folder, [...folders.get(folder) ?? [], path])
-  }
-  return [...long.map(toJob), ...[...folders.values()].flatMap(toGroups)]
+  const isAlone = (path) => ALONE.some((start) => path.startsWith(start))
+  const short = tests.filter((path) => rank(path) < 0)
+  return [
+    ...[...long, ...short.filter(isAlone)].map(toJob), ...toGroups(short.filter((path) => !isAlone(path)))
+  ]
 }
 
 const toJob = (file) => ({
   name: file, hasCounts: true, command: [process.execPath, `--import=${LOADER}`, file]
 })
 
-/** Divides the files of a folder into as few groups of about the same size as possible. */
+/** Divides the files into as few groups of about the same size as possible. Those of a folder are apart. */
 function toGroups (files) {
   const count = Math.ceil(files.length / GROUP_FILES)
   return Array.from(
