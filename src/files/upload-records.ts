@@ -1,12 +1,10 @@
 // The records of upload links: which file came by a link, and who is sending one now.
 
-import { retry } from '../base/retry.ts'
 import { random, timers } from '../base/time.ts'
 import { Limit } from '../limits/limits.ts'
 import type { Broadcast, ReplicaMessage } from '../store/changes/broadcast.ts'
-import {
-  StoreUnavailable, type RecordLifetime, type StateKey, type StateStore
-} from '../store/records/state-store.ts'
+import { retryOutage } from '../store/records/lost-replies.ts'
+import type { RecordLifetime, StateKey, StateStore } from '../store/records/state-store.ts'
 import type { FileOwner } from './accounts.ts'
 import type { KeptFile } from './kept-files.ts'
 import type { UploadLink } from './links.ts'
@@ -51,8 +49,8 @@ export interface UploadRecordsDependencies {
 const RECORDS = new Limit('files')
 /** How long a link stays taken after its replica is lost, in milliseconds. */
 const TURN_MS = 60_000
-/** The attempts of a write whose answer was lost. */
-const ATTEMPTS = { attempts: 3, firstMs: 200, maxMs: 1000 }
+/** The pauses after lost replies, and how long they are tried again: for several timeouts of a command. */
+const LOST_REPLY = { firstMs: 50, maxMs: 500, forMs: 5000 }
 const RECEIVED = 'file-received'
 
 /**
@@ -68,24 +66,16 @@ export function createUploadRecords (
 ): UploadRecords {
   const keyOf = ({ id, owner, records = `uploads-${owner}` }: LinkRecord) => ({ owner: records, name: id })
 
-  /** Writes the value again if the record has it: an earlier write may not have waited for its durability. */
-  async function rewrite (key: StateKey, isOwn: (bytes: Buffer) => boolean): Promise<boolean> {
-    const record = await store.read(key)
-    if (record === undefined || !isOwn(record.value.bytes)) return false
-    await store.replace(key, record.version, record.value)
-    return true
-  }
-
   /** Creates the record. A record of the same value is one that an earlier attempt created. */
   async function create (
     key: StateKey, bytes: Buffer, lifetime: RecordLifetime, limit: number
   ): Promise<'added' | 'taken' | 'full'> {
-    const mayRetry = (error: unknown) => error instanceof StoreUnavailable
-    return await retry(async () => {
-      const record = await store.create(key, { bytes }, lifetime, limit)
-      if (record !== 'taken') return record === 'full' ? 'full' : 'added'
-      return await rewrite(key, (other) => bytes.equals(other)) ? 'added' : 'taken'
-    }, { ...ATTEMPTS, mayRetry })
+    return await retryOutage(async () => {
+      const outcome = await store.create(key, { bytes }, lifetime, limit)
+      if (outcome === 'full') return 'full'
+      const record = outcome === 'taken' ? await store.read(key) : outcome
+      return record?.value.bytes.equals(bytes) === true ? 'added' : 'taken'
+    }, LOST_REPLY)
   }
 
   return {
@@ -93,7 +83,11 @@ export function createUploadRecords (
       const record = await store.read(keyOf(link))
       return record === undefined ? undefined : JSON.parse(record.value.bytes.toString())
     },
-    isUsed: async (link) => await rewrite(keyOf(link), () => true),
+    async isUsed (link) {
+      const key = keyOf(link)
+      const record = await store.read(key)
+      return record !== undefined && await store.confirm(key, record.version)
+    },
     async begin (link) {
       const key = { owner: `uploading-${link.id}`, name: 'turn' }
       const outcome = await create(key, Buffer.from(random.name(16)), { idleMs: TURN_MS }, 1)

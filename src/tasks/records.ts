@@ -125,6 +125,11 @@ export class TaskRecords {
     return replaced && { record, version: replaced.version }
   }
 
+  /** Resolves to whether the record has this version, when that is durable. */
+  async confirm ({ state }: TaskKey, version: string): Promise<boolean> {
+    return await this.#store.confirm(state, version)
+  }
+
   /** Bound to the key: the record of one task cannot stand for another. */
   #toValue ({ entry }: TaskKey, record: TaskRecord): StateValue {
     const sealed = this.#sealer.seal(PURPOSE, entry, toTaskBytes(record), endOf(record) + CLOCK_MARGIN_MS)

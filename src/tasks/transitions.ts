@@ -3,6 +3,7 @@
 import { clock } from '../base/time.ts'
 import type { DueTimes, StoreClock } from '../store/records/due-times.ts'
 import { newMark, retryOutage } from '../store/records/lost-replies.ts'
+import { StoreUnavailable } from '../store/records/state-store.ts'
 import { phaseOf, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
 import type { TaskEvent } from './events.ts'
@@ -80,10 +81,18 @@ export class Transitions {
     await this.#setDue(key, this.#dependencies.leaseMs, generation)
   }
 
-  /** Waits until the record is durable: whoever wrote it may not have learnt that it is. */
+  /**
+   * Waits until the record is durable: whoever wrote it may not have learnt that it is. Rejects with a
+   * StoreUnavailable if the store has lost it.
+   */
   async confirm (key: TaskKey, { record, version }: StoredTask): Promise<void> {
-    // If the record has changed since, the later write is durable, or is confirmed by its own writer.
-    await this.#dependencies.records.replace(key, version, record)
+    const { records } = this.#dependencies
+    if (await records.confirm(key, version)) return
+    const current = await records.read(key)
+    // A later write is durable, or is confirmed by its own writer. An earlier one is there after a failover.
+    if (current !== undefined && current.record.generation < record.generation) {
+      throw new StoreUnavailable(new Error('a failover has lost the last change of the task'))
+    }
   }
 
   /** Repeats the work for as long as the store is away. */

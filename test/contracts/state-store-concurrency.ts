@@ -64,7 +64,7 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     for (const refused of [
       store.create(named('late'), toValue('late'), IDLE, LIMIT), store.read(KEY), store.replace(
         KEY, '1', toValue('late')
-      ), store.delete(KEY), store.check()
+      ), store.confirm(KEY, '1'), store.delete(KEY), store.check()
     ] satisfies Array<Promise<unknown>>) {
       await t.rejects(Promise.resolve<unknown>(refused), {
         name: 'StoreUnavailable'

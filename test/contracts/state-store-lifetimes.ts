@@ -54,6 +54,23 @@ export function checkLifetimes (t: Test, open: OpenTestStore, setup: StoreSetup)
     t.equal(await store.peek(KEY), undefined)
   })
 
+  t.test('a confirmation says whether the record has the version, and is no use', async (t) => {
+    const { store, advance } = await open(t)
+    t.equal(await store.confirm(KEY, '1'), false)
+    const { version } = await create(store, KEY)
+    await advance(6 * unitMs)
+    t.equal(await store.confirm(KEY, version), true)
+    t.equal(await store.confirm(KEY, 'no version'), false)
+    t.equal(await store.confirm(named(KEY.name, 'owner-2'), version), false)
+    await advance(6 * unitMs)
+    t.equal(await store.confirm(KEY, version), false, 'the record has expired')
+    const made = await create(store, KEY)
+    const replaced = await store.replace(KEY, made.version, toValue('second'))
+    t.equal(await store.confirm(KEY, made.version), false)
+    t.equal(await store.confirm(KEY, replaced?.version ?? ''), true)
+    t.equal(textOf(await store.read(KEY)), 'second')
+  })
+
   t.test('a replacement may bring a lifetime, longer or shorter', async (t) => {
     const { store, now, advance } = await open(t)
     const made = await create(store, KEY, 'first', { idleMs: 2 * unitMs, endsAt: now() + 3 * unitMs })

@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { replaceTime } from '../../src/base/time.ts'
+import { replaceTime, timers } from '../../src/base/time.ts'
 import { createFileRoom } from '../../src/files/file-room.ts'
 import { createFileServer, type LinkedUpload } from '../../src/files/file-server.ts'
 import type { UploadLink } from '../../src/files/links.ts'
@@ -11,6 +11,7 @@ import { openStorage } from '../../src/files/url-schemes.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
 import { makeFolder } from '../helpers/folder.ts'
 
 const DAY_MS = 86_400_000
@@ -37,10 +38,13 @@ function openRecords (store: StateStore = createMemoryStateStore()) {
   return createUploadRecords({ store, broadcast, now: Date.now })
 }
 
-/** A store that does the next writes of upload records, and answers that it may not have done them. */
+/**
+ * A store that does the next writes of upload records, and answers that it may not have done them. It refuses
+ * to write a record again.
+ */
 function createLossyStore (lost: number) {
   const store = createMemoryStateStore()
-  const replaced: string[] = []
+  const confirmed: string[] = []
   let left = lost
   const lossy: StateStore = {
     ...store,
@@ -49,12 +53,13 @@ function createLossyStore (lost: number) {
       if (key.owner.startsWith('uploads-') && left-- > 0) throw new StoreUnavailable(new Error('lost'))
       return record
     },
-    async replace (key, ...rest) {
-      replaced.push(key.name)
-      return await store.replace(key, ...rest)
-    }
+    async confirm (key, ...rest) {
+      confirmed.push(key.name)
+      return await store.confirm(key, ...rest)
+    },
+    async replace () { throw new Error('a record was written again') }
   }
-  return { store, lossy, replaced }
+  return { store, lossy, confirmed }
 }
 
 async function openUpload (
@@ -77,32 +82,39 @@ async function openUpload (
   return { upload: page.upload, list: async () => await readdir(folder) }
 }
 
-/** Attempts follow each other at once. */
-const skipPauses = (t: Test) => t.teardown(replaceTime({ pause: async () => {} }))
+/** Attempts follow each other at once, and their pauses count. */
+function skipPauses (t: Test): void {
+  let passedMs = 0
+  t.teardown(replaceTime({
+    monotonic: () => performance.now() + passedMs,
+    pause: async (ms) => { passedMs += ms }
+  }))
+}
 
 async function * chunks (...texts: readonly string[]) { for (const text of texts) yield Buffer.from(text) }
 const sent = (text: string) => ({ name: 'a.txt', mimeType: 'text/plain', bytes: chunks(text) })
 
-t.test('an own record whose answer was lost is found, and written again for its durability', async (t) => {
+t.test('an own record whose answer was lost is found', async (t) => {
   skipPauses(t)
-  const { lossy, replaced } = createLossyStore(1)
+  const { lossy } = createLossyStore(1)
   const records = openRecords(lossy)
   const link = toLink('a')
   t.equal(await records.add(link, toFile('first')), 'added')
-  t.strictSame(replaced, ['a'])
   t.match(await records.find(link), { key: 'first' })
   t.equal(await records.add(link, toFile('second')), 'taken')
   t.match(await records.find(link), { key: 'first' })
 })
 
 t.test('a link is said to be used when that is as durable as the record of a new file', async (t) => {
-  const { lossy, replaced } = createLossyStore(0)
+  const { lossy, confirmed } = createLossyStore(0)
   const records = openRecords(lossy)
   const link = toLink('a')
   t.equal(await records.isUsed(link), false)
   await records.add(link, toFile('first'))
   t.equal(await records.isUsed(link), true)
-  t.strictSame(replaced, ['a'])
+  t.strictSame(confirmed, ['a'])
+  const away = async () => { throw new StoreUnavailable(new Error('no replica has it')) }
+  await t.rejects(openRecords({ ...lossy, confirm: away }).isUsed(link), StoreUnavailable)
 })
 
 t.test('an upload whose record was written, and whose answer was lost, is received', async (t) => {
@@ -124,14 +136,28 @@ t.test('while the store is away a link is not used', async (t) => {
   t.equal(await openRecords(store).isUsed(toLink('b')), false)
 })
 
+t.test('a file waits for a store that is away for seconds, whether it refuses or is silent', async (t) => {
+  for (const timeoutMs of [0, 1500]) {
+    const time = new VirtualTime(t)
+    const store = createMemoryStateStore()
+    const back = time.now + 4000
+    const records = openRecords({
+      ...store,
+      async create (...args) {
+        if (time.now >= back) return await store.create(...args)
+        await timers.pause(timeoutMs)
+        throw new StoreUnavailable(new Error('away'))
+      }
+    })
+    t.equal(await time.during(records.add(toLink('a'), toFile('a')), 10_000), 'added')
+  }
+})
+
 t.test('a file whose record cannot be confirmed is kept', async (t) => {
   skipPauses(t)
-  const { store, lossy } = createLossyStore(3)
+  const { store, lossy } = createLossyStore(Infinity)
   const link = toLink('a')
-  const { upload, list } = await openUpload(t, {
-    ...lossy,
-    async replace () { throw new StoreUnavailable(new Error('away')) }
-  }, link)
+  const { upload, list } = await openUpload(t, lossy, link)
   await t.rejects(upload.receive(sent('x')), { name: 'StorageFailed' })
   const file = await openRecords(store).find(link)
   t.strictSame(await list(), [file?.key])

@@ -8,7 +8,7 @@ import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { isAnswer, readAnswerRecord, toHash, toAnswerValue, type Head } from './answer-record.ts'
 import { newMark, retryOutage } from './lost-replies.ts'
 import { createShares } from './shares.ts'
-import type { StateKey, StateRecord, StateStore } from './state-store.ts'
+import type { StateKey, StateStore } from './state-store.ts'
 
 export interface FirstAnswer { readonly result: string, readonly isError: boolean }
 
@@ -98,18 +98,11 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
     // The write whose reply was lost was done.
     if (other.mark === head.mark) return toFirstRun(slot, head, record.version)
     if (other.args !== head.args) throw new KeyReused()
-    return isAnswer(other) ? await confirm(slot.key, record, toAnswer(other, result)) : undefined
-  }
-
-  /** Waits until the answer is durable: its writer may not have learnt that it is. */
-  async function confirm (
-    key: StateKey, { version, value, expiresAt }: StateRecord, answer: FirstAnswer
-  ): Promise<FirstAnswer> {
-    // If the record has changed since, another repetition confirms it.
-    await insist(BEGIN_FOR_MS, async () => (
-      await store.replace(key, version, value, { idleMs: KEEP_MS, endsAt: expiresAt })
+    // Whoever wrote the answer may not have learnt that it is durable.
+    const isKept = isAnswer(other) && await insist(BEGIN_FOR_MS, async () => (
+      await store.confirm(slot.key, record.version)
     ))
-    return answer
+    return isKept ? toAnswer(other, result) : undefined
   }
 
   /** Keeps the lease of the record until the call has ended. @param created the version of the record. */
@@ -141,11 +134,12 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
           onUnkept(new Error('the lease was lost, and a call with other arguments has the key'))
           return answer
         }
-        if (isAnswer(other) && other.mark !== head.mark) {
-          return await confirm(key, record, toAnswer(other, result))
+        if (!isAnswer(other)) {
+          if (await store.replace(key, record.version, value, lifetime) !== undefined) return answer
+        } else if (await store.confirm(key, record.version)) {
+          // Also the own answer, if the reply to its write was lost: it may not be durable yet.
+          return toAnswer(other, result)
         }
-        // Repeats the own write whose reply was lost: only an acknowledged write is durable.
-        if (await store.replace(key, record.version, value, lifetime) !== undefined) return answer
       }
     }
 

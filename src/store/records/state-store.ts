@@ -37,7 +37,7 @@ export interface StateRecord {
 /**
  * Every method rejects with a StoreUnavailable if the store cannot be reached in time. The operation was then
  * done completely or not at all. An acknowledged write is as durable as the store's medium, and so is the
- * earlier write that `taken`, `undefined` of `replace` or `false` of `delete` tells of.
+ * earlier write that `taken`, `undefined` of `replace` or `false` of `confirm` or `delete` tells of.
  */
 export interface StateStore {
   /**
@@ -62,6 +62,11 @@ export interface StateStore {
   replace (
     key: StateKey, version: string, value: StateValue, lifetime?: RecordLifetime
   ): Promise<StateRecord | undefined>
+  /**
+   * Resolves to whether the record has this version, when that is as durable as an acknowledged write: a
+   * reader may see a version before it is. Not a use.
+   */
+  confirm (key: StateKey, version: string): Promise<boolean>
   /** Resolves to whether there was a live record. */
   delete (key: StateKey): Promise<boolean>
   /** The names of an owner's live records, each with its expiry. Not a use. */

@@ -21,6 +21,7 @@ interface Creation {
 
 type Step = Place & (
   | Creation
+  | { readonly does: 'confirm', readonly back: number }
   | {
     readonly does: 'replace'
     readonly value: string
@@ -79,6 +80,7 @@ function createModel (): Subject {
             record.endsAt = Infinity
           }
           return use(record)
+        case 'confirm': return record?.version === (versions.get(place) ?? 0) - step.back
         case 'read': return record === undefined ? undefined : use(record)
         case 'peek': return record === undefined ? undefined : toAnswer(record)
         case 'delete': return records.delete(place)
@@ -112,6 +114,7 @@ function toSubject (store: StateStore, run: number): Subject {
           const lifetime = step.newIdleMs === undefined ? undefined : { idleMs: step.newIdleMs }
           return toAnswer(await store.replace(key, version, toValue(step.value), lifetime))
         }
+        case 'confirm': return await store.confirm(key, known.at(-1 - step.back) ?? 'none')
         case 'read': return toAnswer(await store.read(key))
         case 'peek': return toAnswer(await store.peek(key))
         case 'delete': return await store.delete(key)
@@ -141,9 +144,13 @@ const replacement = fc.record({
   back: fc.constantFrom(0, 0, 0, 1, 2),
   newIdleMs: fc.constantFrom(undefined, undefined, 10, 300)
 })
+const confirmation = fc.record({
+  ...place, does: fc.constant('confirm' as const), back: fc.constantFrom(0, 0, 1)
+})
 const steps = fc.array(fc.oneof(
   { arbitrary: creation, weight: 4 },
   { arbitrary: replacement, weight: 3 },
+  { arbitrary: confirmation, weight: 1 },
   { arbitrary: fc.record({ ...place, does: fc.constantFrom(...LOOKS) }), weight: 3 },
   { arbitrary: fc.record({ ...place, does: fc.constant('wait' as const), ms }), weight: 3 }
 ), { minLength: 5, maxLength: 60 })
@@ -171,6 +178,7 @@ async function agrees (t: Test, open: (now: () => number) => StateStore, numRuns
     }
   }), { numRuns })
   t.strictSame([...seen].toSorted(), [
+    'confirm: false', 'confirm: true',
     'create: a record', 'create: full', 'create: taken', 'delete: false', 'delete: true',
     'peek: a record', 'peek: undefined', 'read: a record', 'read: undefined',
     'replace: a record', 'replace: undefined', 'wait: undefined'

@@ -8,7 +8,7 @@ import { createMemoryStateStore } from '../../../src/store/backends/memory/state
 import {
   createFirstAnswers, KeyReused, type FirstAnswer, type FirstRun, type Repeatable
 } from '../../../src/store/records/first-answers.ts'
-import { StoreUnavailable } from '../../../src/store/records/state-store.ts'
+import { StoreUnavailable, type StateKey } from '../../../src/store/records/state-store.ts'
 import { FAULTS, FaultyStore } from '../../helpers/faulty-store.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 
@@ -118,23 +118,57 @@ t.test('while the store is away no call begins, and an answer waits for it', asy
   await t.rejects(time.during(other.keep(ANSWER), MAX_MS), StoreUnavailable, 'only a kept answer is given')
 })
 
-t.test('a repetition waits until the answer is durable', async (t) => {
+t.test('a repetition waits until the answer is durable, and does not write it again', async (t) => {
   const time = new VirtualTime(t)
   const world = openWorld(t)
   const [first, second] = [world.openReplica(), world.openReplica()]
   const run = runOf(await first.begin())
   first.faulty.fail(0, 'killed-after')
   run.keep(ANSWER).catch(() => {})
-  const replace = world.store.replace
-  let writes = 0
+  const { confirm } = world.store
+  let confirmations = 0
   Object.assign(second.faulty.store, {
-    replace: async (...args: Parameters<typeof replace>) => {
-      if (++writes > 1) return await replace(...args)
+    confirm: async (...args: Parameters<typeof confirm>) => {
+      if (++confirmations > 1) return await confirm(...args)
       throw new StoreUnavailable(new Error('no replica has the write'))
-    }
+    },
+    replace: async () => { t.fail('nothing is written') }
   })
   t.strictSame(await time.during(second.begin(), MAX_MS), ANSWER)
-  t.equal(writes, 2)
+  t.equal(confirmations, 2)
+})
+
+t.test('an answer that a failover took away is none', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(t)
+  const [first, second] = [world.openReplica(), world.openReplica()]
+  await runOf(await first.begin()).keep(ANSWER)
+  Object.assign(second.faulty.store, {
+    confirm: async (key: StateKey) => {
+      await world.store.delete(key)
+      return false
+    }
+  })
+  await runOf(await time.during(second.begin(), MAX_MS)).drop()
+})
+
+t.test('a run whose reply to its answer was lost does not write it again', async (t) => {
+  const time = new VirtualTime(t)
+  const { faulty, begin } = openWorld(t).openReplica()
+  const run = runOf(await begin())
+  faulty.fail(0, 'lost')
+  const { replace } = faulty.store
+  let written = 0
+  Object.assign(faulty.store, {
+    replace: async (...args: Parameters<typeof replace>) => {
+      const record = await replace(...args)
+      if (record !== undefined) written++
+      return record
+    }
+  })
+  t.strictSame(await time.during(run.keep(ANSWER), MAX_MS), ANSWER)
+  t.equal(written, 0)
+  t.strictSame(await begin(), ANSWER)
 })
 
 t.test('a run that lost its lease does not drop the record of another one', async (t) => {

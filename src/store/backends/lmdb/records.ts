@@ -72,6 +72,10 @@ export class LmdbRecords {
     return this.#add(id, bytes, lifetime)
   }
 
+  has (id: string, version: string): boolean {
+    return this.#findLive(id)?.version === version
+  }
+
   delete (id: string): boolean {
     const isLive = this.#findLive(id) !== undefined
     this.#remove(id)

@@ -115,6 +115,8 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     replace: async (key, version, { bytes }, lifetime) => (
       await write(key, (id) => records.replace(id, version, bytes, lifetime))
     ),
+    // A transaction begins after all earlier commits, and fails if the file is not there any more.
+    confirm: async (key, version) => await write(key, (id) => records.has(id, version)),
     delete: async (key) => await write(key, (id) => records.delete(id)),
     list: async (owner) => transactions.read(() => records.list(owner)),
     async check () {

@@ -164,6 +164,10 @@ export function createMemoryStateStore (
       const record = records.find(key)
       return record?.version === version ? records.replace(record, value, lifetime) : undefined
     },
+    async confirm (key, version) {
+      assertOpen()
+      return records.find(key)?.version === version
+    },
     async delete (key) {
       assertOpen()
       const isLive = records.find(key) !== undefined

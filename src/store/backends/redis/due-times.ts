@@ -36,7 +36,7 @@ export function createRedisDueTimes (
       const args = [entry, Math.ceil(inMs), generation, KEEP_MS]
       return await attempt(async () => {
         const now = Number(await runScript(client, SET_DUE, keys, args))
-        await acks?.confirm()
+        await acks?.confirm(true)
         return now
       })
     },

@@ -8,7 +8,7 @@ import { createRedisCallCounter } from './call-counter.ts'
 import { openRedis } from './connection.ts'
 import { createRedisDueTimes } from './due-times.ts'
 import { createRedisEventLog } from './event-log.ts'
-import { createReplicaAcks } from './replica-acks.ts'
+import { ReplicaAcks } from './replica-acks.ts'
 import { openRedisStateStore } from './state-store.ts'
 
 /** How long connecting may take when the service starts, in milliseconds. */
@@ -26,7 +26,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       channel: `${channelPrefix}:broadcast`,
       onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
     })
-    const acks = redis.hasFailover ? createReplicaAcks(redis.commands) : undefined
+    const acks = redis.hasFailover ? new ReplicaAcks(redis.commands, prefix) : undefined
     const store = openRedisStateStore(redis.commands, { prefix, acks })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     const callCounter = createRedisCallCounter(redis.commands, {

@@ -2,18 +2,11 @@
 // failover to a replica loses what the replica does not have.
 
 import { clock } from '../../../base/time.ts'
+import { MARK, runScript, type ScriptRunner } from './scripts.ts'
 
-interface Replicated {
+interface Replicated extends ScriptRunner {
   call (command: string, ...args: Array<string | number>): Promise<unknown>
   on (event: 'close', listener: () => void): unknown
-}
-
-export interface ReplicaAcks {
-  /**
-   * Call it when a write was answered. Resolves when one replica has the write, or if Redis has no replicas.
-   * Rejects if no replica has it in time.
-   */
-  confirm (): Promise<void>
 }
 
 /** Other commands of the connection wait as long. A replica near its master needs a millisecond. */
@@ -24,40 +17,60 @@ const ALONE_MS = 1000
 const MAX_LAG_SECONDS = 10
 /** The offset is 0 while a new replica loads what the master had before. */
 const ONLINE = /^slave\d+:.*\bstate=online,offset=[1-9]\d*,lag=(\d+)/gm
+/** How long the key of a mark is kept, in milliseconds. */
+const MARK_MS = 60_000
 
-/** @param client a connection to one master, for all writes that are to be confirmed. */
-export function createReplicaAcks (client: Replicated): ReplicaAcks {
-  let connection = 0
-  let aloneUntil = -Infinity
-  let next: Promise<void> | undefined
-  client.on('close', () => { connection++ })
+export class ReplicaAcks {
+  readonly #client: Replicated
+  readonly #markKey: string
+  #connection = 0
+  #aloneUntil = -Infinity
+  #isMarkNeeded = false
+  #next: Promise<void> | undefined
 
-  async function wait (): Promise<void> {
-    if (clock.monotonic() < aloneUntil) return
-    if (Number(await client.call('WAIT', 1, WAIT_MS)) > 0) return
-    const lags = Array.from(
-      String(await client.call('INFO', 'replication')).matchAll(ONLINE), ([, lag]) => Number(lag)
-    )
+  /**
+   * @param client a connection to one master, for all commands that are to be confirmed.
+   * @param prefix begins the name of every key.
+   */
+  constructor (client: Replicated, prefix: string) {
+    this.#client = client
+    // The braces keep the key apart from those of records, whose braces hold an owner.
+    this.#markKey = `${prefix}:{acks}:mark`
+    client.on('close', () => { this.#connection++ })
+  }
+
+  /**
+   * Call it when a command was answered. Resolves when one replica has all that Redis wrote until then, or if
+   * Redis has no replicas. Rejects if no replica has it in time.
+   *
+   * @param hasWritten whether the command wrote. What it found may be the write of another connection.
+   */
+  async confirm (hasWritten: boolean): Promise<void> {
+    const answeredBy = this.#connection
+    if (!hasWritten) this.#isMarkNeeded = true
+    // In the next turn, so that all commands that are answered in this one share a WAIT.
+    this.#next ??= new Promise<void>((resolve) => { setImmediate(resolve) }).then(() => this.#wait())
+    await this.#next
+    // WAIT means the writes of its own connection.
+    if (this.#connection !== answeredBy) {
+      throw new Error('the connection to Redis was lost before a replica had the write')
+    }
+  }
+
+  async #wait (): Promise<void> {
+    const isMarkNeeded = this.#isMarkNeeded
+    this.#next = undefined
+    this.#isMarkNeeded = false
+    if (clock.monotonic() < this.#aloneUntil) return
+    // WAIT means the last write of its connection, and all that Redis wrote before that one.
+    if (isMarkNeeded) await runScript(this.#client, MARK, [this.#markKey], [MARK_MS])
+    if (Number(await this.#client.call('WAIT', 1, WAIT_MS)) > 0) return
+    const info = String(await this.#client.call('INFO', 'replication'))
+    const lags = Array.from(info.matchAll(ONLINE), ([, lag]) => Number(lag))
     const online = lags.filter((lag) => lag <= MAX_LAG_SECONDS).length
     if (online > 0) {
       throw new Error(`none of the ${online} replicas of Redis has the write after ${WAIT_MS} ms`)
     }
-    aloneUntil = clock.monotonic() + ALONE_MS
-  }
-
-  return {
-    async confirm () {
-      const written = connection
-      // In the next turn, so that all writes that are answered in this one share a WAIT.
-      next ??= new Promise<void>((resolve) => { setImmediate(resolve) }).then(() => {
-        next = undefined
-        return wait()
-      })
-      await next
-      // WAIT means the writes of its own connection.
-      if (connection !== written) {
-        throw new Error('the connection to Redis was lost before a replica had the write')
-      }
-    }
+    this.#aloneUntil = clock.monotonic() + ALONE_MS
   }
 }

@@ -127,6 +127,22 @@ end
 return extend(ARGV[1], record[2], record[3])
 `)
 
+/** ARGV: name, version. Returns 1 if the record has this version, else 0. Is no use. */
+export const CONFIRM = toScript(`
+local version = redis.call('HGET', KEYS[1], 'n')
+-- Fails on a former master, as in \`extend\`.
+redis.call('HDEL', KEYS[1], '')
+return version == ARGV[2] and 1 or 0
+`)
+
+/**
+ * ARGV: lifetime. Writes something that is replicated: PEXPIRE of a key that exists is, also with the same
+ * time. Redis does not check memory before PEXPIRE, so not before SET.
+ */
+export const MARK = toScript(`
+if redis.call('PEXPIRE', KEYS[1], ARGV[1]) == 0 then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
+`)
+
 /**
  * KEYS[1] is not used. ARGV: '', cursor. Returns the next cursor, then names, each followed by the expiry of
  * its record. Names of evicted records are left out: one EXISTS counts all records of the page, and the
@@ -218,7 +234,11 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local due, present = now + ARGV[2], redis.call('ZSCORE', KEYS[1], ARGV[1])
 local generation = present and tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0) or 0
-if generation > tonumber(ARGV[3]) and due >= tonumber(present) then return now end
+if generation > tonumber(ARGV[3]) and due >= tonumber(present) then
+  -- Written, so that the caller waits until the later generation is replicated.
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  return now
+end
 redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], string.format('%.0f', math.max(generation, ARGV[3])))
 redis.call('PEXPIRE', KEYS[2], ARGV[4])

@@ -8,7 +8,7 @@ import {
 import { toRedisError } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import {
-  CREATE, DELETE, FULL, LIST, PEEK, READ, REPLACE, runScript, TAKEN, type Argument, type Script,
+  CONFIRM, CREATE, DELETE, FULL, LIST, PEEK, READ, REPLACE, runScript, TAKEN, type Argument, type Script,
   type ScriptRunner
 } from './scripts.ts'
 
@@ -24,7 +24,7 @@ interface RedisStateStoreOptions {
   readonly prefix: string
   /**
    * Absent if what Redis has written is not lost. A write that finds its work done is confirmed like any
-   * other: the one that did it may not have been. WAIT means all that Redis wrote before it.
+   * other: the one that did it may not have been.
    */
   readonly acks?: ReplicaAcks | undefined
 }
@@ -78,7 +78,7 @@ export function openRedisStateStore (
       const version = random.uuid()
       const reply = await run(CREATE, key, value.bytes, version, idleMs, endsAt ?? '', limit)
       if (reply === FULL) return 'full'
-      await acks?.confirm()
+      await acks?.confirm(reply !== TAKEN)
       if (reply === TAKEN) return 'taken'
       return { value, version, expiresAt: readNumber(reply) }
     }),
@@ -94,13 +94,18 @@ export function openRedisStateStore (
       const next = random.uuid()
       const times = lifetime === undefined ? [] : [lifetime.idleMs, lifetime.endsAt ?? '']
       const reply = await run(REPLACE, key, version, value.bytes, next, ...times)
-      await acks?.confirm()
+      await acks?.confirm(reply !== null)
       if (reply === null) return undefined
       return { value, version: next, expiresAt: readNumber(reply) }
     }),
+    confirm: async (key, version) => await attempt(async () => {
+      const isPresent = readNumber(await run(CONFIRM, key, version)) === 1
+      await acks?.confirm(false)
+      return isPresent
+    }),
     delete: async (key) => await attempt(async () => {
       const isDeleted = readNumber(await run(DELETE, key)) === 1
-      await acks?.confirm()
+      await acks?.confirm(isDeleted)
       return isDeleted
     }),
     list: async (owner) => await attempt(async () => {

@@ -221,12 +221,13 @@ t.test('a write that the disk refuses rejects with the reason', async (t) => {
 t.test('while another process holds the lock, writes reject in time and reads work', async (t) => {
   const folder = await makeFolder(t)
   const store = openStore(t, folder, { writeDeadlineMs: 300 })
-  await create(store, KEY, 'x')
+  const { version } = await create(store, KEY, 'x')
   const holder = startWriter(t, 'hold', folder)
   await until(() => holder.lines().includes('holding'), 'the lock to be taken', 20_000)
   await t.rejects(store.check(), StoreUnavailable)
   await t.rejects(store.create({ owner: 'o', name: 'n' }, toValue('x'), LIFETIME, 10), StoreUnavailable)
   t.equal(textOf(await store.read(KEY)), 'x')
+  await t.rejects(store.confirm(KEY, version), StoreUnavailable, 'the other may be committing')
   holder.child.kill('SIGKILL')
   await holder.exited
   const isWritable = async () => await store.check().then(() => true, () => false)
@@ -291,6 +292,7 @@ for (const [problem, damage] of DAMAGES) {
     await damage(folder)
     const message = new RegExp(`data\\.mdb was ${problem} while the service was running\\. Restart`)
     const refusal = { name: 'StoreUnavailable', cause: { message } }
+    await t.rejects(store.confirm(KEY, 'x'), refusal)
     await t.rejects(create(store, KEY, 'x'), refusal)
     await t.rejects(store.check(), refusal)
     await t.rejects(store.read(KEY), refusal)

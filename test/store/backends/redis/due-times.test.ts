@@ -4,6 +4,7 @@ import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { createRedisDueTimes } from '../../../../src/store/backends/redis/due-times.ts'
 import type { DueTimes } from '../../../../src/store/records/due-times.ts'
 import { checkDueTimes } from '../../../contracts/due-times-contract.ts'
+import { countChanges } from './connect.ts'
 import { hasRedisServer, startRedisCluster, startRedisServer } from '../../../servers/redis-server.ts'
 
 async function open (t: Test, url: string, prefix: string): Promise<DueTimes> {
@@ -31,6 +32,15 @@ if (hasRedisServer(t)) {
     const dueTimes = await open(t, cluster.url, 'trivet')
     for (let i = 0; i < 20; i++) await dueTimes.set(`owner-${i}/a`, 0, 0)
     t.equal((await dueTimes.take(50, 1000)).entries.length, 20)
+  })
+
+  t.test('a time that a later generation has set is written, so that WAIT covers it', async (t) => {
+    const own = await startRedisServer(t)
+    const dueTimes = await open(t, own.url, 'trivet')
+    await dueTimes.set('a', 1000, 2)
+    const before = await countChanges(own)
+    await dueTimes.set('a', 5000, 1)
+    t.not(await countChanges(own), before)
   })
 
   t.test('without Redis every method rejects with a StoreUnavailable', async (t) => {

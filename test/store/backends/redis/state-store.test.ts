@@ -126,6 +126,8 @@ if (hasRedisServer(t)) {
     // The refusal closes the connection, because there may be another master.
     await until(async () => await isThere(store), 'the new connection')
     await t.rejects(create(), unavailable(/^READONLY/))
+    await until(async () => await isThere(store), 'the next connection')
+    await t.rejects(store.confirm(KEY, made.version), unavailable(/^READONLY/))
     await own.cli('replicaof', 'no', 'one')
     const isMade = async () => await create().then(() => true, () => false)
     await until(isMade, 'Redis to take writes again', 10_000)

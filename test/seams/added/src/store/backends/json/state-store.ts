@@ -62,6 +62,7 @@ export function openJsonStateStore (file: string, now: () => number = Date.now):
       if (record?.version !== version) return undefined
       return put({ ...(lifetime === undefined ? record : { ...key, ...lifetime }), ...toVersion(value) })
     },
+    async confirm (key, version) { return find(key)?.version === version },
     async delete (key) {
       const isLive = find(key) !== undefined
       records.delete(toId(key))
