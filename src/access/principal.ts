@@ -1,6 +1,6 @@
 // The principal: who a request acts for.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * Who a request acts for, and the scopes that were granted.
@@ -40,7 +40,7 @@ export function ownerOf (principal: Principal): string {
   let owner = owners.get(principal)
   if (owner === undefined) {
     const { issuer, subject, clientId } = principal
-    owner = createHash('sha256').update(JSON.stringify([issuer, subject, clientId])).digest('base64url')
+    owner = hash('sha256', JSON.stringify([issuer, subject, clientId]), 'base64url')
     owners.set(principal, owner)
   }
   return owner

@@ -1,7 +1,7 @@
 // Counts the bytes that each owner keeps, from the first byte that is written. All anonymous callers are one
 // owner: each of their networks may keep only a share.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ownerOf, type Principal } from '../access/principal.ts'
 import { ToolError } from '../author/tool-error.ts'
 import { networkOf, type Sender } from '../limits/holder.ts'
@@ -34,7 +34,7 @@ export function fileOwnerOf ({ subject, clientId, issuer, scopes }: Principal): 
 
 export function toFileOwner (sender: Sender): FileOwner {
   const network = networkOf(sender)
-  const hashed = network && createHash('sha256').update(network).digest('base64url')
+  const hashed = network && hash('sha256', network, 'base64url')
   return { owner: fileOwnerOf(sender.principal), ...hashed !== undefined && { network: hashed } }
 }
 

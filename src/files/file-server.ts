@@ -1,6 +1,6 @@
 // Opens links. Unknown, expired and damaged links, and links of others, look the same to the caller.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { overloaded } from '../protocol/errors.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
@@ -83,7 +83,7 @@ function toStoredFile ({ storage }: FileRoom, { key, name, mimeType, size }: Sto
     mimeType,
     size,
     // A hash hides the key from clients.
-    etag: `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`,
+    etag: `"${hash('sha256', key, 'base64url').slice(0, 22)}"`,
     read: async (range) => await storage.read(key, range).catch(refuse),
     has: async () => await storage.has(key).catch(refuse),
     close () {}

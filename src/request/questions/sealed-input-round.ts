@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import { applyTo } from '../../base/apply-to.ts'
 import { clock } from '../../base/time.ts'
 import { findMissingCapabilities, mergeCapabilities } from '../../protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../../protocol/errors.ts'
@@ -167,11 +168,6 @@ function addState (state: RequestState, { answers, results }: RequestState): Req
   for (const [key, json] of answers) state.answers.set(key, json)
   for (const [key, json] of results) state.results.set(key, json)
   return state
-}
-
-/** Stays synchronous when the value is not a promise. */
-function applyTo<T, U> (value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 function fromResultJson (json: string): unknown {

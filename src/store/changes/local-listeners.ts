@@ -1,20 +1,12 @@
 // The listeners in this process.
 
-interface LocalListeners<T> {
-  /** Calls every current listener, then throws an AggregateError if any of them threw. */
-  tell (message: T): void
-  /** Adds a listener until the returned function is called. */
-  add (listener: (message: T) => void): () => void
-  /** Removes all listeners. Later calls of `tell` do nothing. */
-  close (): void
-}
-
-export function createLocalListeners<T> (): LocalListeners<T> {
+export function createLocalListeners<T> () {
   const listeners = new Set<{ readonly listener: (message: T) => void }>()
   let closed = false
 
   return {
-    tell (message) {
+    /** Calls every current listener, then throws an AggregateError if any of them threw. */
+    tell (message: T): void {
       const errors: unknown[] = []
       for (const { listener } of closed ? [] : [...listeners]) {
         try {
@@ -26,13 +18,15 @@ export function createLocalListeners<T> (): LocalListeners<T> {
       // Thrown after the loop: an error of one listener must not keep the message from the others.
       if (errors.length > 0) throw new AggregateError(errors, 'a listener failed')
     },
-    add (listener) {
+    /** Adds a listener until the returned function is called. */
+    add (listener: (message: T) => void): () => void {
       // In an object of its own, so that a listener that is added twice is called twice.
       const entry = { listener }
       listeners.add(entry)
       return () => { listeners.delete(entry) }
     },
-    close () {
+    /** Removes all listeners. Later calls of `tell` do nothing. */
+    close (): void {
       closed = true
       listeners.clear()
     }

@@ -13,15 +13,7 @@ export interface SubscriptionsOptions {
   onSlowReader (id: RequestId): void
 }
 
-export interface Subscriptions {
-  readonly size: number
-  /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
-  open (subscription: Subscription): void
-  /** Sends the stream its pending notifications and its last message, and ends it. */
-  end (subscription: Subscription): void
-  /** Sends each stream its pending notifications and its last message, and ends it. Idempotent. */
-  close (): void
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>
 
 /**
  * How many streams are flushed in one turn of the event loop, and for how long, in milliseconds. The rest
@@ -34,7 +26,7 @@ const MAX_BLOCKED_ROUNDS = 2
 
 export function createSubscriptions (
   broadcast: Broadcast, { keepAliveMs, onSlowReader }: SubscriptionsOptions
-): Subscriptions {
+) {
   const open = new Set<Subscription>()
   const pending = new Set<Subscription>()
   let flushing = false
@@ -77,6 +69,7 @@ export function createSubscriptions (
     }
   }
 
+  /** Sends the stream its pending notifications and its last message, and ends it. */
   function end (subscription: Subscription): void {
     subscription.flush()
     subscription.sink.end(subscription.messages.closing?.())
@@ -84,8 +77,9 @@ export function createSubscriptions (
 
   return {
     end,
-    get size () { return open.size },
-    open (subscription) {
+    get size (): number { return open.size },
+    /** Sends the first message of the stream, then its notifications, until either side ends the stream. */
+    open (subscription: Subscription): void {
       const { sink, messages } = subscription
       sink.onClose(() => {
         open.delete(subscription)
@@ -104,7 +98,8 @@ export function createSubscriptions (
       if (closed) sink.end(messages.closing?.())
       else open.add(subscription)
     },
-    close () {
+    /** Ends each stream as `end` does. Idempotent. */
+    close (): void {
       if (closed) return
       closed = true
       timers.clear(timer)

@@ -1,7 +1,7 @@
 // The record of a call with a first answer, as bytes: a line with what is known of the call, as JSON, and the
 // answer after it.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { StateValue } from './state-store.ts'
 
 /** The first line of a record. */
@@ -19,7 +19,7 @@ export function isAnswer ({ state }: Head): boolean {
 }
 
 export function toHash (value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value) ?? '').digest('base64url')
+  return hash('sha256', JSON.stringify(value) ?? '', 'base64url')
 }
 
 export function toAnswerValue (head: Head, result = ''): StateValue {

@@ -1,6 +1,7 @@
 // Checks a handle's value before it is stored, and when it is read.
 
 import { ToolError } from '../../author/tool-error.ts'
+import { applyTo } from '../../base/apply-to.ts'
 import type { Verdict } from '../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../schema/json-form.ts'
 import { otherRelease, type HandleKind } from './handle-kind.ts'
@@ -11,10 +12,7 @@ import type { StateValue } from './state-store.ts'
 export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promise<JsonValue> {
   // The check gets a JSON copy, because later reads return the JSON value. It may also fill in defaults,
   // which must not change the caller's object.
-  const verdict = kind.checkValue(toJson(kind.kind, given))
-  return verdict instanceof Promise
-    ? verdict.then((settled) => toChecked(kind, settled))
-    : toChecked(kind, verdict)
+  return applyTo(kind.checkValue(toJson(kind.kind, given)), (verdict) => toChecked(kind, verdict))
 }
 
 /**
@@ -23,18 +21,15 @@ export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promi
  */
 export function readValue (kind: HandleKind, stored: StateValue): unknown {
   const value = readJson(stored)
-  if (kind.checkKept === undefined) return value
-  const verdict = kind.checkKept(value)
-  return verdict instanceof Promise
-    ? verdict.then((settled) => toCurrent(kind, settled, stored))
-    : toCurrent(kind, verdict, stored)
+  return kind.checkKept === undefined
+    ? value
+    : applyTo(kind.checkKept(value), (verdict) => toCurrent(kind, verdict, stored))
 }
 
 function toCurrent (kind: HandleKind, verdict: Verdict, stored: StateValue): unknown {
   if (verdict.ok) return verdict.value
   if (kind.migrate === undefined) throw otherRelease(kind, verdict.problems)
-  const migrated = checkValue(kind, kind.migrate(readJson(stored)))
-  return migrated instanceof Promise ? migrated.then(readJson) : readJson(migrated)
+  return applyTo(checkValue(kind, kind.migrate(readJson(stored))), readJson)
 }
 
 function toChecked ({ kind, maxBytes, mayChangeValue }: HandleKind, verdict: Verdict): JsonValue {

@@ -1,27 +1,17 @@
 // Creates records for senders of all networks. Each anonymous network may create only its share of the
 // records: it takes a place for each of them.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ShareUsed } from '../../limits/limits.ts'
 import { createRemovals } from './removals.ts'
-import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
+import type { RecordLifetime, StateKey, StateStore, StateValue } from './state-store.ts'
 
 interface PlacedLifetime extends RecordLifetime {
   /** How long the place of the record is taken, in milliseconds. As long as an unused record by default. */
   readonly placeMs?: number
 }
 
-/** A network of `undefined` needs no places. */
-export interface Shares {
-  /** Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken. */
-  create (
-    network: string | undefined, key: StateKey, value: StateValue, lifetime: PlacedLifetime, limit: number
-  ): Promise<StateRecord | 'taken' | 'full'>
-  /** Deletes a record as the store does. Frees the place only if this network took it. */
-  delete (network: string | undefined, key: StateKey): Promise<boolean>
-  /** Frees the place of a record that does not exist any more. Does not reject. */
-  free (network: string | undefined, key: StateKey): Promise<void>
-}
+export type Shares = ReturnType<typeof createShares>
 
 export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 
@@ -29,17 +19,17 @@ export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
  * A place is an empty record of the same name and lifetime, under an owner derived from the network. Uses of
  * the record do not extend its place, because that would cost each use another write. So a share limits what
  * a network creates within one idle lifetime; records that it keeps in use for longer count only against the
- * limit of their owner.
+ * limit of their owner. A network of `undefined` needs no places.
  *
  * @param purpose what the records are, as part of the owner of their places.
  * @param share how many places one network has.
  */
-export function createShares (store: StateStore, purpose: string, share: number): Shares {
+export function createShares (store: StateStore, purpose: string, share: number) {
   const removals = createRemovals(store)
 
   // A hash, so that the store has no addresses.
   const toPlace = (network: string, { name }: StateKey): StateKey => ({
-    owner: `${purpose}-of-${createHash('sha256').update(network).digest('base64url')}`, name
+    owner: `${purpose}-of-${hash('sha256', network, 'base64url')}`, name
   })
 
   async function free (place: StateKey): Promise<void> {
@@ -55,7 +45,11 @@ export function createShares (store: StateStore, purpose: string, share: number)
   }
 
   return {
-    async create (network, key, value, { placeMs, ...lifetime }, limit) {
+    /** Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken. */
+    async create (
+      network: string | undefined, key: StateKey, value: StateValue,
+      { placeMs, ...lifetime }: PlacedLifetime, limit: number
+    ): ReturnType<StateStore['create']> {
       if (network === undefined) return await store.create(key, value, lifetime, limit)
       const place = toPlace(network, key)
       const taking = store.create(
@@ -67,11 +61,15 @@ export function createShares (store: StateStore, purpose: string, share: number)
       if (record === 'full') await free(place)
       return record
     },
-    async delete (network, key) {
+    /** Deletes a record as the store does. Frees the place only if this network took it. */
+    async delete (network: string | undefined, key: StateKey): Promise<boolean> {
       const isDeleted = await store.delete(key)
       if (isDeleted && network !== undefined) await free(toPlace(network, key))
       return isDeleted
     },
-    async free (network, key) { if (network !== undefined) await free(toPlace(network, key)) }
+    /** Frees the place of a record that does not exist any more. Does not reject. */
+    async free (network: string | undefined, key: StateKey): Promise<void> {
+      if (network !== undefined) await free(toPlace(network, key))
+    }
   }
 }

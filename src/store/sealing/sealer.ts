@@ -4,18 +4,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { clock, random } from '../../base/time.ts'
 
-export interface Sealer {
-  /**
-   * A token of URL-safe characters. It opens only for the same purpose and the same `bound`, and only before
-   * `expiresAt`, in milliseconds since the epoch.
-   */
-  seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string
-  /**
-   * The sealed bytes. `undefined` for a token that is malformed, forged or expired, or that has another
-   * purpose or another `bound`. Never throws.
-   */
-  open (purpose: string, bound: string, token: string): Buffer | undefined
-}
+export type Sealer = ReturnType<typeof createSealer>
 
 interface SealerOptions {
   /** Milliseconds since the epoch. */
@@ -41,7 +30,7 @@ const EXPIRY_BYTES = 6
  * The first secret seals and all secrets open, so that secrets can be replaced one by one. Without secrets
  * the sealer uses a random one.
  */
-export function createSealer (secrets: readonly string[] | undefined, options: SealerOptions = {}): Sealer {
+export function createSealer (secrets: readonly string[] | undefined, options: SealerOptions = {}) {
   const { now = clock.now, onEphemeral = () => {} } = options
   if (secrets !== undefined && (secrets.length === 0 || secrets.includes(''))) {
     throw new Error(
@@ -54,16 +43,17 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
 
   /** Derives the keys of a purpose once. */
   function ringOf (purpose: string): KeyRing {
-    let ring = rings.get(purpose)
-    if (ring === undefined) {
-      ring = toKeyRing(master.map((secret) => deriveKey(secret, purpose)))
-      rings.set(purpose, ring)
-    }
+    const ring = rings.get(purpose) ?? toKeyRing(master.map((secret) => deriveKey(secret, purpose)))
+    rings.set(purpose, ring)
     return ring
   }
 
   return {
-    seal (purpose, bound, bytes, expiresAt) {
+    /**
+     * A token of URL-safe characters. It opens only for the same purpose and the same `bound`, and only
+     * before `expiresAt`, in milliseconds since the epoch.
+     */
+    seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string {
       if (!isAnnounced) {
         isAnnounced = true
         onEphemeral()
@@ -79,7 +69,11 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
       return `${id}.${sealed.toString('base64url')}`
     },
 
-    open (purpose, bound, token) {
+    /**
+     * The sealed bytes. `undefined` for a token that is malformed, forged or expired, or that has another
+     * purpose or another `bound`. Never throws.
+     */
+    open (purpose: string, bound: string, token: string): Buffer | undefined {
       const key = ringOf(purpose).byId.get(token.slice(0, KEY_ID_LENGTH))
       if (key === undefined || token[KEY_ID_LENGTH] !== '.') return undefined
       const sealed = fromBase64Url(token.slice(KEY_ID_LENGTH + 1))

@@ -5,18 +5,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { timers } from '../../../base/time.ts'
 
-export interface FolderCheck {
-  /**
-   * Throws once the file is not whole. The first call in each turn of the event loop looks at the file, the
-   * others use what it found.
-   */
-  assertWhole (): void
-  /** Throws once a look at the file, by `assertWhole` or by the timer, found that it is not whole. */
-  assertFoundWhole (): void
-  /** Whether `assertFoundWhole` returns. */
-  readonly isWhole: boolean
-  close (): void
-}
+export type FolderCheck = ReturnType<typeof createFolderCheck>
 
 /**
  * Reads use memory that is mapped to the file. A read of a part that was cut off ends the process, so the
@@ -25,7 +14,7 @@ export interface FolderCheck {
 const LOOK_EVERY_MS = 500
 
 /** @param onBroken called once, with the error that all later calls throw. */
-export function createFolderCheck (folder: string, onBroken: (error: Error) => void): FolderCheck {
+export function createFolderCheck (folder: string, onBroken: (error: Error) => void) {
   const path = join(folder, 'data.mdb')
   const atStart = statSync(path)
   /** LMDB never makes the file smaller. */
@@ -55,12 +44,17 @@ export function createFolderCheck (folder: string, onBroken: (error: Error) => v
     }
   }
 
+  /** Throws once a look at the file, by `assertWhole` or by the timer, found that it is not whole. */
   function assertFoundWhole (): void {
     if (broken !== undefined) throw broken
   }
 
   return {
-    assertWhole () {
+    /**
+     * Throws once the file is not whole. The first call in each turn of the event loop looks at the file, the
+     * others use what it found.
+     */
+    assertWhole (): void {
       if (!isFresh) {
         isFresh = true
         setImmediate(() => { isFresh = false })
@@ -69,7 +63,8 @@ export function createFolderCheck (folder: string, onBroken: (error: Error) => v
       assertFoundWhole()
     },
     assertFoundWhole,
-    get isWhole () { return broken === undefined },
-    close () { timers.clear(timer) }
+    /** Whether `assertFoundWhole` returns. */
+    get isWhole (): boolean { return broken === undefined },
+    close (): void { timers.clear(timer) }
   }
 }

@@ -1,6 +1,6 @@
 // The call counter of all replicas. While Redis is away, each replica counts its own calls.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { withinDeadline } from '../../../base/deadline.ts'
 import { PARTS, type CallCounter, type CountedRate, type UsedRate } from '../../../limits/call-counter.ts'
 import { toRedisError } from './redis-error.ts'
@@ -28,7 +28,7 @@ export function createRedisCallCounter (
   // All keys are on one node of a cluster: a call is counted for all of its rates or for none. The key is a
   // hash, because it may have an address.
   const toKey = ({ key }: CountedRate) =>
-    `${prefix}:{calls}:${createHash('sha256').update(key).digest('base64url')}`
+    `${prefix}:{calls}:${hash('sha256', key, 'base64url')}`
 
   return {
     async count (rates) {
