@@ -36,13 +36,7 @@ export interface FirstRun {
   drop (): Promise<void>
 }
 
-export interface FirstAnswers {
-  /**
-   * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, with a
-   * StoreUnavailable, or when the signal aborts.
-   */
-  begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun>
-}
+export type FirstAnswers = ReturnType<typeof createFirstAnswers>
 
 /** The key belongs to a call with other arguments. */
 export class KeyReused extends Error {}
@@ -74,7 +68,7 @@ interface Slot extends Pick<Repeatable, 'timeoutMs' | 'onUnkept'> {
   readonly key: StateKey
 }
 
-export function createFirstAnswers (store: StateStore): FirstAnswers {
+export function createFirstAnswers (store: StateStore) {
   const shares = createShares(store, 'answers', LIMIT.shareOf('network'))
 
   /** `undefined` if another request runs the call, or its answer is kept. */
@@ -173,21 +167,21 @@ export function createFirstAnswers (store: StateStore): FirstAnswers {
     }
   }
 
-  async function begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
-    const slot = toSlot(call)
-    const head: Head = { args: toHash(call.args), mark: newMark(), state: 'runs' }
-    let begun = await create(slot, head) ?? await find(slot, head)
-    for (let pauseMs = FIRST_PAUSE_MS; begun === undefined; pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs)) {
-      await timers.pause(pauseMs, { signal: signal() })
-      begun = await find(slot, head)
-    }
-    return begun
-  }
-
   return {
-    async begin (call, signal) {
+    /**
+     * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, with a
+     * StoreUnavailable, or when the signal aborts.
+     */
+    async begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
+      const slot = toSlot(call)
+      const head: Head = { args: toHash(call.args), mark: newMark(), state: 'runs' }
       try {
-        return await begin(call, signal)
+        let begun = await create(slot, head) ?? await find(slot, head)
+        for (let ms = FIRST_PAUSE_MS; begun === undefined; ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
+          await timers.pause(ms, { signal: signal() })
+          begun = await find(slot, head)
+        }
+        return begun
       } catch (error) {
         if (!(error instanceof ShareUsed)) throw error
         call.onUnkept(error)

@@ -6,13 +6,11 @@ import type { Broadcast, ReplicaMessage } from '../../changes/broadcast.ts'
 import type { ChangeEvent } from '../../changes/change-event.ts'
 import { createLocalListeners } from '../../changes/local-listeners.ts'
 import { RedisChannel, type RedisChannelClients } from './channel.ts'
-import { toRedisError } from './redis-error.ts'
-import { TIME } from './scripts.ts'
+import { throwRedisError } from './redis-error.ts'
+import { TIME, type CommandRunner } from './scripts.ts'
 
 interface RedisBroadcastClients extends RedisChannelClients {
-  readonly commands: RedisChannelClients['commands'] & {
-    call (command: string, ...args: Array<string | number>): Promise<unknown>
-  }
+  readonly commands: RedisChannelClients['commands'] & CommandRunner
 }
 
 interface RedisBroadcastOptions {
@@ -92,13 +90,7 @@ export async function openRedisBroadcast (
       const stops = [messages.add(listener), misses.add(onMissed)]
       return () => { for (const stop of stops) stop() }
     },
-    async time () {
-      try {
-        return Number(await clients.commands.call('EVAL', TIME, 1, name))
-      } catch (error) {
-        throw toRedisError(error)
-      }
-    },
+    time: async () => Number(await clients.commands.call('EVAL', TIME, 1, name).catch(throwRedisError)),
     async close () {
       isClosed = true
       channel.close()

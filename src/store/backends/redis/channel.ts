@@ -3,7 +3,7 @@
 
 import { withinDeadline } from '../../../base/deadline.ts'
 import { clock, random, type Timer, timers } from '../../../base/time.ts'
-import { toRedisError } from './redis-error.ts'
+import { throwRedisError, toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
 interface RedisPublisher {
@@ -134,12 +134,10 @@ export class RedisChannel {
 
   async #publish (text: string): Promise<void> {
     const message = `${this.#origin} ${text}`
-    try {
-      if (this.#commands.isCluster) await this.#commands.spublish(this.#name, message)
-      else await this.#commands.publish(this.#name, message)
-    } catch (error) {
-      throw toRedisError(error)
-    }
+    const publishing = this.#commands.isCluster
+      ? this.#commands.spublish(this.#name, message)
+      : this.#commands.publish(this.#name, message)
+    await publishing.catch(throwRedisError)
   }
 
   #probe (): void {

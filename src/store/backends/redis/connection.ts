@@ -18,21 +18,6 @@ export const COMMAND_TIMEOUT_MS = 1200
 const SHORT_TIMEOUT_MS = 300
 const SHORT_FOR_MS = 2000
 
-interface RedisConnection {
-  /** For commands. */
-  readonly commands: RedisClient
-  /** For channels: a subscribed connection cannot send other commands. */
-  readonly subscriber: RedisClient
-  /** The number of the database for keys. Channels belong to the server, not to a database. */
-  readonly db: number
-  /** Whether a replica takes the place of a lost master. */
-  readonly hasFailover: boolean
-  /** Connects, and rejects after the deadline. Attempts to connect continue until `close`. */
-  ready (deadlineMs: number): Promise<void>
-  /** Idempotent. Commands in progress reject. */
-  close (): Promise<void>
-}
-
 interface RedisConnectionOptions {
   /** Called with each error of a connection, so after each failed attempt to connect. */
   onError (error: unknown): void
@@ -50,7 +35,7 @@ const MAX_RETRY_DELAY_MS = 1000
 const SLOTS_REFRESH_MS = 2000
 
 /** Does not connect: `ready` does. Throws if the URL is not valid. */
-export function openRedis (url: string, { onError }: RedisConnectionOptions): RedisConnection {
+export function openRedis (url: string, { onError }: RedisConnectionOptions) {
   const address = readRedisUrl(url)
   let lastError: Error | undefined
   const [commands, subscriber] = [createClient(address, 'commands'), createClient(address, 'subscriber')]
@@ -67,19 +52,22 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions): Re
 
   return {
     commands,
+    /** For channels: a subscribed connection cannot send other commands. */
     subscriber,
+    /** The number of the database for keys. Channels belong to the server, not to a database. */
     db: address.db,
+    /** Whether a replica takes the place of a lost master. */
     hasFailover: address.kind === 'sentinel',
-    async ready (deadlineMs) {
+    /** Connects, and rejects after the deadline. Attempts to connect continue until `close`. */
+    async ready (deadlineMs: number): Promise<void> {
       try {
         await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))
       } catch {
         throw unreachableError(address, deadlineMs, lastError ?? new Error('it does not answer'))
       }
     },
-    async close () {
-      await Promise.all(clients.map(disconnect))
-    }
+    /** Idempotent. Commands in progress reject. */
+    async close (): Promise<void> { await Promise.all(clients.map(disconnect)) }
   }
 }
 

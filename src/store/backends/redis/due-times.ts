@@ -1,8 +1,7 @@
 // Due times in Redis or Valkey: one sorted set, by the clock of Redis.
 
 import type { DueTimes } from '../../records/due-times.ts'
-import { StoreUnavailable } from '../../records/state-store.ts'
-import { toRedisError } from './redis-error.ts'
+import { throwUnavailable } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import { REMOVE_DUE, runScript, SET_DUE, TAKE_DUE, type ScriptRunner } from './scripts.ts'
 
@@ -22,27 +21,16 @@ export function createRedisDueTimes (
   // The braces keep the key apart from those of records, whose braces hold an owner.
   const key = `${prefix}:{due}:times`
   const keys = [key, `${prefix}:{due}:generations`]
-
-  async function attempt<T> (work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      throw new StoreUnavailable(toRedisError(error))
-    }
-  }
+  const attempt = async <T>(work: () => Promise<T>): Promise<T> => await work().catch(throwUnavailable)
 
   return {
-    set: async (entry, inMs, generation) => {
+    set: async (entry, inMs, generation) => await attempt(async () => {
       const args = [entry, Math.ceil(inMs), generation, KEEP_MS]
-      return await attempt(async () => {
-        const now = Number(await runScript(client, SET_DUE, keys, args))
-        await acks?.confirm(true)
-        return now
-      })
-    },
-    remove: async (entry) => {
-      await attempt(async () => await runScript(client, REMOVE_DUE, keys, [entry]))
-    },
+      const now = Number(await runScript(client, SET_DUE, keys, args))
+      await acks?.confirm(true)
+      return now
+    }),
+    async remove (entry) { await attempt(async () => await runScript(client, REMOVE_DUE, keys, [entry])) },
     take: async (limit, holdMs) => await attempt(async () => {
       const reply = await runScript(client, TAKE_DUE, [key], [limit, Math.ceil(holdMs)])
       if (!Array.isArray(reply)) throw new TypeError('the answer of Redis is no list')

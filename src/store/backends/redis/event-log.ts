@@ -3,12 +3,8 @@
 import { clock } from '../../../base/time.ts'
 import { createLogRoom } from '../../../limits/log-room.ts'
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../changes/event-log.ts'
-import { toRedisError } from './redis-error.ts'
-import { APPEND } from './scripts.ts'
-
-interface RedisStreamCommands {
-  call (command: string, ...args: Array<string | number>): Promise<unknown>
-}
+import { throwRedisError } from './redis-error.ts'
+import { APPEND, type CommandRunner } from './scripts.ts'
 
 interface RedisEventLogOptions extends EventLogLimits {
   /** Begins the name of every key. */
@@ -18,19 +14,15 @@ interface RedisEventLogOptions extends EventLogLimits {
 }
 
 /** Closing the log does not close the client. */
-export function createRedisEventLog (client: RedisStreamCommands, options: RedisEventLogOptions): EventLog {
+export function createRedisEventLog (client: CommandRunner, options: RedisEventLogOptions): EventLog {
   const { prefix, maxEvents, ttlMs, maxBytes = 67_108_864 } = options
   const toKey = (stream: string) => `${prefix}:stream:{${stream}}`
   // Counts the streams that this process writes. Redis expires them by itself.
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: clock.monotonic })
 
-  async function call (command: string, ...args: Array<string | number>): Promise<unknown> {
-    try {
-      return await client.call(command, ...args)
-    } catch (error) {
-      throw toRedisError(error)
-    }
-  }
+  const call = async (command: string, ...args: Array<string | number>): Promise<unknown> => (
+    await client.call(command, ...args).catch(throwRedisError)
+  )
 
   return {
     async append (stream, { position, text }, holder) {

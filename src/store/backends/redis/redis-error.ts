@@ -1,6 +1,8 @@
 // Removes sent data from errors of the driver. The driver's errors contain the arguments of commands:
 // records, session ids, passwords.
 
+import { StoreUnavailable } from '../../records/state-store.ts'
+
 /** An error of the driver that is safe to log: it has the message without arguments, and the stack frames. */
 export class RedisError extends Error {
   /** The name of the command that failed. Absent if no command was sent. */
@@ -20,6 +22,12 @@ const REPEATED_BYTES = 128
 const MIN_LENGTH = 3
 const QUOTED = /'[^']*'|`[^`]*`|"[^"]*"/g
 const FRAME = /^\s+at /
+
+/** For `catch` of a promise. */
+export function throwRedisError (error: unknown): never { throw toRedisError(error) }
+
+/** For `catch` of a promise. */
+export function throwUnavailable (error: unknown): never { throw new StoreUnavailable(toRedisError(error)) }
 
 export function toRedisError (error: unknown): RedisError {
   if (error instanceof RedisError) return error

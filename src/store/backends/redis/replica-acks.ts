@@ -2,10 +2,9 @@
 // failover to a replica loses what the replica does not have.
 
 import { clock } from '../../../base/time.ts'
-import { MARK, runScript, type ScriptRunner } from './scripts.ts'
+import { MARK, runScript, type CommandRunner, type ScriptRunner } from './scripts.ts'
 
-interface Replicated extends ScriptRunner {
-  call (command: string, ...args: Array<string | number>): Promise<unknown>
+interface Replicated extends CommandRunner, ScriptRunner {
   on (event: 'close', listener: () => void): unknown
 }
 

@@ -8,6 +8,10 @@ export type Argument = string | number | Buffer
 /** A server that has the script runs it by its digest. */
 export interface Script { readonly text: string, readonly digest: string }
 
+export interface CommandRunner {
+  call (command: string, ...args: Array<string | number>): Promise<unknown>
+}
+
 export interface ScriptRunner {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
 }

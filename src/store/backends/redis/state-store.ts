@@ -5,7 +5,7 @@ import { random } from '../../../base/time.ts'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../records/state-store.ts'
-import { toRedisError } from './redis-error.ts'
+import { throwUnavailable } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import {
   CONFIRM, CREATE, DELETE, FULL, LIST, PEEK, READ, REPLACE, runScript, TAKEN, type Argument, type Script,
@@ -56,14 +56,13 @@ export function openRedisStateStore (
     if (closed) throw new StoreUnavailable(new Error('the store is closed'))
     const promise = work()
     underWay.add(promise)
-    try {
-      return await promise
-    } catch (error) {
-      throw new StoreUnavailable(toRedisError(error))
-    } finally {
-      underWay.delete(promise)
-    }
+    return await promise.catch(throwUnavailable).finally(() => { underWay.delete(promise) })
   }
+
+  const look = (script: Script) => async (key: StateKey) => await attempt(async () => {
+    const reply = await run(script, key)
+    return reply === null ? undefined : readRecord(reply)
+  })
 
   async function run (script: Script, { owner, name }: StateKey, ...args: Argument[]): Promise<unknown> {
     // A cluster selects the node by the text in braces: all keys of one owner are on one node.
@@ -82,14 +81,8 @@ export function openRedisStateStore (
       if (reply === TAKEN) return 'taken'
       return { value, version, expiresAt: readNumber(reply) }
     }),
-    read: async (key) => await attempt(async () => {
-      const reply = await run(READ, key)
-      return reply === null ? undefined : readRecord(reply)
-    }),
-    peek: async (key) => await attempt(async () => {
-      const reply = await run(PEEK, key)
-      return reply === null ? undefined : readRecord(reply)
-    }),
+    read: look(READ),
+    peek: look(PEEK),
     replace: async (key, version, value, lifetime) => await attempt(async () => {
       const next = random.uuid()
       const times = lifetime === undefined ? [] : [lifetime.idleMs, lifetime.endsAt ?? '']
