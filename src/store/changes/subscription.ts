@@ -3,7 +3,7 @@
 
 import type { ScopeGroup } from '../../access/principal.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
-import type { ListName, SubscriptionFilter } from '../../protocol/notifications.ts'
+import { askedLists, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'
 import { Announcement, withoutSlash } from './announcement.ts'
 import type { ChangeEvent } from './change-event.ts'
 import type { MessageSink } from './message-sink.ts'
@@ -38,7 +38,8 @@ export class Subscription {
   // and by a limited number of resources below its directories.
   readonly #lists = new Set<ListName>()
   readonly #uris = new Set<string>()
-  #filter: SubscriptionFilter = {}
+  #askedLists: readonly ListName[] = []
+  #askedUris: readonly string[] = []
   // Without trailing slashes.
   #followed: ReadonlySet<string> = NOTHING
 
@@ -56,10 +57,9 @@ export class Subscription {
 
   /** Replaces the filter. */
   follow (filter: SubscriptionFilter): void {
-    this.#filter = filter
-    this.#followed = filter.resourceSubscriptions === undefined
-      ? NOTHING
-      : new Set(filter.resourceSubscriptions.map(withoutSlash))
+    this.#askedLists = askedLists(filter)
+    this.#askedUris = filter.resourceSubscriptions ?? []
+    this.#followed = this.#askedUris.length === 0 ? NOTHING : new Set(this.#askedUris.map(withoutSlash))
   }
 
   /**
@@ -68,10 +68,9 @@ export class Subscription {
    */
   note (event: ChangeEvent, announcement = new Announcement(event)): boolean {
     switch (event.type) {
-      case 'tools-changed': return this.#noteList('tools', this.#filter.toolsListChanged, announcement)
-      case 'prompts-changed': return this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
-      case 'resources-changed':
-        return this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
+      case 'tools-changed': return this.#noteList('tools', announcement)
+      case 'prompts-changed': return this.#noteList('prompts', announcement)
+      case 'resources-changed': return this.#noteList('resources', announcement)
       case 'resource-updated': return (event.owner === undefined || event.owner === this.#listener.owner) &&
         this.#noteUri(event.uri, announcement)
       case 'resources-outdated':
@@ -89,18 +88,16 @@ export class Subscription {
     this.#uris.clear()
   }
 
-  #noteList (list: ListName, asked: boolean | undefined, announcement: Announcement): boolean {
-    if (asked !== true || !announcement.isFor(this.#listener.scopeGroup)) return false
-    this.#lists.add(list)
-    return true
+  #noteList (list: ListName, announcement: Announcement): boolean {
+    const isHeard = this.#askedLists.includes(list) && announcement.isFor(this.#listener.scopeGroup)
+    if (isHeard) this.#lists.add(list)
+    return isHeard
   }
 
   /** An unneeded notification costs the client one request. A lost one leaves the client with old data. */
   #noteAll (announcement: Announcement): boolean {
-    this.#noteList('tools', this.#filter.toolsListChanged, announcement)
-    this.#noteList('prompts', this.#filter.promptsListChanged, announcement)
-    this.#noteList('resources', this.#filter.resourcesListChanged, announcement)
-    for (const uri of this.#filter.resourceSubscriptions ?? []) this.#uris.add(uri)
+    for (const list of this.#askedLists) this.#noteList(list, announcement)
+    for (const uri of this.#askedUris) this.#uris.add(uri)
     return this.isPending
   }
 

@@ -9,7 +9,7 @@ import { createLmdbDueTimes } from './due-times.ts'
 import { createFolderCheck } from './folder-check.ts'
 import { openLmdbFolder } from './folder.ts'
 import { toId } from './record.ts'
-import { LmdbRecords } from './records.ts'
+import { createLmdbRecords } from './records.ts'
 import { Transactions } from './transactions.ts'
 
 const SWEEP_MS = 30_000
@@ -52,7 +52,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     onBroken(error)
   })
   const transactions = new Transactions(root, check, writeDeadlineMs)
-  const records = new LmdbRecords(databases, now)
+  const records = createLmdbRecords(databases, now)
   /** Checks that come together share a write. */
   const probe = singleFlight(async () => await transactions.write(() => records.probe()))
   let isExtending = false
