@@ -21,8 +21,8 @@ export interface Authenticator {
   authenticate (authorization: string | undefined, checkRoom?: () => void): Principal | Promise<Principal>
   /**
    * Whether the token that a principal came with still counts, and with all of its scopes. Called every two
-   * seconds for each principal that has an open stream of changes: the stream ends after `false`. It may
-   * reject as `authenticate` does. Absent: streams end at `expiresAt` only.
+   * seconds for each principal that has an open stream of changes, or has resumed the stream of a call: the
+   * stream ends after `false`. It may reject as `authenticate` does. Absent: streams end at `expiresAt` only.
    */
   isStillValid? (principal: Principal): boolean | Promise<boolean>
   /** Called when the app closes. */

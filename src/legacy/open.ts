@@ -2,6 +2,7 @@
 // name this file.
 
 import type { FastifyBaseLogger } from 'fastify'
+import type { TokenWatch } from '../access/token-watch.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { ScopeGroups } from '../catalog/compiled/scopes/scope-groups.ts'
 import type { AnswerDependencies, Era } from '../http/era.ts'
@@ -18,7 +19,7 @@ import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
 import { SessionCalls } from './http/outlet.ts'
 import { createResumedStreams } from './http/resumed-streams.ts'
-import { SessionStreams, type SessionStreamsDependencies } from './http/session-streams.ts'
+import { SessionStreams } from './http/session-streams.ts'
 import { createLegacyMethods } from './methods/session-methods.ts'
 import { createCallStreams } from './sessions/call-streams.ts'
 import { ClientAnswers } from './sessions/client-answers.ts'
@@ -49,7 +50,7 @@ interface LegacyDependencies {
   readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly scopeGroups: ScopeGroups
-  readonly tokenWatch: SessionStreamsDependencies['tokenWatch']
+  readonly tokenWatch: TokenWatch
   readonly sealer: Sealer
 }
 
@@ -90,7 +91,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   })
   const watches = createReplicaWatches({ eventLog, messages, onError })
   const resumedStreams = createResumedStreams({
-    eventLog, messages, watches, openStreams, keepAlive, onError
+    eventLog, messages, watches, openStreams, tokenWatch, keepAlive, onError
   })
   const closables = [
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, endedSessions,

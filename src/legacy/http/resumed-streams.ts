@@ -3,6 +3,7 @@
 // stream: a replica follows each call's stream at most once.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 
+import type { TokenWatch } from '../../access/token-watch.ts'
 import { EventStream, type KeepAlive } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/holder.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
@@ -19,6 +20,7 @@ interface ResumedStreamsDependencies {
   readonly messages: SessionMessages
   readonly watches: ReplicaWatches
   readonly openStreams: OpenStreams
+  readonly tokenWatch: TokenWatch
   readonly keepAlive: KeepAlive
   onError (error: unknown): void
 }
@@ -32,7 +34,7 @@ export interface ResumedStreams {
 }
 
 export function createResumedStreams (dependencies: ResumedStreamsDependencies): ResumedStreams {
-  const { eventLog, messages, watches, openStreams, keepAlive } = dependencies
+  const { eventLog, messages, watches, openStreams, tokenWatch, keepAlive } = dependencies
   const followers = new Map<string, LogFollower>()
   const stopListening = messages.listen((message) => {
     if (message.type === 'stream-written') followers.get(message.stream)?.readOn()
@@ -64,6 +66,8 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
         if (hasStreamPolling(session.revision)) stream.send('', toEventId(position))
         else stream.keepAlive()
         start(position, stream, logged)
+        // The call goes on: only this reader loses it.
+        tokenWatch.add(sender.principal, stream, () => stream.end())
         return stream
       } catch (error) {
         stream.cut()
