@@ -131,11 +131,12 @@ async function openService (
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const basis = { config, environment, log, clock, guard, admitsAnonymous }
+  const parts: CheckedPart[] = []
+  // Before the state: a start without usable tokens leaves no file with a secret behind.
+  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log, parts))
   const state = await openServiceState(basis, lifecycle)
   const { backend, live, catalog } = state
   const files = await lifecycle.open(openFiles(config, state))
-  const parts: CheckedPart[] = []
-  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log, parts))
   const tasks = lifecycle.add(openTasks(state))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, storePart, metrics, tracer } = measures

@@ -110,13 +110,22 @@ t.test('a Redis that connects and then is too slow ends the start with one line'
   t.match(stderr, /^The state of TRIVET_STATE_URL failed during the start: Command timed out\n$/)
 })
 
-t.test('a failed start is one record of level 60 with its problems, and leaves no secret', async (t) => {
+t.test('a failed start is one record of level 60 with its problems, and leaves no folder', async (t) => {
   const folder = await makeFolder(t)
-  const state = join(folder, 'data')
+  const state = join(folder, 'trivet', 'data')
   const broken = await writeCatalog(t, { 'tools/a.ts': 'export default 1 +\n', 'tools/b.ts': '+\n' })
   const cases = [
     { environment: { TRIVET_CATALOG: broken, TRIVET_STATE_URL: `file:${state}` }, count: 2 },
-    { environment: { TRIVET_CATALOG: broken, PORT: 'abc', TRIVET_WATCH: 'x' }, count: 2 }
+    { environment: { TRIVET_CATALOG: broken, PORT: 'abc', TRIVET_WATCH: 'x' }, count: 2 },
+    {
+      environment: {
+        TRIVET_CATALOG: await writeCatalog(t, {}),
+        TRIVET_STATE_URL: `file:${state}`,
+        TRIVET_AUTH: 'tokens',
+        TRIVET_AUTH_TOKENS: await makeFolder(t)
+      },
+      count: 1
+    }
   ]
   for (const { environment, count } of cases) {
     for (const args of [[], ['serve']]) {
@@ -128,5 +137,5 @@ t.test('a failed start is one record of level 60 with its problems, and leaves n
       t.match(stderr, /^The (?:catalog does not load|settings are not usable):\n {2}/)
     }
   }
-  t.notOk((await readdir(state)).some((file) => file.endsWith('.secret')))
+  t.strictSame(await readdir(folder), [])
 })

@@ -2,7 +2,6 @@
 // name this file.
 
 import type { FastifyBaseLogger } from 'fastify'
-import type { TokenWatch } from '../access/token-watch.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { ScopeGroups } from '../catalog/compiled/scopes/scope-groups.ts'
 import type { AnswerDependencies, Era } from '../http/era.ts'
@@ -19,7 +18,7 @@ import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
 import { SessionCalls } from './http/outlet.ts'
 import { createResumedStreams } from './http/resumed-streams.ts'
-import { SessionStreams } from './http/session-streams.ts'
+import { SessionStreams, type SessionStreamsDependencies } from './http/session-streams.ts'
 import { createLegacyMethods } from './methods/session-methods.ts'
 import { createCallStreams } from './sessions/call-streams.ts'
 import { ClientAnswers } from './sessions/client-answers.ts'
@@ -50,7 +49,7 @@ interface LegacyDependencies {
   readonly eventLog: EventLog
   readonly subscriptions: Subscriptions
   readonly scopeGroups: ScopeGroups
-  readonly tokenWatch: TokenWatch
+  readonly tokenWatch: SessionStreamsDependencies['tokenWatch']
   readonly sealer: Sealer
 }
 

@@ -1,9 +1,10 @@
 // Opens the folder of the LMDB store and the databases in it. No other file loads the driver.
 
 import {
-  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync
+  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readSync, rmdirSync, rmSync,
+  statSync
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
 import { messageOf } from '../../../base/words.ts'
 
@@ -13,6 +14,9 @@ import { messageOf } from '../../../base/words.ts'
  */
 const MAGIC = Buffer.from('dec0efbe02000000', 'hex')
 const MAGIC_AT = 24
+
+/** The files of LMDB in a folder. */
+const FILES = ['data.mdb', 'lock.mdb']
 
 const OPENING = {
   // Without it, a dot in the folder's name would make LMDB open a file.
@@ -44,12 +48,14 @@ export interface LmdbFolder {
   /** For each owner, the number of records, expired ones included, and a time before which none expires. */
   readonly owners: Database<Buffer, string>
   readonly dueTimes: Database<Buffer, DueKey>
+  /** The outermost folder that was missing and was created. */
+  readonly created?: string
 }
 
 /** Creates a missing folder. Throws if the folder cannot be used. */
 export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const created = mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
     assertUsable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
     const openDatabase = <K extends Key>(kind: string): Database<Buffer, K> => {
@@ -62,7 +68,8 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
       values: openDatabase('values'),
       expiries: openDatabase('expiries'),
       owners: openDatabase('owners'),
-      dueTimes: openDatabase('due-times')
+      dueTimes: openDatabase('due-times'),
+      ...(created !== undefined && { created })
     }
   } catch (cause) {
     const reason = messageOf(cause)
@@ -73,10 +80,36 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   }
 }
 
+/**
+ * Removes the files of LMDB if nothing was ever written to them and nothing else is in the folder. No other
+ * process may write meanwhile.
+ * @param allowed the name of a file that does not count.
+ */
+export function removeUnusedFiles (folder: string, databases: LmdbFolder, allowed: string): void {
+  const { root, headers, values, expiries, owners, dueTimes } = databases
+  const counts = [headers, values, expiries, owners, dueTimes].map((one) => one.getKeysCount({ limit: 1 }))
+  const names = [...FILES, allowed]
+  const isUnused = readdirSync(folder).every((name) => names.includes(name)) &&
+    root.getKeysCount() === counts.length && counts.every((count) => count === 0)
+  if (isUnused) for (const name of FILES) rmSync(join(folder, name), { force: true })
+}
+
+/** Removes the folder and its parents up to the one that was created, as far as they are empty. */
+export function removeEmptyFolders (folder: string, created: string): void {
+  try {
+    for (let path = resolve(folder); ; path = dirname(path)) {
+      rmdirSync(path)
+      if (path === created) return
+    }
+  } catch {
+    // Another process uses the folder, or has removed it.
+  }
+}
+
 /** A failed open crashes the process, so known problems are checked before it. */
 function assertUsable (folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-  for (const name of ['data.mdb', 'lock.mdb']) {
+  for (const name of FILES) {
     const path = join(folder, name)
     if (!existsSync(path)) continue
     if (!statSync(path).isFile()) throw new Error(`${name} is not a file`)

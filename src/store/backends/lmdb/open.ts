@@ -1,6 +1,7 @@
 import { createLocalParts, toOpenedBackend, type OpenBackend } from '../backend.ts'
+import { removeEmptyFolders } from './folder.ts'
 import { readKeptSecret } from './secret.ts'
-import { claimFolder } from './sole-process.ts'
+import { claimFolder, claimNameOf } from './sole-process.ts'
 import { openLmdbStateStore } from './state-store.ts'
 
 /** `file:PATH` keeps records in a folder. Everything else exists in this process only. */
@@ -16,9 +17,13 @@ export const openLmdbBackend: OpenBackend = async (url, options) => {
   })
   return toOpenedBackend({
     ...createLocalParts(eventLogLimits),
-    store,
+    // A start that fails leaves no folder behind in which nothing was kept.
+    store: { ...store, close: async () => await store.closeAndTidy(claimNameOf(prefix)) },
     dueTimes: store.dueTimes,
     folder,
     readKeptSecret: () => readKeptSecret(folder, prefix)
-  }, claim.release)
+  }, async () => {
+    await claim.release()
+    if (store.created !== undefined) removeEmptyFolders(folder, store.created)
+  })
 }

@@ -19,6 +19,11 @@ const MAX_PATH_BYTES = 103
 /** Linux names the files that a process has opened here, by their descriptors. */
 const DESCRIPTORS = '/proc/self/fd'
 
+/** The name of the socket in the folder. */
+export function claimNameOf (prefix: string): string {
+  return `${prefix}.sock`
+}
+
 /**
  * Holds a socket in the folder until it is released, or until the process ends in any way. Rejects if another
  * process holds it. Does nothing where the file system has no sockets.
@@ -26,7 +31,7 @@ const DESCRIPTORS = '/proc/self/fd'
 export async function claimFolder (
   folder: string, prefix: string, exclusively: Exclusively
 ): Promise<{ release (): Promise<void> }> {
-  const { path, forget } = toSocketPath(folder, `${prefix}.sock`)
+  const { path, forget } = toSocketPath(folder, claimNameOf(prefix))
   const server = await makeSocket(path, exclusively)
   if (server === undefined) forget()
   if (server === 'taken') {

@@ -7,7 +7,7 @@ import type { DueTimes } from '../../records/due-times.ts'
 import type { StateKey, StateStore } from '../../records/state-store.ts'
 import { createLmdbDueTimes } from './due-times.ts'
 import { createFolderCheck } from './folder-check.ts'
-import { openLmdbFolder } from './folder.ts'
+import { openLmdbFolder, removeUnusedFiles } from './folder.ts'
 import { toId } from './record.ts'
 import { createLmdbRecords } from './records.ts'
 import { Transactions } from './transactions.ts'
@@ -33,8 +33,19 @@ interface LmdbStateStoreOptions {
 export interface LmdbStateStore extends StateStore {
   /** In the same folder. */
   readonly dueTimes: DueTimes
-  /** Runs the work while no other process writes to the folder. It blocks the thread. */
+  /** The outermost folder that was missing and was created. */
+  readonly created: string | undefined
+  /**
+   * Runs the work while no other process writes to the folder. It blocks the thread. Throws if the database
+   * was removed since it was opened.
+   */
   exclusively<T> (work: () => T): T
+  /**
+   * Closes the store. Before that, removes its files if the folder was created for it and nothing was ever
+   * written. Only for the process that has claimed the folder.
+   * @param claim the name of the file that claims the folder.
+   */
+  closeAndTidy (claim: string): Promise<void>
 }
 
 /**
@@ -45,7 +56,8 @@ export interface LmdbStateStore extends StateStore {
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): LmdbStateStore {
   const { prefix = 'trivet', now = clock.now } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
-  const { root, dueTimes, ...databases } = openLmdbFolder(folder, prefix)
+  const opened = openLmdbFolder(folder, prefix)
+  const { root, dueTimes, created, ...databases } = opened
   const check = createFolderCheck(folder, (error) => {
     // The sweep reads the file.
     timers.clear(timer)
@@ -96,8 +108,31 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     return await transactions.write(() => work(id))
   }
 
+  function exclusively<T> (work: () => T): T {
+    return root.transactionSync(() => {
+      check.assertWhole()
+      return work()
+    })
+  }
+
+  function tidy (claim: string): void {
+    if (created === undefined || !transactions.isOpen) return
+    check.close()
+    try {
+      root.transactionSync(() => removeUnusedFiles(folder, opened, claim))
+    } catch {
+      // Files that nobody needs are left behind.
+    }
+  }
+
+  function close (): Promise<void> {
+    timers.clear(timer)
+    return transactions.close()
+  }
+
   return {
-    exclusively: (work) => root.transactionSync(work),
+    created,
+    exclusively,
     dueTimes: createLmdbDueTimes({ times: dueTimes, transactions, now }),
     create: async (key, { bytes }, lifetime, limit) => (
       await write(key, (id) => records.create(id, bytes, lifetime, limit))
@@ -123,9 +158,10 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
       transactions.assertOpen()
       await probe()
     },
-    close () {
-      timers.clear(timer)
-      return transactions.close()
+    close,
+    async closeAndTidy (claim) {
+      tidy(claim)
+      await close()
     }
   }
 }

@@ -1,9 +1,13 @@
 // The broadcast and the log of the LMDB backend, and its prefix.
 
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { open as openLmdb } from 'lmdb'
 import t, { type Test } from 'tap'
 import type { OpenedBackend } from '../../../../src/store/backends/backend.ts'
 import { openLmdbBackend } from '../../../../src/store/backends/lmdb/open.ts'
+import { openLmdbStateStore } from '../../../../src/store/backends/lmdb/state-store.ts'
 import { EVENT_LOG_LIMITS, type EventLogLimits } from '../../../../src/store/changes/event-log.ts'
 import { checkBroadcast } from '../../../contracts/broadcast-contract.ts'
 import { checkEventLog } from '../../../contracts/event-log-contract.ts'
@@ -54,4 +58,51 @@ t.test('the default prefix opens a folder of an earlier release without prefixes
   const root = openLmdb({ path: folder, noSubdir: false, encoding: 'binary' })
   t.teardown(async () => await root.close())
   t.strictSame([...root.getKeys()], ['due-times', 'expiries', 'headers', 'owners', 'values'])
+})
+
+t.test('a created folder in which nothing was kept is removed, with its new parents', async (t) => {
+  const parent = await makeFolder(t)
+  const folder = join(parent, 'a', 'b')
+  const backend = await open(t, { folder })
+  t.ok((await readdir(folder)).length > 0)
+  await backend.close()
+  t.strictSame(await readdir(parent), [])
+  await backend.close()
+  await mkdir(folder, { recursive: true })
+  await (await open(t, { folder })).close()
+  t.ok((await readdir(folder)).includes('data.mdb'), 'a folder that was there stays')
+})
+
+t.test('a folder in which anything was kept stays', async (t) => {
+  const keep: Record<string, (backend: OpenedBackend, folder: string) => unknown> = {
+    'a record': async ({ store }) => {
+      const key = { owner: 'o', name: 'n' }
+      await store.create(key, toValue('x'), { idleMs: 60_000 }, 1)
+    },
+    'a due time': async ({ dueTimes }) => await dueTimes.set('n', 1, 1),
+    'a secret': ({ readKeptSecret }) => readKeptSecret?.(),
+    'a file': async (_, folder) => await writeFile(join(folder, 'file'), ''),
+    'the databases of another prefix': async (_, folder) => {
+      const other = openLmdbStateStore(folder, { prefix: 'shop' })
+      await other.close()
+    }
+  }
+  for (const [what, work] of Object.entries(keep)) {
+    const folder = join(await makeFolder(t), 'data')
+    const backend = await open(t, { folder })
+    await work(backend, folder)
+    await backend.close()
+    t.ok((await readdir(folder)).includes('data.mdb'), what)
+  }
+})
+
+t.test('a service whose new folder is removed by another one does not start', async (t) => {
+  const folder = join(await makeFolder(t), 'data')
+  const first = await open(t, { folder })
+  const second = openLmdbStateStore(folder)
+  t.teardown(async () => await second.close())
+  t.equal(second.exclusively(() => 'claimed'), 'claimed')
+  await first.close()
+  await nextTurn()
+  t.throws(() => second.exclusively(() => 'claimed'), { message: /data\.mdb was removed/ })
 })
