@@ -228,11 +228,15 @@ t.test('a failed start ends although a module keeps a timer', async (t) => {
 })
 
 t.test('an error that the first load causes and nobody catches is a problem of the catalog', async (t) => {
-  const late = "setImmediate(() => { throw new Error('too late') })\n"
-  const catalog = await writeCatalog(t, { 'tools/a.ts': late + toolModule('a') })
+  const late = "import { connect } from 'node:net'\n\nconnect(1, '127.0.0.1')\n" +
+    "setImmediate(() => { throw new Error('too late') })\n"
+  const catalog = await writeCatalog(t, {
+    'lib/late.ts': late, 'tools/a.ts': `import '../lib/late.ts'\n${toolModule('a')}`
+  })
   const { code, stderr } = await within(runService({ TRIVET_CATALOG: catalog }), 'the exit', 30_000)
   t.equal(code, 1)
-  t.match(stderr, /: a module threw an error that nobody caught: too late;/)
+  t.match(stderr, /^ {2}lib\/late\.ts: line 4: a module threw an error that nobody caught: too late$/m)
+  t.match(stderr, /: a module threw .*: connect ECONNREFUSED .*; a connection .* a listener for "error"$/m)
 })
 
 t.test('an error that a load causes and nobody catches does not end the service', async (t) => {

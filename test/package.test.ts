@@ -20,11 +20,12 @@ const OTHER_NODES = ['20.20.2', '22.23.3', '24.21.0'].filter(
   (version) => !process.version.startsWith(`v${version.slice(0, 3)}`)
 )
 
-async function run (command: string, args: readonly string[], cwd: string, path = env.PATH): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, {
-    cwd, env: { ...env, PATH: path }, timeout: 300_000
-  })
-  return stdout
+async function start (command: string, args: readonly string[], cwd: string, path = env.PATH) {
+  return await promisify(execFile)(command, args, { cwd, env: { ...env, PATH: path }, timeout: 300_000 })
+}
+
+async function run (...parts: Parameters<typeof start>): Promise<string> {
+  return (await start(...parts)).stdout
 }
 
 /** Does what the README tells a newcomer to do. The folder has the package, and `path` begins with a Node. */
@@ -51,7 +52,8 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   // The build of this run is packed: the test has no need of another one.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
   const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
-  await run('npm', [...INSTALL, `./${tarball}`], folder)
+  const { stderr } = await start('npm', [...INSTALL, `./${tarball}`], folder)
+  t.notMatch(stderr, 'EBADENGINE', 'every package is for this Node')
 
   t.match(await run('npx', ['trivet', '--version'], folder), /^\d+\.\d+\.\d+\n$/)
   await begin(t, folder, 'shop')

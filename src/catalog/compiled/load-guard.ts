@@ -2,6 +2,7 @@
 // later, outside every promise of the load: such a catalog is refused, and the one before keeps serving.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { sep } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../base/words.ts'
 import { CatalogError, type Problem } from './problem.ts'
@@ -60,8 +61,21 @@ export function createLoadGuard (): LoadGuard {
   }
 }
 
+const HINT = '; a connection that a module opens needs a listener for "error"'
+
+/** Names the file and line of the first frame in the catalog. Errors of connections have no such frame. */
 function toProblem (catalog: string, error: unknown): Problem {
-  const rule = `a module threw an error that nobody caught: ${messageOf(error)}; ` +
-    'a connection that a module opens needs a listener for "error"'
-  return { file: catalog, place: '', rule }
+  const rule = `a module threw an error that nobody caught: ${messageOf(error)}`
+  const frame = findFrame(catalog, error)
+  return frame === undefined ? { file: catalog, place: '', rule: rule + HINT } : { ...frame, rule }
+}
+
+function findFrame (catalog: string, error: unknown): Pick<Problem, 'file' | 'place'> | undefined {
+  const folder = catalog + sep
+  for (const line of (error instanceof Error && error.stack?.split('\n')) || []) {
+    const at = line.indexOf(folder)
+    const [, file, number] = at < 0 ? [] : /^(.+?):(\d+):\d+\)?$/.exec(line.slice(at + folder.length)) ?? []
+    if (file !== undefined) return { file: file.split(sep).join('/'), place: `line ${number}` }
+  }
+  return undefined
 }
