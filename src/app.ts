@@ -139,7 +139,7 @@ async function openService (
   const files = await lifecycle.open(openFiles(config, state))
   const tasks = lifecycle.add(openTasks(state))
   const measures = await openMeasures(state, own ?? {}, tasks)
-  const { lifetimes, openStreams, storePart, metrics, tracer } = measures
+  const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
     createLogObserver(requestLog),
@@ -169,7 +169,7 @@ async function openService (
   })
   const readiness = new Readiness(shutdown, () => [storePart, ...parts, ...toCheckedParts(catalog.current)])
   registerRoutes(app, config, {
-    authenticator, shutdown, shedding, replies, openStreams, readiness, eras, files
+    authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files
   })
   const admin = metrics && openAdminApp(state, metrics, readiness)
   return {

@@ -20,8 +20,10 @@ import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
+type FileDependencies = Pick<FileRouteDependencies, 'openStreams' | 'limiter'>
+
 interface RouteDependencies
-  extends Omit<GuardsDependencies, 'policy' | 'authentications'>, Pick<FileRouteDependencies, 'openStreams'> {
+  extends Omit<GuardsDependencies, 'policy' | 'authentications'>, FileDependencies {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
@@ -30,7 +32,7 @@ interface RouteDependencies
 export function registerRoutes (
   app: FastifyInstance,
   config: ServiceConfig,
-  { readiness, eras, files, openStreams, ...others }: RouteDependencies
+  { readiness, eras, files, openStreams, limiter, ...others }: RouteDependencies
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
@@ -44,7 +46,7 @@ export function registerRoutes (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
-  files.register(app, { ...guards, openStreams })
+  files.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, guards)

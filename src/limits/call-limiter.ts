@@ -35,6 +35,8 @@ interface LimitedRequest {
 export interface CallLimiter {
   /** Throws or rejects with a ProtocolError when a limit is reached. */
   admit (call: LimitedCall, request: LimitedRequest): void | Promise<void>
+  /** Throws a ProtocolError when the caller has sent too many requests that are no calls: downloads. */
+  admitOther (caller: Sender): void
   /** Throws a ProtocolError when a limit does not allow the result of the call. */
   admitResult (call: LimitedCall, result: string | Buffer, request: LimitedRequest): void
 }
@@ -135,6 +137,7 @@ export function createCallLimiter (
       const used = counter.count(rates)
       return used instanceof Promise ? used.then(check) : check(used)
     },
+    admitOther: (caller) => checkDefault(nameOf(caller), 'request'),
     admitResult ({ limits: own }, result, request) {
       if (own === undefined) return
       refuse('result', false, findResultExcess(result, serviceLimits(request)))

@@ -11,6 +11,7 @@ import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
+import { toPost } from '../helpers/request.ts'
 import { call, FILES, linkIn, NAMES, pageIn, toForm } from './file-tools.ts'
 
 const PUBLIC = { publicUrl: 'https://mcp.example.com/shop', allowedHosts: ['mcp.example.com'] }
@@ -44,6 +45,34 @@ t.test('put resolves to a resource_link with a URL below the public one', async 
     'accept-ranges': 'bytes',
     etag: /^"[\w-]+"$/
   })
+})
+
+t.test('requests for links count with the other requests of a caller', async (t) => {
+  const { app } = await build(t, { constants: { requestsPerMinute: 2 } })
+  const file = linkIn(await call(app, 'put', { text: 'a', name: 'a.txt' }))
+  const page = pageIn(await call(app, 'take'))
+  const unknown = file.replace(/[^/]+$/, 'unknown')
+  const { host } = new URL(file)
+  const cases = [
+    ['GET', file, 200], ['HEAD', file, 200], ['GET', page, 200], ['POST', page, 415], ['GET', unknown, 404]
+  ] as const
+  for (const [index, [method, link, status]] of cases.entries()) {
+    const remoteAddress = `192.0.2.${index}`
+    const visit = async () => await app.inject({
+      method, url: new URL(link).pathname, headers: { host }, remoteAddress
+    })
+    t.equal((await visit()).statusCode, status, `${method} ${link}`)
+    const list = toPost({ method: 'tools/list' })
+    const headers = { ...list.headers, host }
+    await app.inject({ method: 'POST', url: '/mcp', headers, payload: list.body, remoteAddress })
+    const refused = await visit()
+    t.equal(refused.statusCode, 429)
+    const seconds = Number(refused.headers['retry-after'])
+    t.ok(seconds > 50 && seconds <= 68, `${seconds}`)
+    if (method === 'HEAD') continue
+    const problem = 'The limit is reached: one caller may begin 2 requests in 1 minute.'
+    t.equal(refused.json().error.message, `${problem} Try again in ${seconds} seconds.`)
+  }
 })
 
 t.test('a file comes from a path, from bytes or a stream, and each browser reads its name', async (t) => {

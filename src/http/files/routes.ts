@@ -8,6 +8,7 @@ import type { Authenticator } from '../../access/authentication.ts'
 import { ANONYMOUS } from '../../access/principal.ts'
 import { fileOwnerOf } from '../../files/accounts.ts'
 import type { FileServer } from '../../files/file-server.ts'
+import type { CallLimiter } from '../../limits/call-limiter.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import { registerGuards, type GuardsDependencies } from '../guards.ts'
 import type { OriginPolicy } from '../origin-policy.ts'
@@ -15,6 +16,7 @@ import { notFound, sendText } from './page.ts'
 
 export interface FileRouteDependencies extends GuardsDependencies {
   readonly openStreams: OpenStreams
+  readonly limiter: Pick<CallLimiter, 'admitOther'>
   readonly openServer: () => Promise<FileServer>
   /** The name of the service, for people. */
   title (): string
@@ -33,7 +35,7 @@ const HEADERS = {
 export function registerFiles (
   app: FastifyInstance, prefix: string, dependencies: FileRouteDependencies
 ): void {
-  const { openStreams, openServer, replies, token } = dependencies
+  const { openStreams, limiter, openServer, replies, token } = dependencies
   const spare = spareFromReceiveTimeout(app.server)
   const served = new WeakSet<FastifyRequest>()
   let server: Promise<FileServer> | undefined
@@ -42,6 +44,8 @@ export function registerFiles (
     reply.headers(HEADERS)
     served.add(request)
     try {
+      // Also for links that do not exist: finding that out costs as much.
+      limiter.admitOther(request)
       server ??= openServer()
       const sealed = new URL(request.url, 'http://localhost').pathname.slice(prefix.length + 1)
       const hasToken = token === 'required' || request.headers.authorization !== undefined
