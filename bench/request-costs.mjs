@@ -1,0 +1,20 @@
+// What one request may cost: the table that the tests of request costs print, each row the cheapest of several
+// runs. Prints it in Markdown. Run it with `npm run costs`.
+
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const TESTS = [
+  'test/http/request-cost.test.ts', 'test/http/stateful-request-cost.test.ts',
+  'test/legacy/http/request-cost.test.ts'
+]
+const ROW = /^ *# (\| .* \|)$/gm
+
+console.log('\n| Request | Status | CPU, ms | Bytes sent | Store reads | Store writes |')
+console.log('| --- | --- | --- | --- | --- | --- |')
+for (const test of TESTS) {
+  const args = ['--import=./test/runner/register.mjs', test]
+  const output = execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
+  for (const [, row] of output.matchAll(ROW)) console.log(row)
+}
