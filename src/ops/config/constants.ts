@@ -18,7 +18,7 @@ export const CONSTANTS = {
    * sends fifty times as many. The agents of a gateway with one token, hundreds of them, send fewer.
    */
   callsPerMinute: 6000,
-  /** Other requests of one caller in a minute on a replica: lists, polls of tasks, streams, links to files. */
+  /** Other requests of a caller in a minute on a replica: lists, polls of tasks, streams, links to files. */
   requestsPerMinute: 30_000,
   /** Sessions of one caller that have settings, and ended sessions of one caller that are remembered. */
   maxSessionsPerCaller: 100_000,
