@@ -56,7 +56,8 @@ function createMembership (allowed: readonly unknown[], error: Partial<ErrorObje
     const key = toKey(value)
     spend(costOfKey(value, key))
     if (keys.has(key)) return true
-    check.errors = [error]
+    // A copy: ajv writes the place of the value into it.
+    check.errors = [{ ...error }]
     return false
   }
   return check

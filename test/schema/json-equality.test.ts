@@ -70,3 +70,17 @@ t.test('a value that is nested too deeply is refused', async (t) => {
     t.match(compile(schema)([deep]), { ok: false })
   }
 })
+
+t.test('a problem has the place of its own value, and never that of an earlier one', async (t) => {
+  const check = compile({
+    additionalProperties: { enum: ['a'] }, properties: { c: { items: { const: 1 } } }
+  })
+  const placesOf = (value: unknown) => {
+    const answer = check(value)
+    return answer.ok ? [] : answer.problems.map((problem) => problem.split(':')[0])
+  }
+  t.strictSame(placesOf({ first: 'x' }), ['first'])
+  t.strictSame(placesOf({ second: 'x', third: 'y' }), ['second', 'third'])
+  t.strictSame(placesOf({ c: [2] }), ['c[0]'])
+  t.strictSame(placesOf({ c: [1, 2, 3] }), ['c[1]', 'c[2]'])
+})
