@@ -10,7 +10,7 @@ import { createFolderCheck } from './folder-check.ts'
 import { openLmdbFolder, removeUnusedFiles } from './folder.ts'
 import { toId } from './record.ts'
 import { createLmdbRecords } from './records.ts'
-import { Transactions } from './transactions.ts'
+import { createTransactions } from './transactions.ts'
 
 const SWEEP_MS = 30_000
 /** Small, because sweeping one batch blocks the event loop. */
@@ -63,7 +63,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     timers.clear(timer)
     onBroken(error)
   })
-  const transactions = new Transactions(root, check, writeDeadlineMs)
+  const transactions = createTransactions(root, check, writeDeadlineMs)
   const records = createLmdbRecords(databases, now)
   /** Checks that come together share a write. */
   const probe = singleFlight(async () => await transactions.write(() => records.probe()))

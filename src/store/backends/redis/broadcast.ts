@@ -5,7 +5,7 @@ import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Broadcast, ReplicaMessage } from '../../changes/broadcast.ts'
 import type { ChangeEvent } from '../../changes/change-event.ts'
 import { createLocalListeners } from '../../changes/local-listeners.ts'
-import { RedisChannel, type RedisChannelClients } from './channel.ts'
+import { createRedisChannel, type RedisChannelClients } from './channel.ts'
 import { throwRedisError } from './redis-error.ts'
 import { TIME, type CommandRunner } from './scripts.ts'
 
@@ -53,7 +53,7 @@ export async function openRedisBroadcast (
     }
   }
 
-  const channel = new RedisChannel(clients, name, {
+  const channel = createRedisChannel(clients, name, {
     onText: receive,
     onRestored ({ isMissed, unsent }) {
       // If it fails, the channel reports this gap again.

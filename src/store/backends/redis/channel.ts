@@ -53,165 +53,149 @@ const MAX_SILENCE_MS = 10_000
 const OPEN_TIMEOUT_MS = 5000
 const NO_GAP: Gap = { isMissed: false, unsent: [] }
 
-export class RedisChannel {
-  readonly #commands: RedisPublisher
-  readonly #subscriber: RedisSubscriber
-  readonly #name: string
-  readonly #listener: RedisChannelListener
-  readonly #origin = random.uuid()
-  #gap: Gap = { isMissed: true, unsent: [] }
-  #isClosed = false
-  #isSubscribed = false
-  #onFirstProbe: (() => void) | undefined
-  #lastProbe = 0
+export function createRedisChannel (
+  { commands, subscriber }: RedisChannelClients, name: string,
+  { onText, onRestored, onError }: RedisChannelListener
+) {
+  const origin = random.uuid()
+  const textEvent = subscriber.isCluster ? 'smessage' : 'message'
+  let gap: Gap = { isMissed: true, unsent: [] }
+  let isClosed = false
+  let isSubscribed = false
+  let onFirstProbe: (() => void) | undefined
+  let lastProbe = 0
   /** Probes up to this number were sent before the interruption. Receiving them does not end it. */
-  #lastProbeBeforeGap = 0
-  #silentSince = clock.monotonic()
-  #lastError: Error | undefined
-  #timer: Timer | undefined
+  let lastProbeBeforeGap = 0
+  let silentSince = clock.monotonic()
+  let lastError: Error | undefined
+  let timer: Timer | undefined
 
-  constructor (
-    { commands, subscriber }: RedisChannelClients, name: string, listener: RedisChannelListener
-  ) {
-    this.#commands = commands
-    this.#subscriber = subscriber
-    this.#name = name
-    this.#listener = listener
-  }
+  function isWhole (): boolean { return !gap.isMissed && gap.unsent.length === 0 }
 
-  /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
-  get isWhole (): boolean {
-    return !this.#gap.isMissed && this.#gap.unsent.length === 0
-  }
-
-  /**
-   * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
-   * afterwards: an open connection may not be subscribed, or may be half-open.
-   */
-  async open (): Promise<void> {
-    const firstProbe = new Promise<void>((resolve) => { this.#onFirstProbe = resolve })
-    this.#subscriber.on(this.#textEvent, this.#receive)
-    this.#subscriber.on('ready', this.#onReady)
-    for (const event of INTERRUPTIONS) this.#subscriber.on(event, this.#interrupt)
-    if (this.#subscriber.status === 'ready') this.#onReady()
-    this.#schedule()
-    try {
-      await withinDeadline(firstProbe, OPEN_TIMEOUT_MS, () => this.#toOpenTimeout())
-    } catch (error) {
-      this.close()
-      throw error
-    } finally {
-      this.#onFirstProbe = undefined
-    }
-  }
-
-  /**
-   * Rejects if Redis did not confirm the text.
-   *
-   * @param kinds what is lost with the text, for the report of the gap.
-   */
-  async send (text: string, kinds: readonly string[]): Promise<void> {
-    try {
-      await this.#publish(text)
-    } catch (error) {
-      this.#widen({ unsent: [...new Set([...this.#gap.unsent, ...kinds])] })
-      throw error
-    }
-  }
-
-  /** Idempotent. */
-  close (): void {
-    this.#isClosed = true
-    timers.clear(this.#timer)
-    this.#subscriber.off(this.#textEvent, this.#receive)
-    this.#subscriber.off('ready', this.#onReady)
-    for (const event of INTERRUPTIONS) this.#subscriber.off(event, this.#interrupt)
-  }
-
-  get #textEvent (): string {
-    return this.#subscriber.isCluster ? 'smessage' : 'message'
-  }
-
-  async #publish (text: string): Promise<void> {
-    const message = `${this.#origin} ${text}`
-    const publishing = this.#commands.isCluster
-      ? this.#commands.spublish(this.#name, message)
-      : this.#commands.publish(this.#name, message)
+  async function publish (text: string): Promise<void> {
+    const message = `${origin} ${text}`
+    const publishing = commands.isCluster ? commands.spublish(name, message) : commands.publish(name, message)
     await publishing.catch(throwRedisError)
   }
 
-  #probe (): void {
-    if (this.#isClosed) return
-    this.#schedule()
-    if (this.#subscriber.status === 'ready' && clock.monotonic() - this.#silentSince > MAX_SILENCE_MS) {
-      this.#silentSince = clock.monotonic()
-      this.#interrupt()
-      this.#subscriber.disconnect(true)
+  function probe (): void {
+    if (isClosed) return
+    schedule()
+    if (subscriber.status === 'ready' && clock.monotonic() - silentSince > MAX_SILENCE_MS) {
+      silentSince = clock.monotonic()
+      interrupt()
+      subscriber.disconnect(true)
     }
     // The connection logs the error.
-    this.#publish(`?${++this.#lastProbe}`).catch(() => {})
+    publish(`?${++lastProbe}`).catch(() => {})
   }
 
-  #schedule (): void {
-    timers.clear(this.#timer)
-    if (this.#isClosed) return
-    const inMs = this.isWhole ? PROBE_EVERY_MS : PROBE_EVERY_IN_GAP_MS
-    this.#timer = timers.setTimeout(() => this.#probe(), inMs).unref()
+  function schedule (): void {
+    timers.clear(timer)
+    if (isClosed) return
+    timer = timers.setTimeout(probe, isWhole() ? PROBE_EVERY_MS : PROBE_EVERY_IN_GAP_MS).unref()
   }
 
-  #widen (by: Partial<Gap>): void {
-    const isNew = this.isWhole
-    this.#gap = { ...this.#gap, ...by }
+  function widen (by: Partial<Gap>): void {
+    const isNew = isWhole()
+    gap = { ...gap, ...by }
     // During a gap a probe is already scheduled. Further errors must not delay it.
-    if (isNew) this.#schedule()
+    if (isNew) schedule()
   }
 
-  readonly #interrupt = (): void => {
-    this.#lastProbeBeforeGap = this.#lastProbe
-    this.#widen({ isMissed: true })
+  function interrupt (): void {
+    lastProbeBeforeGap = lastProbe
+    widen({ isMissed: true })
   }
 
-  readonly #onReady = (): void => {
-    this.#subscribe().catch((error: unknown) => {
-      this.#lastError = toRedisError(error)
-      this.#listener.onError(this.#lastError)
+  function onReady (): void {
+    subscribe().catch((error: unknown) => {
+      lastError = toRedisError(error)
+      onError(lastError)
     })
   }
 
-  async #subscribe (): Promise<void> {
-    this.#silentSince = clock.monotonic()
+  async function subscribe (): Promise<void> {
+    silentSince = clock.monotonic()
     // The subscriber of a cluster renews its subscriptions by itself.
-    if (!this.#subscriber.isCluster) await this.#subscriber.subscribe(this.#name)
-    else if (!this.#isSubscribed) await this.#subscriber.ssubscribe(this.#name)
-    this.#isSubscribed = true
-    this.#probe()
+    if (!subscriber.isCluster) await subscriber.subscribe(name)
+    else if (!isSubscribed) await subscriber.ssubscribe(name)
+    isSubscribed = true
+    probe()
   }
 
-  readonly #receive = (channel: string, message: string): void => {
-    if (channel !== this.#name) return
+  function receive (channel: string, message: string): void {
+    if (channel !== name) return
     const end = message.indexOf(' ')
-    const [origin, text] = [message.slice(0, end), message.slice(end + 1)]
+    const [sender, text] = [message.slice(0, end), message.slice(end + 1)]
     try {
-      if (origin === this.#origin) this.#receiveOwn(text)
-      else if (!text.startsWith('?')) this.#listener.onText(text)
+      if (sender === origin) receiveOwn(text)
+      else if (!text.startsWith('?')) onText(text)
     } catch (error) {
-      this.#listener.onError(error)
+      onError(error)
     }
   }
 
-  #receiveOwn (text: string): void {
+  function receiveOwn (text: string): void {
     if (!text.startsWith('?')) return
-    this.#silentSince = clock.monotonic()
-    if (Number(text.slice(1)) <= this.#lastProbeBeforeGap) return
-    const [gap, wasWhole] = [this.#gap, this.isWhole]
-    this.#gap = NO_GAP
-    if (this.#onFirstProbe !== undefined) this.#onFirstProbe()
-    else if (!wasWhole) this.#listener.onRestored(gap)
+    silentSince = clock.monotonic()
+    if (Number(text.slice(1)) <= lastProbeBeforeGap) return
+    const [ended, wasWhole] = [gap, isWhole()]
+    gap = NO_GAP
+    if (onFirstProbe !== undefined) onFirstProbe()
+    else if (!wasWhole) onRestored(ended)
   }
 
-  #toOpenTimeout (): Error {
-    const cause = this.#lastError ?? new Error('Redis is not connected, or its user may not use the channel')
-    const message = `nothing arrived on the Redis channel ${this.#name} within ${OPEN_TIMEOUT_MS} ms`
-    return new Error(message, { cause })
+  function toOpenTimeout (): Error {
+    const cause = lastError ?? new Error('Redis is not connected, or its user may not use the channel')
+    return new Error(`nothing arrived on the Redis channel ${name} within ${OPEN_TIMEOUT_MS} ms`, { cause })
+  }
+
+  /** Idempotent. */
+  function close (): void {
+    isClosed = true
+    timers.clear(timer)
+    subscriber.off(textEvent, receive)
+    subscriber.off('ready', onReady)
+    for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
+  }
+
+  return {
+    close,
+    /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
+    get isWhole (): boolean { return isWhole() },
+    /**
+     * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
+     * afterwards: an open connection may not be subscribed, or may be half-open.
+     */
+    async open (): Promise<void> {
+      const firstProbe = new Promise<void>((resolve) => { onFirstProbe = resolve })
+      subscriber.on(textEvent, receive)
+      subscriber.on('ready', onReady)
+      for (const event of INTERRUPTIONS) subscriber.on(event, interrupt)
+      if (subscriber.status === 'ready') onReady()
+      schedule()
+      try {
+        await withinDeadline(firstProbe, OPEN_TIMEOUT_MS, toOpenTimeout)
+      } catch (error) {
+        close()
+        throw error
+      } finally {
+        onFirstProbe = undefined
+      }
+    },
+    /**
+     * Rejects if Redis did not confirm the text.
+     *
+     * @param kinds what is lost with the text, for the report of the gap.
+     */
+    async send (text: string, kinds: readonly string[]): Promise<void> {
+      try {
+        await publish(text)
+      } catch (error) {
+        widen({ unsent: [...new Set([...gap.unsent, ...kinds])] })
+        throw error
+      }
+    }
   }
 }
