@@ -74,13 +74,14 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
         .sort(([, one], [, other]) => one.at - other.at)
         .slice(0, limit)
       for (const [entry, { generation }] of due) times.set(entry, { at: time + holdMs, generation })
-      let next = Infinity
-      for (const { at } of times.values()) next = Math.min(next, at)
-      return {
-        entries: due.map(([entry]) => entry),
-        nextInMs: next === Infinity ? undefined : Math.max(0, next - time),
-        now: time
-      }
+      let next: number | undefined
+      for (const { at } of times.values()) next = Math.min(next ?? at, at)
+      return toTaken(due.map(([entry]) => entry), next, time)
     }
   }
+}
+
+/** @param next when the next entry is due, in milliseconds since the epoch. */
+export function toTaken (entries: readonly string[], next: number | undefined, now: number): TakenEntries {
+  return { entries, nextInMs: next === undefined ? undefined : Math.max(0, next - now), now }
 }

@@ -1,7 +1,7 @@
 // Due times in LMDB. Processes that share the folder share them.
 
 import type { Database } from 'lmdb'
-import type { DueTimes, TakenEntries } from '../../records/due-times.ts'
+import { toTaken, type DueTimes } from '../../records/due-times.ts'
 import type { DueKey } from './folder.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
@@ -72,8 +72,4 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
       })
     }
   }
-}
-
-function toTaken (entries: readonly string[], next: number | undefined, now: number): TakenEntries {
-  return { entries, nextInMs: next === undefined ? undefined : Math.max(0, next - now), now }
 }

@@ -140,8 +140,8 @@ return version == ARGV[2] and 1 or 0
 `)
 
 /**
- * ARGV: lifetime. Writes something that is replicated: PEXPIRE of a key that exists is, also with the same
- * time. Redis does not check memory before PEXPIRE, so not before SET.
+ * ARGV: lifetime. Always writes something that replicas get. PEXPIRE comes first also because it needs no
+ * memory: Redis then checks no memory before SET.
  */
 export const MARK = toScript(`
 if redis.call('PEXPIRE', KEYS[1], ARGV[1]) == 0 then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
