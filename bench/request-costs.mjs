@@ -1,5 +1,5 @@
-// What one request may cost: the table that the tests of request costs print, each row the cheapest of
-// several runs. Prints it in Markdown. Run it with `npm run costs`.
+// What one request may cost: prints the rows of the tests of request costs as a table in Markdown. Each row
+// is the cheapest of several runs. Run it with `npm run costs`.
 
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -133,7 +133,7 @@ export class CallReply {
   #stream (): { readonly stream: EventStream, readonly log: CallStream } {
     if (this.#open !== undefined) return this.#open
     const { callStreams, openStreams, keepAlive } = this.#dependencies
-    const log = callStreams.create(this.#session, this.#requests)
+    const log = callStreams.create(this.#session, this.#requests, this.#reply.request.principal)
     const stream = openEventStream(this.#reply)
     this.#open = { stream, log }
     // Counted, and never refused: the call holds its connection in any case.

@@ -10,7 +10,7 @@ import type { OpenStreams } from '../../limits/open-streams.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'
 import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
-import { STREAM_END, toEventId, type StreamPosition } from '../sessions/call-streams.ts'
+import { mayRead, STREAM_END, toEventId, type StreamPosition } from '../sessions/call-streams.ts'
 import type { ReplicaWatches } from '../sessions/replica-watches.ts'
 import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { Session } from '../sessions/session.ts'
@@ -61,7 +61,7 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
       // Counted before the log is read: many streams may be resumed at once.
       openStreams.add(stream, sender)
       try {
-        const logged = await readLog(eventLog, position)
+        const logged = await readLog(eventLog, position, sender)
         // Repeats the last id: the client needs it if the connection breaks again before the next event.
         if (hasStreamPolling(session.revision)) stream.send('', toEventId(position))
         else stream.keepAlive()
@@ -79,9 +79,12 @@ export function createResumedStreams (dependencies: ResumedStreamsDependencies):
   }
 }
 
-async function readLog (eventLog: EventLog, { stream, position }: StreamPosition): Promise<LoggedEvent[]> {
+/** A stream that the sender may not read looks like one that is not kept. */
+async function readLog (
+  eventLog: EventLog, { stream, position }: StreamPosition, { principal }: Sender
+): Promise<LoggedEvent[]> {
   const logged = await eventLog.read(stream, 0)
-  if (logged === undefined) {
+  if (logged === undefined || !mayRead(principal, logged)) {
     throw invalidRequest('the events after this Last-Event-ID are not kept, or were removed')
   }
   const isReceived = (event: LoggedEvent) => event.position <= position || event.text === STREAM_END

@@ -1,9 +1,10 @@
 // The log of each call's stream. Events have numbered ids, so that a client whose connection broke can read
 // the rest from any replica.
 
+import type { Principal } from '../../access/principal.ts'
 import { random } from '../../base/time.ts'
-import type { RequestId } from '../../protocol/json-rpc.ts'
-import type { EventLog } from '../../store/changes/event-log.ts'
+import { isObject, type RequestId } from '../../protocol/json-rpc.ts'
+import type { EventLog, LoggedEvent } from '../../store/changes/event-log.ts'
 import type { SessionMessages } from './session-messages.ts'
 import { holderIn, type Session } from './session.ts'
 
@@ -18,16 +19,22 @@ export interface CallStream {
 }
 
 export interface CallStreams {
-  /** @param requests the requests that are answered on the stream. */
-  create (session: Session, requests: readonly RequestId[]): CallStream
+  /**
+   * @param requests the requests that are answered on the stream.
+   * @param principal who sent them.
+   */
+  create (session: Session, requests: readonly RequestId[], principal: Principal): CallStream
   close (): void
 }
 
 /**
- * Marks the end of a stream in the log. The log of a stream is a JSON array (the ids of its requests), then
- * JSON objects (its messages), then this mark.
+ * Marks the end of a stream in the log. The log of a stream is a JSON array (the ids of its requests, and the
+ * scopes that they had), then JSON objects (its messages), then this mark. Arrays with the scopes alone are
+ * among the messages.
  */
 export const STREAM_END = '.'
+/** The scopes are logged again after this many events, because the log drops the first events. */
+const SCOPES_EVERY = 500
 
 export interface StreamPosition { readonly stream: string, readonly position: number }
 
@@ -42,6 +49,18 @@ export function readEventId (id: string, { id: session }: Session): StreamPositi
 
 export function toEventId ({ stream, position }: StreamPosition): string {
   return `c.${stream.slice(stream.indexOf('.') + 1)}.${position}`
+}
+
+/**
+ * Whether the principal has all scopes that the requests of a stream had. Their answers may be about what
+ * needs those scopes.
+ */
+export function mayRead ({ scopes }: Principal, logged: readonly LoggedEvent[]): boolean {
+  const text = logged.findLast((event) => event.text.startsWith('['))?.text ?? '[]'
+  const members: unknown = JSON.parse(text)
+  // Streams of an earlier release have no scopes.
+  const entry = Array.isArray(members) ? members.find(isObject) : undefined
+  return !Array.isArray(entry?.scopes) || entry.scopes.every((scope) => scopes.has(scope))
 }
 
 function toStreamName (session: string, name: string): string {
@@ -64,12 +83,13 @@ export function createCallStreams (
   })
 
   return {
-    create (session, requests) {
+    create (session, requests, { scopes }) {
       const holder = holderIn(session)
       const stream = toStreamName(session.id, random.name(12))
       const state = { isFollowed: false }
       let position = 0
-      const append = (text: string) => {
+      const needed = scopes.size === 0 ? [] : [{ scopes: [...scopes] }]
+      const append = (text: string): string => {
         log.append(stream, { position: ++position, text }, holder).then(
           () => { if (state.isFollowed) sendWritten(stream) }, onError
         )
@@ -77,8 +97,11 @@ export function createCallStreams (
       }
       open.set(stream, state)
       return {
-        openingId: append(JSON.stringify(requests)),
-        write: append,
+        openingId: append(JSON.stringify([...requests, ...needed])),
+        write (json) {
+          if (position % SCOPES_EVERY === 0 && needed.length > 0) append(JSON.stringify(needed))
+          return append(json)
+        },
         end () {
           append(STREAM_END)
           open.delete(stream)

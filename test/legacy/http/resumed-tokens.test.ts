@@ -84,6 +84,38 @@ t.test('the stream of a token that was taken back ends, and its call goes on', a
   }
 })
 
+t.test('a token that lacks a scope of the call resumes it as little as an unknown stream', async (t) => {
+  const authenticator: Authenticator = {
+    authenticate: (scopes = '') => ({ subject: 'ada', scopes: new Set(scopes.split(' ')) })
+  }
+  const as = (authorization: string) => ({ authorization })
+  const session = await openSession(t, await open(t, { authenticator }), { headers: as('books more') })
+  const gate = `gate ${++gates}`
+  const call = await session.startCall('speaks', { gate }, { meta: { progressToken: 'p' } })
+  await call.next()
+  call.close()
+  const resume = async (scopes: string, id: string) => {
+    return await session.with({ headers: as(scopes) }).get({ 'last-event-id': id })
+  }
+  const outcomeOf = async (scopes: string, id: string) => {
+    const { status, headers, text } = await (await resume(scopes, id)).ended()
+    return { status, text, type: headers['content-type'], length: headers['content-length'] }
+  }
+  const unknown = call.lastEventId.replace(/^c\.[^.]+/, `c.${'A'.repeat(16)}`)
+  const compare = async (what: string) => {
+    for (const scopes of ['books', 'more', '']) {
+      const expected = await outcomeOf(scopes, unknown)
+      t.equal(expected.status, 400)
+      t.strictSame(await outcomeOf(scopes, call.lastEventId), expected, `${what}: ${scopes}`)
+    }
+  }
+  await compare('while it runs')
+  await session.call('open', { gate })
+  await compare('after its end')
+  const more = await resume('books more and others', call.lastEventId)
+  t.equal((await more.ended()).response.result.content[0].text, 'done')
+})
+
 t.test('a stream ends when the token that resumed it expires', async (t) => {
   const expiresAt = Date.now() + 1500
   const authenticator: Authenticator = { authenticate: () => ({ ...OLD, expiresAt }) }

@@ -39,7 +39,7 @@ async function openStream (
     watches.close()
     await memory.close()
   })
-  const call = served.create(SESSION, [1, 'two'])
+  const call = served.create(SESSION, [1, 'two'], { scopes: new Set(['a']) })
   call.write('{"jsonrpc":"2.0","id":1,"result":{}}')
   const { stream = '' } = readEventId(call.openingId, SESSION) ?? {}
   const texts = async () => (await memory.read(stream, 0) ?? []).map(({ text }) => text)
