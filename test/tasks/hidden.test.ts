@@ -2,8 +2,10 @@
 // own.
 
 import t, { type Test } from 'tap'
+import { AuthenticationError } from '../../src/access/authentication.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { listen } from '../helpers/app.ts'
+import { outcomeOf, toVisit } from '../helpers/outcome.ts'
 import { openStream, post } from '../helpers/stream.ts'
 import { serveTools, TaskClient, TASKS } from './task-client.ts'
 
@@ -17,10 +19,21 @@ const TOOLS = {
 const UNKNOWN = 'task_0000000000000000000000'
 const ANSWER = { go: { action: 'accept', content: {} } }
 
+const METHODS: ReadonlyArray<readonly [method: string, params: object]> = [
+  ['tasks/get', {}],
+  ['tasks/update', { inputResponses: ANSWER }],
+  ['tasks/update', { inputResponses: {} }],
+  ['tasks/cancel', {}]
+]
+
+/** Headers whose tokens were taken back. */
+const takenBack = new Set<string>()
+
 /** Takes the header `Authorization` as the name of the caller, and then its scopes. */
 const scoped: Pick<AppOptions, 'authenticator'> = {
   authenticator: {
     authenticate (authorization = '') {
+      if (takenBack.has(authorization)) throw new AuthenticationError('invalid_token', 'taken back')
       const [subject = '', ...scopes] = authorization.split(' ')
       return { subject, scopes: new Set(scopes) }
     }
@@ -28,7 +41,8 @@ const scoped: Pick<AppOptions, 'authenticator'> = {
 }
 
 async function begin (t: Test, tool: keyof typeof TOOLS) {
-  const url = await listen(await serveTools(t, TOOLS, scoped))
+  const app = await serveTools(t, TOOLS, scoped)
+  const url = await listen(app)
   const as = (user: string) => new TaskClient(async (parts) => await post(t, url, parts), { user })
   const { taskId } = await as('ada books').call(tool)
   const follow = async (user: string, ids: readonly string[]) => await openStream(t, url, {
@@ -38,7 +52,16 @@ async function begin (t: Test, tool: keyof typeof TOOLS) {
     headers: { authorization: user },
     meta: { 'io.modelcontextprotocol/clientCapabilities': TASKS }
   })
-  return { taskId, as, follow }
+  /** All that the callers see of the answers to these methods, but for the id of the task. */
+  const outcomesOf = async (user: string, id: string) => await Promise.all(METHODS.map(
+    async ([method, params]) => await outcomeOf(app, toVisit({
+      method,
+      params: { taskId: id, ...params },
+      headers: { authorization: user },
+      meta: { 'io.modelcontextprotocol/clientCapabilities': { ...TASKS, elicitation: {} } }
+    }), [id])
+  ))
+  return { taskId, as, follow, outcomesOf }
 }
 
 t.test('to a weaker token of the same subject the tasks of hidden tools do not exist', async (t) => {
@@ -51,6 +74,37 @@ t.test('to a weaker token of the same subject the tasks of hidden tools do not e
   t.strictSame((await stream.next()).params.notifications, { taskIds: [] })
   await as('ada books').until(taskId, 'input_required')
   t.equal(stream.messages.length, 1, 'and the stream hears nothing')
+})
+
+t.test('to each who may not see a task it is one that does not exist, to the byte', async (t) => {
+  const { taskId, as, outcomesOf } = await begin(t, 'hidden')
+  await as('ada books').until(taskId, 'input_required')
+  const damaged = [taskId.slice(0, -1), `${taskId}A`, taskId.replace('task_', 'tisk_'), taskId.toLowerCase()]
+  for (const user of ['ada', 'bob', 'bob books', 'Ada books']) {
+    const unknown = await outcomesOf(user, UNKNOWN)
+    t.strictSame(await outcomesOf(user, taskId), unknown, user)
+  }
+  for (const id of damaged) {
+    const lengthless = (outcome: string) => outcome.replaceAll(/content-length: \d+/g, '')
+    const [answers, unknown] = [await outcomesOf('ada books', id), await outcomesOf('ada books', UNKNOWN)]
+    t.strictSame(answers.map(lengthless), unknown.map(lengthless), id)
+  }
+  const [get, unknown] = [await outcomesOf('ada books', taskId), await outcomesOf('ada books', UNKNOWN)]
+  t.not(get[0], unknown[0], 'its own caller sees it')
+})
+
+t.test('a token that was taken back learns nothing of its tasks, and changes none', async (t) => {
+  const { taskId, as, follow, outcomesOf } = await begin(t, 'hidden')
+  await as('ada books').until(taskId, 'input_required')
+  t.teardown(() => takenBack.clear())
+  for (const user of ['ada books', 'eve books']) takenBack.add(user)
+  const answers = await outcomesOf('ada books', taskId)
+  for (const answer of answers) t.match(answer, /^401\n/)
+  t.strictSame(answers, await outcomesOf('eve books', taskId), 'as a token that never was')
+  t.strictSame(answers, await outcomesOf('ada books', UNKNOWN), 'whatever the task')
+  t.equal((await follow('ada books', [taskId])).status, 401)
+  takenBack.clear()
+  t.equal((await as('ada books').get(taskId)).status, 'input_required', 'the task still waits for its answer')
 })
 
 t.test('a token without the scope of a tool that challenges is told what it lacks', async (t) => {
