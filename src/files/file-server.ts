@@ -13,7 +13,7 @@ import type { FileLink, StoredLink, UploadLink } from './links.ts'
 import type { ByteRange } from './storage.ts'
 import type { UploadTurn } from './upload-records.ts'
 
-/** A file to send. Close it unless `read` was called. */
+/** A file to send. Call `read` or `has`, once: each releases it in the end. */
 export interface LinkedFile {
   readonly name: string
   readonly mimeType: string
@@ -23,7 +23,6 @@ export interface LinkedFile {
   /** Resolves to `undefined` if the file is gone. */
   read (range?: ByteRange): Promise<Readable | undefined>
   has (): Promise<boolean>
-  close (): void
 }
 
 /** An uploaded file. The sender names it and its type. */
@@ -85,8 +84,7 @@ function toStoredFile ({ storage }: FileRoom, { key, name, mimeType, size }: Sto
     // A hash hides the key from clients.
     etag: `"${hash('sha256', key, 'base64url').slice(0, 22)}"`,
     read: async (range) => await storage.read(key, range).catch(refuse),
-    has: async () => await storage.has(key).catch(refuse),
-    close () {}
+    has: async () => await storage.has(key).catch(refuse)
   }
 }
 

@@ -21,13 +21,11 @@ export async function sendFile (
     // A page of the service's origin must not be made from a file.
     'content-security-policy': "sandbox; default-src 'none'"
   })
-  if (isKnown(request.headers['if-none-match'], etag)) {
-    file.close()
-    return reply.code(304).send()
-  }
-  const range = rangeOf(request, file)
-  if (range === 'unsatisfiable') {
-    file.close()
+  const isUnchanged = isKnown(request.headers['if-none-match'], etag)
+  const range = isUnchanged ? undefined : rangeOf(request, file)
+  if (isUnchanged || range === 'unsatisfiable') {
+    if (!await file.has()) return gone(reply)
+    if (isUnchanged) return reply.code(304).send()
     reply.header('content-range', `bytes */${size}`)
     return sendText(reply, 416, 'The file does not have this range.')
   }

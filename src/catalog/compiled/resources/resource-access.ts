@@ -109,7 +109,6 @@ export async function openCatalogFile (snapshot: Snapshot, uri: string, granted:
     async has () {
       file.close()
       return true
-    },
-    close: file.close
+    }
   }
 }
