@@ -47,13 +47,16 @@ export async function openStaticTokens (
   file: string, log: StaticTokensLog, { now = clock.now, pollMs = POLL_MS }: StaticTokensOptions = {}
 ): Promise<StaticTokensVerifier> {
   // Before each read, so that a change during the read is seen by the next check.
-  let loadedIdentity = await identify(file)
-  let lastIdentity = loadedIdentity
+  const firstIdentity = await identify(file)
+  let lastIdentity = firstIdentity
   const first = await loadStaticTokens(file, new Map())
   if (first.problem !== undefined) throw first.problem
   let tokens: StaticTokens | undefined = first.tokens
   let lastTokens = first.tokens
-  let unsettled = first.tokens
+  /** The state of the file whose tokens count. Absent while they are those of two reads. */
+  let loadedIdentity: string | undefined = firstIdentity
+  /** The last read. Absent after one that failed: tokens of an earlier one may have been taken back since. */
+  let lastRead: StaticTokens | undefined = first.tokens
   let looks = 0
   let problem: string | undefined
 
@@ -65,16 +68,23 @@ export async function openStaticTokens (
   async function load (identity: string, isSettled: boolean): Promise<void> {
     try {
       const loaded = await loadStaticTokens(file, lastTokens)
-      // One read may have seen a part of the file.
-      const current = isSettled ? loaded.tokens : new Map([...unsettled, ...loaded.tokens])
-      unsettled = loaded.tokens
-      if (!isSettled && looks < MAX_LOOKS) return
-      lastTokens = tokens = current
-      loadedIdentity = identity
-      if (isSettled) looks = 0
+      const readBefore = lastRead
+      lastRead = loaded.tokens
+      if (isSettled) {
+        tokens = loaded.tokens
+        loadedIdentity = identity
+        looks = 0
+      } else {
+        if (looks < MAX_LOOKS || readBefore === undefined) return
+        // One read may have seen a part of the file. The union counts only until the file rests.
+        tokens = new Map([...readBefore, ...loaded.tokens])
+        loadedIdentity = undefined
+      }
+      lastTokens = tokens
       report(loaded.problem, 'static tokens reloaded: lines with a mistake keep the tokens that they had')
       if (loaded.problem === undefined) log.info({ file, tokens: tokens.size }, 'static tokens reloaded')
     } catch (error) {
+      lastRead = undefined
       if (looks < MAX_LOOKS) return
       tokens = undefined
       report(toError(error), 'static tokens are unavailable: their file cannot be read')

@@ -166,6 +166,43 @@ t.test('a file that never rests counts all the same', async (t) => {
   t.ok(await worksAt(verifier, added.token))
 })
 
+t.test('a token that is taken back during constant changes stops working when the file rests', async (t) => {
+  for (const isBackAtFirst of [false, true]) {
+    const folder = await makeFolder(t)
+    const [kept, gone] = [make(), make()]
+    async function swap (name: string, entries: readonly string[]): Promise<void> {
+      await mkdir(join(folder, name), { recursive: true })
+      if (entries.length > 0) await writeFile(join(folder, name, 'tokens.yaml'), entries.join('\n'))
+      await symlink(name, join(folder, '..next'))
+      await rename(join(folder, '..next'), join(folder, '..data'))
+    }
+    await swap('..0', [kept.entry])
+    const file = join(folder, '..data', 'tokens.yaml')
+    const verifier = await openStaticTokens(file, createReadableLog().logger, { pollMs: 60 })
+    t.teardown(async () => await verifier.close())
+    // Each look of the verifier finds another file, until it takes the tokens of two.
+    for (let swaps = 1; !(await worksAt(verifier, gone.token)); swaps++) {
+      await swap(`..${swaps}`, [kept.entry, gone.entry])
+    }
+    if (isBackAtFirst) await swap('..0', [])
+    else await swap('..last', [kept.entry])
+    await until(async () => !(await worksAt(verifier, gone.token)), 'the end of the token')
+    t.ok(await worksAt(verifier, kept.token))
+  }
+})
+
+t.test('tokens of before an outage of the file do not count while the new file changes', async (t) => {
+  const [kept, gone] = [make(), make()]
+  const { file, log, verifier } = await open(t, `${kept.entry}\n${gone.entry}`, Date.now, 60)
+  await rm(file)
+  await until(() => log.lines.some(({ level }) => level === 50), 'a line of the log')
+  for (let writes = 0; !(await worksAt(verifier, kept.token)); writes++) {
+    await writeFile(`${file}.new`, `${kept.entry}\n# ${writes}`)
+    await rename(`${file}.new`, file)
+  }
+  t.notOk(await worksAt(verifier, gone.token))
+})
+
 t.test('a file that cannot be read at first is refused, and nothing of it is shown (273)', async (t) => {
   const hash = 'a'.repeat(64)
   const line = (change: object) => JSON.stringify([
